@@ -1,9 +1,10 @@
 import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import { ShopMap } from "../../contract/shop-map.ts";
-import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
+import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
+import { windowStatus } from "../windows.ts";
 import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
@@ -49,9 +50,8 @@ export class LocalFallback {
     const ban = this.#lastKnown.ban(caller);
     if (ban) {
       const { limit, rest } = ban;
-      const reset = Math.ceil((Date.now() + rest) / 1000);
       const retryAfter = Math.max(1, Math.ceil(rest / 1000));
-      return { verdict: "banned", limit, remaining: 0, reset, retryAfter };
+      return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter };
     }
     this.#continue(caller);
     const { perMinute, perDay } = this.#share.of(caller);
@@ -73,7 +73,15 @@ export class LocalFallback {
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
-    return this.#limiter.peek(caller);
+    const ban = this.#lastKnown.ban(caller);
+    this.#continue(caller);
+    const { perMinute, perDay } = this.#share.of(caller);
+    return whenReady(this.#limiter.peek({ ...caller, perMinute, perDay }), (status) => ({
+      ...status,
+      minute: withLimit(caller.perMinute, status.minute),
+      day: withLimit(caller.perDay, status.day),
+      banEnds: ban ? secondsIn(ban.rest) : status.banEnds,
+    }));
   }
 
   forget(accountId: string): Promise<void> {
@@ -119,4 +127,14 @@ export class LocalFallback {
       dayUsed: used(quota.perDay, share.perDay, known.dayUsed),
     };
   }
+}
+
+/** The window with the whole limit, of which this process still admits the remaining requests of its share. */
+function withLimit(limit: number, { remaining, reset }: WindowStatus): WindowStatus {
+  return windowStatus(limit, limit - remaining, reset);
+}
+
+/** The time in this many milliseconds, in unix seconds. */
+function secondsIn(rest: number): number {
+  return Math.ceil((Date.now() + rest) / 1000);
 }

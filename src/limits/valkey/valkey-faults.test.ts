@@ -102,7 +102,12 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     for (const { limiter } of processes) expect((await limiter.peek(who)).minute.used).toBe(40);
     await server.kill();
     await untilAlone(processes, true);
+    for (const { limiter } of processes) {
+      expect((await limiter.peek(who)).minute).toMatchObject({ limit: 100, used: 85, remaining: 15 });
+      expect(await limiter.admitSeparately(who, "free")).toMatchObject({ limit: 100, remaining: 15 });
+    }
     expect(admitted(await sendAll(60))).toBe(60);
+    for (const { limiter } of processes) expect((await limiter.peek(who)).minute.remaining).toBe(0);
     await server.restart();
     await untilAlone(processes, false);
   });
@@ -132,6 +137,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await untilAlone(processes, true);
     const told = await process.limiter.admit(who);
     expect(told).toMatchObject({ verdict: "banned", limit: 3, remaining: 0 });
+    expect(Math.abs(((await process.limiter.peek(who)).banEnds ?? 0) - told.reset)).toBeLessThanOrEqual(1);
     expect(told.retryAfter).toBeGreaterThan(40);
     await server.restart();
     await untilAlone(processes, false);
