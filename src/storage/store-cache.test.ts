@@ -67,6 +67,16 @@ test("a value is not cached if it is invalidated during its read", async () => {
   expect(get(1, "a")).toBe(2);
 });
 
+test("two simultaneous reads of a key take the memory of one", async () => {
+  get(1, "a");
+  const [first, second] = [Promise.withResolvers<Value>(), Promise.withResolvers<Value>()];
+  const asked = [first, second].map(async ({ promise }) => values.get(1, "a", () => promise));
+  first.resolve({ text: "1234567890" });
+  second.resolve({ text: "1234567890" });
+  await Promise.all(asked);
+  expect([isKept(1, "a"), values.bytes]).toEqual([true, 10]);
+});
+
 test("a shop that reads very much evicts its own values only", () => {
   getTwice(1, "a");
   for (let key = 0; key < 100; key++) getTwice(2, `${key}`);

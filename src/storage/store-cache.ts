@@ -121,6 +121,7 @@ export class StoreCache<V extends object> {
     const { capacity, shopCapacity, sizeOf } = this.#policy;
     const size = sizeOf(value);
     const into = this.#shops.get(shop) ?? this.#open(shop);
+    if (into.values.has(key)) return; // by a read at the same time
     if (into.bytes + size > shopCapacity) {
       this.#bytes -= into.bytes;
       into.values.clear();
