@@ -12,7 +12,7 @@ export function page(outcomes: readonly Outcome[], versions: readonly string[]):
 
 Written by \`npm run drill\`: one run on one machine. The machines are network namespaces: three with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx ([several machines](../deploy/README.md#several-machines)). 100 ms away means 50 ms more in each direction.
 
-Eight clients add animals, each with an \`Idempotency-Key\` until it is acknowledged, and two read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
+Eight clients add animals. They repeat each request, with the same \`Idempotency-Key\`, until it is acknowledged. Two more clients read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
 
 *Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all answers that were not a success. Each client gave up on an answer after 5 s, and repeated its request; while the first attempt is running, that gets 409.
 
@@ -44,7 +44,7 @@ ${outcomes
   .map(({ fault }) => `- ${fault.name}: ${fault.mayAdmitMore}.`)
   .join("\n")}
 
-${[...versions, `Linux ${release()}`, `${cpus().length} cores for everything, with ${loadavg()[2]?.toFixed(1)} threads that wanted one (15 minutes)`, new Date().toISOString().slice(0, 10)].join(", ")}.
+${[...versions, `Linux ${release()}`, `${cpus().length} cores for everything, load average ${loadavg()[2]?.toFixed(1)} (15 minutes)`, new Date().toISOString().slice(0, 10)].join(", ")}.
 `;
 }
 
