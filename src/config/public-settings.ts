@@ -20,12 +20,12 @@ function parsePublicUrl(text: string): string | undefined {
 export const publicSettings = {
   PETSTORE_BASE_URL: optionalSetting<string>({
     meaning:
-      "The base address of production as clients see it, with which links in responses start. Unset: " +
-      "`http://HOST:PORT/v1`.",
+      "The base address as clients see it; links in responses start with it. With `PETSTORE_ENV=staging`, " +
+      "`PETSTORE_STAGING_BASE_URL` takes its place. Unset: `http://HOST:PORT/v1`.",
     ...addressForm,
   }),
   PETSTORE_STAGING_BASE_URL: optionalSetting<string>({
-    meaning: "The base address of staging, as clients see it.",
+    meaning: "The same for staging. If both are set, the OpenAPI document lists both.",
     ...addressForm,
   }),
   PETSTORE_CONTACT_URL: optionalSetting<string>({

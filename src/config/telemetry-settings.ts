@@ -19,7 +19,7 @@ export const telemetrySettings = {
     meaning:
       "A receiver of traces (OTLP over HTTP as JSON), such as `http://127.0.0.1:4318`; they are sent to `/v1/traces` " +
       "below it. Unset: no traces.",
-    expects: "an absolute http or https address without credentials, which belong into OTEL_EXPORTER_OTLP_HEADERS",
+    expects: "an absolute http or https address without credentials; put those in OTEL_EXPORTER_OTLP_HEADERS",
     parse: parseOtlpEndpoint,
     isSecret: true, // the message that refuses an address must not show credentials in it
   }),
