@@ -46,7 +46,7 @@ export interface Dialect {
   readonly animals: number;
   /** Query of the first page of available animals. */
   readonly firstPage: string;
-  /** Query of the page behind an animal; undefined where there are no cursors. */
+  /** Query of the page after an animal; undefined where there are no cursors. */
   readonly pageAfter: ((id: number) => string) | undefined;
 }
 

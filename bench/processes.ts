@@ -94,7 +94,7 @@ export function cpuTimeOfEndedChildren(pid: number): number {
   return (Number(fields[13]) + Number(fields[14])) / TICKS;
 }
 
-/** The fields of `/proc/PID/stat` behind the process's name; proc(5) numbers the first of them 3. */
+/** The fields of `/proc/PID/stat` after the process's name; proc(5) numbers the first of them 3. */
 function statOf(pid: number): string[] {
   const line = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The name is in parentheses, and may contain any character.

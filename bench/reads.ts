@@ -64,7 +64,7 @@ export const coldPages: Workload = {
   name: "list-cold",
   title: "Read pages that nobody has read before",
   description:
-    "The same list with cursors behind each of 100,000 animals, in no order. Each round has a freshly started " +
+    "The same list with cursors after each of 100,000 animals, in no order. Each round has a freshly started " +
     "server, warmed up on pages of 19 animals, and asks for each page of 20 once. A round that runs out of pages " +
     "starts over; how often is shown as passes. json-server and Prism have no cursors.",
   inShort: true,

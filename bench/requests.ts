@@ -20,12 +20,12 @@ export function firstPage({ pets, firstPage: query }: Dialect): Request[] {
   return [get(`${pets}?${query}`)];
 }
 
-/** Pages of available animals that start behind each animal, each once, in no order. */
+/** Pages of available animals that start after each animal, each once, in no order. */
 export function everyPage(dialect: Dialect): Request[] {
   return shuffled(someIds(dialect.animals - 1)).map((id) => pageAfter(dialect, id));
 }
 
-/** The page behind one animal. */
+/** The page after one animal. */
 export function pageAfter({ pets, pageAfter: query }: Dialect, id: number): Request {
   if (!query) throw new Error("This server has no cursors.");
   return get(`${pets}?${query(id)}`);

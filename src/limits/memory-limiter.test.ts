@@ -87,7 +87,7 @@ describe("a save that fails", () => {
 
 test.each([
   ["the request that brings it", 0],
-  ["a request right behind that one", 1],
+  ["a request right after that one", 1],
 ])("a ban is saved before %s returns it", async (_which, position) => {
   for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
   clock.advance(1_000);
