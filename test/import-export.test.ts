@@ -90,7 +90,7 @@ describe("petstore import", () => {
     const { status, stdout, stderr } = await runInProcess(dataDir, ["import", file]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "line 1: /\\u001b[2J is not a field of this operation; it has name, categoryId, status, metadata\n" +
+      "line 1: /\\u001b[2J is not a field of an animal; it has name, categoryId, status, metadata\n" +
         `Nothing of ${file} was added: it has 1 fault.\n`,
     );
     const asJson = await runInProcess(dataDir, ["import", file, "--json"]);

@@ -16,7 +16,7 @@ type ValidationError = ReturnType<Validator["Errors"]>[1][number];
 
 /**
  * The faults of a value that does not fit its schema, at least one. `base` is the JSON Pointer of the
- * value within the request; `noun` is what a property of it is called (`field`, `query parameter`).
+ * value within the request; `noun` is what a property of it is called (`field of this operation`).
  */
 export function faultsOf(validator: Validator, value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
   const [, errors] = validator.Errors(value);
@@ -100,10 +100,8 @@ function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: 
 
 function unknownName(noun: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known);
-  if (meant) return `is not a ${noun} of this operation; did you mean ${meant}?`;
-  return known.length > 0
-    ? `is not a ${noun} of this operation; it has ${known.join(", ")}`
-    : `is not a ${noun} of this operation, which has none`;
+  if (meant) return `is not a ${noun}; did you mean ${meant}?`;
+  return known.length > 0 ? `is not a ${noun}; it has ${known.join(", ")}` : `is not a ${noun}, which has none`;
 }
 
 function patternMeaning(schema: TSchema, schemaPath: string): string {

@@ -43,7 +43,7 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
       return { faults: [{ path: "/body", message: unreadable(error) }] };
     }
     if (validator.Check(value)) return { value: decode(value) };
-    return { faults: faultsOf(validator, value, schema, "/body", "field") };
+    return { faults: faultsOf(validator, value, schema, "/body", "field of this operation") };
   };
 
   return (request, next) => {

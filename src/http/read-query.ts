@@ -30,7 +30,8 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
-    if (!validator.Check(value)) faults.push(...faultsOf(validator, value, closed, "/query", "query parameter"));
+    if (!validator.Check(value))
+      faults.push(...faultsOf(validator, value, closed, "/query", "query parameter of this operation"));
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
   return remembering(read);

@@ -104,7 +104,7 @@ describe("JSON Lines", () => {
       {
         line: 5,
         message:
-          "/colour is not a field of this operation; it has name, categoryId, status, metadata; /categoryId must be a 64-bit integer",
+          "/colour is not a field of an animal; it has name, categoryId, status, metadata; /categoryId must be a 64-bit integer",
       },
       { line: 6, message: "must be an object" },
       { line: 7, message: "is not valid JSON" },

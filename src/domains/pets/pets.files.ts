@@ -138,7 +138,7 @@ function compileReader(ids: IdRule | undefined): Reader {
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
   return (value, line) => {
     if (!validator.Check(value)) {
-      const faults = faultsOf(validator, value, schema, "", "field");
+      const faults = faultsOf(validator, value, schema, "", "field of an animal");
       return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? undecided : fault))) };
     }
     const pet = decode(value) as FilePet["pet"];
