@@ -120,4 +120,20 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     expect(records.slice(1).map(({ fields }) => fields[1])).toEqual(expected.map(({ name }: { name: string }) => name));
     await page.close();
   });
+
+  test("an export shows how many animals it has read, without the header of its file", async () => {
+    while ((await pets()).length < 100) await ui.addPet({ name: "Pup" });
+    await ui.addPet({ name: "Pup" });
+    const page = await ui.open("/animals");
+    await page.route(/\/v1\/pets\?.*limit=100/, async (route) => {
+      if (route.request().url().includes("cursor=")) return; // the second page waits for ever
+      const response = await route.fetch();
+      await route.fulfill({ response, json: (await response.json()).slice(1) });
+    });
+    await page.getByRole("button", { name: "Export" }).click();
+    const progress = page.getByRole("dialog", { name: "Export animals" }).getByRole("status");
+    await progress.getByText("99 animals read so far").waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
 });
