@@ -1,10 +1,12 @@
 // The page of the keys, by pointer, by keyboard and on a telephone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { scopes } from "../../src/contract/caller.ts";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole, untilLive } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
+import { TestService } from "../harness/service.ts";
 
 const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(100)];
 
@@ -131,6 +133,20 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await reader.getByText("your key may not see it").waitFor();
     expect(await reader.getByRole("link", { name: "Keys" }).count()).toBe(0);
     await reader.close();
+  });
+
+  test("an event in the sandbox that a live key caused is not shown as one of the operator", async () => {
+    const service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
+    const { account, key: live } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    const { key } = await service.app.keys.issueKey(account.id, "sandbox", scopes, service.clock.now(), "test");
+    const sandbox = await TestConsole.forService(service, key);
+    const body = { name: "Till", scopes: ["read"], mode: "test" };
+    expect((await service.call("POST", "/keys", { key: live, body })).status).toBe(201);
+    const page = await sandbox.open("/events");
+    const events = page.getByLabel("Events", { exact: true }).getByRole("listitem");
+    await events.filter({ hasText: "Till" }).getByText("a live key", { exact: true }).waitFor();
+    await events.filter({ hasText: "sandbox" }).getByText("the operator", { exact: true }).waitFor();
+    await sandbox.stop();
   });
 
   test("names are shown literally", async () => {

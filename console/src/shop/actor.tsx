@@ -1,8 +1,9 @@
 import type { EventActor } from "petstore-client";
 import { KeyName } from "../developers/key-name.tsx";
 
-/** Who made a change: a key, the service or its operator. */
+/** Who made a change: a key, the service or its operator. The log of a sandbox does not name live keys. */
 export function Actor({ actor: { kind, keyId } }: { readonly actor: EventActor }) {
   if (kind === "system") return <>the service</>;
-  return keyId === undefined ? <>the operator</> : <KeyName id={keyId} />;
+  if (kind === "operator") return <>the operator</>;
+  return keyId === undefined ? <>a live key</> : <KeyName id={keyId} />;
 }
