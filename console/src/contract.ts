@@ -19,8 +19,6 @@ export interface FieldDescription {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
 }
 
 /** A parameter of a list that has a few choices. */

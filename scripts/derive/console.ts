@@ -16,8 +16,6 @@ interface FormSchema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
   readonly default?: unknown;
 }
 
@@ -74,7 +72,7 @@ function filtersOf(schema: TSchema): Record<string, unknown>[] {
 }
 
 function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<string, unknown> {
-  const { minLength, maxLength, minimum, maximum, minItems, maxItems, items } = schema;
+  const { minLength, maxLength, minimum, maximum, items } = schema;
   return {
     name,
     label: labelOf(name),
@@ -82,7 +80,7 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
     kind: kindOf(schema),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),
-    ...defined({ minLength, maxLength, minimum, maximum, minItems, maxItems }),
+    ...defined({ minLength, maxLength, minimum, maximum }),
   };
 }
 

@@ -211,8 +211,6 @@ export const createKeyBody: readonly FieldDescription[] = [
     kind: "choices",
     isRequired: true,
     choices: ["read", "write", "admin"],
-    minItems: 1,
-    maxItems: 3,
   },
   {
     name: "mode",
@@ -341,8 +339,6 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.disabled",
       "webhook_endpoint.deleted",
     ],
-    minItems: 1,
-    maxItems: 23,
   },
   {
     name: "description",
@@ -392,8 +388,6 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.disabled",
       "webhook_endpoint.deleted",
     ],
-    minItems: 1,
-    maxItems: 23,
   },
   {
     name: "description",

@@ -51,10 +51,10 @@ export function valueOf({ kind }: FieldDescription, entry: Entry | undefined, be
 
 /** What is wrong with an entry by the limits of the contract. It is checked before the request. */
 export function faultOf(field: FieldDescription, entry: Entry | undefined): string | undefined {
-  const { kind, isRequired, minLength = 0, maxLength, minimum, maximum, minItems = 0 } = field;
+  const { kind, isRequired, minLength = 0, maxLength, minimum, maximum } = field;
   if (kind === "pairs") return pairsIn(entry).some(isWrongPair) ? "Each value needs a key of its own." : undefined;
   const isEmpty = entry === undefined || entry === "" || (Array.isArray(entry) && entry.length === 0);
-  if (isEmpty) return isRequired || (minItems > 0 && isRequired) ? "Fill this in." : undefined;
+  if (isEmpty) return isRequired ? "Fill this in." : undefined;
   if (typeof entry !== "string") return undefined;
   if (kind === "id" && !/^\s*-?\d+\s*$/.test(entry)) return "Enter a whole number.";
   if (kind === "integer") {
