@@ -1,6 +1,7 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
 import { attemptDelays } from "./backoff.ts";
 
@@ -236,7 +237,13 @@ describe("a failing endpoint", () => {
     await webhooks.deliver();
     const failed = receiver.received.length;
     expect(failed).toBeWithin(10, 43); // ten, and those that were in progress at the same time
-    expect((await webhooks.getEndpoint(id)).retriesAt).toBeString();
+    const { retriesAt } = await webhooks.getEndpoint(id);
+    await eventually(
+      () => webhooks.service.store.rows("SELECT 1 FROM webhook_parked"),
+      (parked) => parked.length === failed,
+    );
+    const { waiting } = (await webhooks.call("GET", "/sandbox")).json;
+    expect(waiting).toEqual([{ kind: "webhook_attempt", count: failed, next: retriesAt }]);
     await webhooks.after(5 * SECOND);
     expect(receiver.received.length).toBe(failed + 1);
     await webhooks.after(5 * MINUTE - 1);

@@ -8,7 +8,8 @@ interface WaitingRow extends Row {
   next: bigint | null;
 }
 
-// An endpoint's `due_at` is the time of its next attempt. An endpoint that waits as a whole counts as one.
+// An endpoint's `due_at` is the time of its next attempt. Each parked subject counts as one attempt, also if the
+// endpoint gets one probe at a time. An endpoint that waits without a parked subject counts as one.
 const waitingOfShop = statement<WaitingRow>(`
   SELECT count(*) AS attempts, min(due_at) AS next FROM (
     SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
@@ -16,7 +17,7 @@ const waitingOfShop = statement<WaitingRow>(`
     WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL LIMIT $2) AS waiting
 `);
 
-/** The deliveries of a shop that failed and are attempted again later. */
+/** The messages of a shop that wait for another attempt. */
 export class WaitingAttempts implements ScheduledWork<"webhook_attempt"> {
   readonly kind = "webhook_attempt";
   readonly #storage: Storage;
