@@ -8,7 +8,6 @@ import { bun, ensureBun } from "./ensure-bun.mjs";
 const PARENT_CHECK = 500;
 
 ensureBun();
-const child = spawn(bun, process.argv.slice(2), { stdio: "inherit" });
 
 // Ctrl-C reaches Bun directly as well. The service takes signals that come close together for one.
 let isStopping = false;
@@ -16,7 +15,10 @@ function stop(signal) {
   isStopping = true;
   child.kill(signal);
 }
+// Before Bun starts: a signal that comes just after would otherwise end this process only.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
+
+const child = spawn(bun, process.argv.slice(2), { stdio: "inherit" });
 
 // npm passes a stop signal to its shell only. A shell between npm and this process then ends without passing the signal on.
 const parent = process.ppid;
