@@ -69,7 +69,7 @@ describe("a new domain", () => {
     for (const toy of ["Ball", "Rope", "Bone", "Ring"]) {
       expect((await service.call("POST", "/toys", { key, body: { name: toy } })).status).toBe(201);
     }
-    while (!(await metrics()).includes("\npetstore_toys_discarded 2\n")) continue; // the next round
+    while (!(await metrics()).includes("\npetstore_toys_discarded_total 2\n")) continue; // the next round
     expect(await listed()).toEqual([
       { id: 3, name: "Bone" },
       { id: 4, name: "Ring" },

@@ -53,9 +53,9 @@ export class Streams {
     this.#maxTotal = maxTotal;
     const { metrics } = (this.#dependencies = dependencies);
     metrics.gauge("petstore_streams", "Streams that are open.", () => this.#open.size);
-    metrics.counter("petstore_stream_events", "Events sent to streams that have ended.", () => this.#events);
+    metrics.counter("petstore_stream_events_total", "Events sent to streams that have ended.", () => this.#events);
     metrics.counter(
-      "petstore_streams_slow",
+      "petstore_streams_slow_total",
       "Streams that were ended because their clients read too slowly.",
       () => this.#slow,
     );

@@ -108,7 +108,7 @@ export class Metrics {
   }
 
   /** Adds a counter, which only grows. `read` is called when the metrics are exposed. */
-  counter(name: string, help: string, read: () => number): void {
+  counter(name: `${string}_total`, help: string, read: () => number): void {
     this.#callbacks.push({ name, type: "counter", help, read });
   }
 

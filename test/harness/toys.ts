@@ -134,7 +134,7 @@ export const toys = defineDomain<typeof settings>({
   commands: [countToys],
   open: ({ storage, metrics, repeat }, { PETSTORE_TOYS_KEPT }) => {
     let discarded = 0;
-    metrics.counter("petstore_toys_discarded", "Toys that were discarded.", () => discarded);
+    metrics.counter("petstore_toys_discarded_total", "Toys that were discarded.", () => discarded);
     repeat({
       name: "discard_toys",
       by: "leader",
