@@ -68,7 +68,7 @@ export const ErrorBody = Type.Object(
           { title: "ErrorDetail", description: "One fault of an invalid input." },
         ),
         {
-          description: "Every fault of an invalid input. Present with `invalid_request` only.",
+          description: "The faults of an invalid input. Present with `invalid_request` only.",
           maxItems: MAX_FAULTS,
         },
       ),
