@@ -47,7 +47,7 @@ export function deriveReferenceStart(
   const settings = {
     url: document,
     theme: "default",
-    // The page sends nothing to other hosts.
+    // The page contacts only the documented servers.
     withDefaultFonts: false,
     telemetry: false,
     agent: { disabled: true },
