@@ -128,7 +128,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
       "request again with the same value: its effect happens once. The service keeps the response for " +
       `${RESPONSE_LIFETIME_HOURS} hours, including errors of the operation, and repeats it with ` +
       `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals that come before the operation runs, such as an ` +
-      "invalid request, a missing scope or a limit. Values are separate for each account, method and path. Other " +
+      "invalid request, a missing scope or a limit. Values are separate for each account, mode, method and path. Other " +
       "methods ignore the header, because they are safe to repeat.",
     "## Errors",
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
