@@ -1,4 +1,4 @@
-import { lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { EndpointRow } from "./endpoints.statements.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
@@ -43,7 +43,7 @@ const isSuspended =
  * Endpoints of all shops that have something to deliver now, except those of suspended accounts. `$1` is real time in
  * unix milliseconds.
  */
-export const withWork = statement<EndpointName>(
+export const withWork = acrossShops<EndpointName>(
   `SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode)
    WHERE ((state = 'enabled'
        AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id) OR due_at <= $1 + ahead))
