@@ -9,6 +9,7 @@ import {
   endpointSchemas,
   endpointUpdated,
   MAX_ENDPOINTS,
+  sendFailures,
 } from "./webhooks.schemas.ts";
 
 const endpoint: Endpoint = {
@@ -28,7 +29,7 @@ const failing: Endpoint = {
   lastFailure: {
     at: "2026-11-21T18:05:00.000Z",
     failure: "timed_out",
-    message: "No response came within 15 seconds.",
+    message: sendFailures.timed_out,
     deliveryId: 17n,
   },
 };
