@@ -14,20 +14,20 @@ import { ImportFailed, type ImportOptions, importPets } from "./pets.import.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CategoryCheck, PetStore } from "./pets.store.ts";
 
-interface CountRow extends Row {
+interface CategoryRow extends Row {
   category_id: bigint;
   animals: bigint;
 }
 interface CountRow extends Row {
-  figure: bigint;
+  animals: bigint;
 }
 
 const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES ($1, $2, $3)");
-const kept = statement<CountRow>("SELECT category_id, animals FROM category_animals ORDER BY category_id");
-const counted = statement<CountRow>(
+const kept = statement<CategoryRow>("SELECT category_id, animals FROM category_animals ORDER BY category_id");
+const counted = statement<CategoryRow>(
   "SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id ORDER BY category_id",
 );
-const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
+const countPets = statement<CountRow>("SELECT count(*) AS animals FROM pets");
 
 let place: TestStore;
 let storage: Storage;
@@ -90,7 +90,7 @@ const addAndRemove = async () => removePet((await addRex()).id);
 const givenBefore = (id: number, last: number) =>
   `/id ${id} was assigned before; kept ids must be above ${last}, the last id that the shop has assigned`;
 const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(operator(shop), id, () => true));
-const count = async () => Number((await storage.first(countPets))?.figure);
+const count = async () => Number((await storage.first(countPets))?.animals);
 const names = async () => (await pets()).map(({ name }) => name);
 const lines = (number: number, from = 1) =>
   Array.from({ length: number }, (_, index) => `{"name":"Pet ${from + index}","categoryId":${index % 3}}\n`).join("");
