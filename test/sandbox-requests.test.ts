@@ -22,7 +22,7 @@ const getWeather = defineOperation({
   path: "/weather",
   summary: "Look at the sky",
   description: "Returns the weather.",
-  quota: "sandbox",
+  separateQuota: "sandbox",
   response: { status: 200, description: "The weather.", schema: Weather, examples: { "A clear sky": clear } },
 });
 const weather = defineDomain({

@@ -42,8 +42,15 @@ ${methods.join("\n\n")}
 }
 
 /** The row of an operation in the client's table. `define` in client/src/client.ts describes the format. */
-function row({ name, method: verb, path, body, query, paged, quota, response }: Operation): string {
-  const parts = { b: body, q: query, l: paged, e: response.stream, f: quota === "free", s: quota === "sandbox" };
+function row({ name, method: verb, path, body, query, paged, separateQuota, response }: Operation): string {
+  const parts = {
+    b: body,
+    q: query,
+    l: paged,
+    e: response.stream,
+    f: separateQuota === "free",
+    s: separateQuota === "sandbox",
+  };
   const letters = Object.entries(parts).flatMap(([letter, part]) => (part ? [letter] : []));
   return `${path.replaceAll(/\{\w+\}/g, "*")} ${verb}${letters.join("")} ${name}`;
 }
@@ -112,13 +119,13 @@ function optionsType(operation: Operation): string {
 }
 
 function methodDoc(operation: Operation, operations: readonly Operation[]): string[] {
-  const { summary, description, stability, deprecation, scope, quota } = operation;
+  const { summary, description, stability, deprecation, scope, separateQuota } = operation;
   const successor = operations.find(({ name }) => name === deprecation?.replacement);
   return [
     `${summary}${stability === "stable" ? "" : ` (${stability})`}.`,
     description,
     scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
-    ...(quota === "free" ? ["Costs no quota."] : []),
+    ...(separateQuota === "free" ? ["Costs no quota."] : []),
     ...(deprecation
       ? [
           `@deprecated since ${deprecation.since}, removed on ${deprecation.removal}: use ` +

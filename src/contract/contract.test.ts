@@ -421,7 +421,7 @@ describe("an unknown key of an operation", () => {
     // @ts-expect-error -- scope, which would become that of the method
     defineOperation({ ...minimal, scop: "admin" });
     // @ts-expect-error -- quota
-    defineOperation({ ...minimal, qouta: "free" });
+    defineOperation({ ...minimal, seperateQuota: "free" });
     // @ts-expect-error -- deprecation
     defineOperation({ ...minimal, deprecaton: { since: "2026-11-21" } });
     // @ts-expect-error -- response.secret
@@ -435,12 +435,12 @@ describe("an unknown key of an operation", () => {
     defineOperation({ ...minimal, paged: { position: Type.String(), postion: Type.String() } });
     // @ts-expect-error -- tag.description
     defineOperation({ ...minimal, tag: { ...common.tag, descripton: "Toys." } });
-    expect(defineOperation({ ...minimal, quota: "free" }).quota).toBe("free"); // the control
+    expect(defineOperation({ ...minimal, separateQuota: "free" }).separateQuota).toBe("free"); // the control
   });
 
   test.each([
     [{ quary: Type.Object({}) }, "the key quary is not known; did you mean query?"],
-    [{ qouta: "free" }, "the key qouta is not known; did you mean quota?"],
+    [{ seperateQuota: "free" }, "the key seperateQuota is not known; did you mean separateQuota?"],
     [{ deprecaton: {} }, "the key deprecaton is not known; did you mean deprecation?"],
     [
       { response: { ...response, secrete: true } },

@@ -16,7 +16,7 @@ const ofOperation: KeysOf<Operation> = {
   deprecation: true,
   testPanel: true,
   scope: true,
-  quota: true,
+  separateQuota: true,
   params: true,
   query: true,
   body: true,

@@ -45,7 +45,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,
-      ...(operation.quota === "free" ? [] : [keyBanned]),
+      ...(operation.separateQuota === "free" ? [] : [keyBanned]),
       ...(operation.response.stream ? [tooManyStreams, streamsExhausted] : []),
       internalError,
       overloaded,
@@ -59,7 +59,7 @@ export function separateQuotaOf(
   operation: Operation | undefined,
   { mode }: Pick<Caller, "mode">,
 ): SeparateQuota | undefined {
-  return operation?.quota === "sandbox" && mode === "live" ? undefined : operation?.quota;
+  return operation?.separateQuota === "sandbox" && mode === "live" ? undefined : operation?.separateQuota;
 }
 
 /** The media types of the body, preferred first; empty if there is no body. */

@@ -49,11 +49,12 @@ export interface Operation {
   /** The required scope; `any` if every valid key may use the operation. */
   readonly scope: Scope | "any";
   /**
-   * For an operation that costs no quota. It works even if the key is banned or the windows are used up, and it is not
-   * part of the shop's usage. `free`: as often as the plan allows, in separate windows. `sandbox`: all such operations
-   * share `sandboxQuota`, counted by the real clock; with a live key, the normal limits apply.
+   * The separate limits of an operation that does not count in the windows of the shop. It works even if the key is
+   * banned or these windows are used up, and it is not part of the shop's usage. `free`: as often as the plan allows, in
+   * other windows. `sandbox`: all such operations share `sandboxQuota`, counted in real time; with a live key, the normal
+   * limits apply.
    */
-  readonly quota?: SeparateQuota;
+  readonly separateQuota?: SeparateQuota;
   /** Path parameters, and the error for a value that no resource can have. */
   readonly params?: { readonly schema: TObject; readonly invalidError: ErrorDefinition };
   readonly query?: TObject;

@@ -22,7 +22,7 @@ export function operationObject(
       operation.description,
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
       scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
-      ...(operation.quota ? [quotaNotices[operation.quota]] : []),
+      ...(operation.separateQuota ? [quotaNotices[operation.separateQuota]] : []),
       ...(testPanel === true ? [] : [noTestPanel(testPanel)]),
     ].join("\n\n"),
     tags: [tag.name],

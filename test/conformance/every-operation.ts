@@ -190,14 +190,14 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     test("returns the limits in its headers, and enforces them", async () => {
       const small = await service.newKey("enterprise", { perMinute: 2, perDay: 10 }, [...scopes]);
-      const most = operation.quota === "sandbox" ? sandboxQuota.perMinute : 2;
+      const most = operation.separateQuota === "sandbox" ? sandboxQuota.perMinute : 2;
       const remaining: (string | null)[] = [];
       for (let count = 0; count < most; count++) {
         const { headers } = await send(operation, { key: small });
         expect(headers.get("x-ratelimit-limit")).toBe("2");
         remaining.push(headers.get("x-ratelimit-remaining"));
       }
-      expect(remaining).toEqual(operation.quota ? Array(most).fill("2") : ["1", "0"]);
+      expect(remaining).toEqual(operation.separateQuota ? Array(most).fill("2") : ["1", "0"]);
       const { status, json, headers } = await send(operation, { key: small });
       expect([status, json.code]).toEqual([429, "rate_limit_exceeded"]);
       expect(headers.get("x-ratelimit-remaining")).toBe("0");
@@ -208,7 +208,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect((await send(operation, { key: small })).status).not.toBe(429);
     });
 
-    if (operation.quota) {
+    if (operation.separateQuota) {
       /** What answers an operation whose parameters name what may not be there. */
       const statuses = [operation.response.status, operation.params?.invalidError.status];
       /** Uses up the minute of a new key: one way to send more with it. */

@@ -54,7 +54,9 @@ export function simulatedErrors(operations: readonly Operation[], start: () => P
 
   /** All that can be read without an id, but when keys were used: that is written down some time after each request. */
   async function everything(): Promise<string[]> {
-    const reads = operations.filter(({ method, path, quota }) => method === "GET" && !path.includes("{") && !quota);
+    const reads = operations.filter(
+      ({ method, path, separateQuota }) => method === "GET" && !path.includes("{") && !separateQuota,
+    );
     const texts = reads.map(async (read) => (await service.call("GET", pathOf(read), { key })).text);
     return (await Promise.all(texts)).map((text) => text.replaceAll(/"lastUsedAt":"[^"]*"/g, ""));
   }
@@ -66,7 +68,7 @@ export function simulatedErrors(operations: readonly Operation[], start: () => P
       expect(expected.length).toBeGreaterThan(5);
       const seen: unknown[] = [];
       for (const [code, status] of expected) {
-        if (operation.quota === "sandbox") service.clock.advance(60_000); // an account may send 20 a minute
+        if (operation.separateQuota === "sandbox") service.clock.advance(60_000); // an account may send 20 a minute
         const response = await ask(operation, code); // which checks body and headers against the document
         seen.push([response.json.code, response.status]);
         expect([code, response.json.status]).toEqual([code, status]);

@@ -35,8 +35,8 @@ const refusedAnyway = new Set(["getRequest", "getWebhookDelivery", "redeliverWeb
  * whether the request was taken for valid. Up to their handlers, they share all code with the others.
  */
 const attacked = operations.filter(
-  ({ name, quota, response, errors }) =>
-    quota !== "sandbox" &&
+  ({ name, separateQuota, response, errors }) =>
+    separateQuota !== "sandbox" &&
     !response.stream &&
     !refusedAnyway.has(name) &&
     !errors.some((error) => error.status === 400 && error !== invalidRequest),

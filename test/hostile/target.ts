@@ -39,7 +39,9 @@ export class Target {
     const target = new Target(program, key, document);
     // What is added here has the id 1, which the valid requests of other operations name. In this order,
     // because a category gets no id that an animal names; and twice, because an order needs an animal.
-    const adding = operations.filter(({ method, quota }) => method === "POST" && quota !== "sandbox").toReversed();
+    const adding = operations
+      .filter(({ method, separateQuota }) => method === "POST" && separateQuota !== "sandbox")
+      .toReversed();
     for (const operation of [...adding, ...adding]) await target.outcome(target.valid(operation));
     return target;
   }

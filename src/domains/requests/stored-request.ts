@@ -66,7 +66,7 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
       message: failed?.message,
       details: failed?.details,
       isReplay: isReplay || undefined,
-      isFree: operation?.quota ? true : undefined,
+      isFree: operation?.separateQuota ? true : undefined,
     },
   };
 }

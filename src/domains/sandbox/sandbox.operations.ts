@@ -72,7 +72,7 @@ export type Sandbox = Static<typeof Sandbox>;
 const clock: SandboxClock = { now: "2026-11-21T12:15:00.000Z", ahead: 900 };
 const inRealTime: SandboxClock = { now: "2026-11-21T12:00:00.000Z", ahead: 0 };
 
-const common = { tag: sandbox, quota: "sandbox" } as const;
+const common = { tag: sandbox, separateQuota: "sandbox" } as const;
 
 const getSandbox = defineOperation({
   ...common,

@@ -49,7 +49,7 @@ const getUsage = defineOperation({
     "Returns the number of requests of all keys of the account, by operation and response status, newest first, one " +
     "page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. " +
     "If the service is killed, the last seconds may be missing.",
-  quota: "free",
+  separateQuota: "free",
   query: Type.Object({
     granularity,
     keyId: Type.Optional(
