@@ -191,7 +191,7 @@ describe("accounts and keys", () => {
     [["keys", "create", "--help"]],
     [["serve", "--help"]],
     [["backups", "take", "-h"]],
-  ])("%j gets a suggestion", async (words) => {
+  ])("%j prints the help", async (words) => {
     const { status, stdout, stderr } = await runInProcess(dataDir, words, settings);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("Usage: petstore ");

@@ -57,7 +57,7 @@ function schemas(): [string, any][] {
   return [...roots, ...named].flatMap(([path, schema]) => Array.from(partsOf(schema, path)));
 }
 
-// Counted in the JSON text as `/openapi.json` sends it: in bytes before and after compression. 5.5 kB are 5,632 bytes.
+// Counted in the JSON text as `/openapi.json` sends it: in bytes before and after compression. 5.5 KiB are 5,632 bytes.
 test("the document has at most 25 kB in brotli, and 5.5 KiB for each operation", () => {
   const bytes = Buffer.byteLength(text);
   expect(brotliCompressSync(text).length).toBeLessThanOrEqual(25_000);

@@ -40,7 +40,7 @@ describe("a second process on the same data folder", () => {
     expect(await second.end()).toBe(0);
   });
 
-  test("is the only one refused if several start at the same moment", async () => {
+  test("is refused, and so is every further one, if several start at the same moment", async () => {
     const dataDir = newDataDir();
     const programs = Array.from({ length: 3 }, () => new Program(dataDir, environment));
     await Promise.all(

@@ -24,7 +24,7 @@ afterAll(() => service.stop());
 
 const add = () => service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
 
-/** Runs the command with these arguments. `said` is its output so far. */
+/** Runs the command with these arguments. `output` is what it has written so far. */
 function events(words: string, stop = new AbortController()) {
   const { context, output } = contextOf(service.store.folder, service.store.settings, stop);
   return { output, stop, ended: run(["events", "--account", accountId, ...words.split(" ").filter(Boolean)], context) };
