@@ -1,5 +1,5 @@
-// What the client does on every platform: each test gets the client and a service of its own key. It imports nothing of
-// any platform, so that the same file runs in Node, Bun, Deno, workerd and browsers.
+// What the client does on every platform: each test gets the client, the address of a service and a key. It imports
+// nothing of any platform, so that the same file runs in Node, Bun, Deno, workerd and browsers.
 import type * as Client from "../src/index.ts";
 import { failureOf, matches, same } from "./check.ts";
 
@@ -37,12 +37,12 @@ function noResponse({ signal }: Request): Promise<Response> {
 }
 
 const error = (code: string, status: number) => ({ code, message: "No.", status });
-const at = (platform: Context, options: Client.Options<"bigint"> = {}) =>
+const clientFor = (platform: Context, options: Client.Options<"bigint"> = {}) =>
   new platform.client.Petstore({ baseUrl: platform.baseUrl, key: platform.key, ...options });
 
 const integers: Record<string, Test> = {
   "keeps 64-bit integers exact in both directions": async (context) => {
-    const petstore = at(context);
+    const petstore = clientFor(context);
     for (const categoryId of [LARGEST, -LARGEST - 1n, 2n ** 53n + 1n, 1n]) {
       const pet = await petstore.createPet({ name: "Rex", categoryId });
       same(pet.categoryId, categoryId);
@@ -108,7 +108,7 @@ const inherited = { constructor: "1", toString: "2", hasOwnProperty: "3", valueO
 
 const metadata: Record<string, Test> = {
   "keeps keys that every object has": async (context) => {
-    const petstore = at(context);
+    const petstore = clientFor(context);
     const pet = await petstore.createPet({ name: "Rex", categoryId: 1, metadata: inherited });
     same(Object.entries(pet.metadata ?? {}), Object.entries(inherited));
     const { metadata: changed } = await petstore.updatePet(pet.id, { metadata: { constructor: null, toString: "9" } });
@@ -121,7 +121,9 @@ const metadata: Record<string, Test> = {
   },
   "sends the key __proto__, which the service refuses": async (context) => {
     const pairs = JSON.parse('{"__proto__":"1"}') as Record<string, string>;
-    const failure = await failureOf(() => at(context).createPet({ name: "Rex", categoryId: 1, metadata: pairs }));
+    const failure = await failureOf(() =>
+      clientFor(context).createPet({ name: "Rex", categoryId: 1, metadata: pairs }),
+    );
     same([failure["code"], failure.message.includes("__proto__")], ["invalid_request", true]);
   },
   "reads and writes the key __proto__ as any other, and changes no prototype": ({ client: { parse, stringify } }) => {
@@ -136,7 +138,7 @@ const metadata: Record<string, Test> = {
 
 const pages: Record<string, Test> = {
   "walks a list, and gives one page at a time": async (context) => {
-    const petstore = at(context);
+    const petstore = clientFor(context);
     const categoryId = BigInt(Date.now());
     const added: bigint[] = [];
     for (let count = 0; count < 7; count++)
@@ -155,7 +157,7 @@ const pages: Record<string, Test> = {
   },
   "ends when the loop ends, and asks for nothing before it begins": async (context) => {
     let requests = 0;
-    const petstore = at(context, { onRequest: () => requests++ });
+    const petstore = clientFor(context, { onRequest: () => requests++ });
     const list = petstore.listPets({ limit: 1 });
     same(requests, 0);
     for await (const _ of list) break;
@@ -167,21 +169,21 @@ const pages: Record<string, Test> = {
       () => response(200, [{ id: 1 }], { Link: link }),
       () => response(200, []),
     );
-    for await (const _ of at(context, { fetch }).listPets({ limit: 1 }));
+    for await (const _ of clientFor(context, { fetch }).listPets({ limit: 1 }));
     same(requests[1]?.url, `${context.baseUrl}/pets?limit=1&cursor=abc`);
   },
 };
 
 const results: Record<string, Test> = {
   "tell the request id, the limits and the ETag": async (context) => {
-    const pet = await at(context).createPet({ name: "Rex", categoryId: 1 });
+    const pet = await clientFor(context).createPet({ name: "Rex", categoryId: 1 });
     const { requestId, rateLimit, etag, status } = pet.$response;
     same([status, typeof requestId, typeof etag], [201, "string", "string"]);
     same(rateLimit !== undefined && rateLimit.limit >= rateLimit.remaining && rateLimit.reset instanceof Date, true);
     same(Object.keys(pet), ["id", "name", "categoryId"]);
   },
   "change only what was read": async (context) => {
-    const petstore = at(context);
+    const petstore = clientFor(context);
     const pet = await petstore.createPet({ name: "Rex", categoryId: 1, status: "available" });
     const sold = await petstore.updatePet(pet.id, { status: "pending" }, { ifMatch: pet });
     const failure = await failureOf(() => petstore.updatePet(pet.id, { name: "Max" }, { ifMatch: pet }));
@@ -194,7 +196,7 @@ const results: Record<string, Test> = {
 
 const errors: Record<string, Test> = {
   "have a class, a code, a request id and advice": async (context) => {
-    const failure = await failureOf(() => at(context).updatePet(LARGEST, { name: "Max" }));
+    const failure = await failureOf(() => clientFor(context).updatePet(LARGEST, { name: "Max" }));
     const { NotFoundError, PetstoreError, isErrorOf } = context.client;
     same([failure instanceof NotFoundError, failure instanceof PetstoreError], [true, true]);
     same([failure.name, failure["code"], failure["status"]], ["NotFoundError", "pet_not_found", 404]);
@@ -203,7 +205,7 @@ const errors: Record<string, Test> = {
     matches(String(failure), /^NotFoundError: No animal has the id 9223372036854775807/);
   },
   "name every fault of an invalid request": async (context) => {
-    const failure = await failureOf(() => at(context).createPet({ name: "", categoryId: 1 }));
+    const failure = await failureOf(() => clientFor(context).createPet({ name: "", categoryId: 1 }));
     same([failure.name, failure["code"]], ["InvalidRequestError", "invalid_request"]);
     same(
       (failure["details"] as Client.ErrorDetail[]).map(({ path }) => path),
@@ -211,14 +213,14 @@ const errors: Record<string, Test> = {
     );
   },
   "tell a key that is not valid": async (context) => {
-    const failure = await failureOf(() => at(context, { key: "psk_test_wrong" }).listPets().page());
+    const failure = await failureOf(() => clientFor(context, { key: "psk_test_wrong" }).listPets().page());
     same([failure.name, failure["code"]], ["AuthenticationError", "invalid_api_key"]);
   },
   "tell responses that are not the service's": async (context) => {
     const unexpected = async (body: string, status = 200) => {
       const { fetch } = canned(() => response(status, body));
       const { name, code } = await failureOf(() =>
-        at(context, { fetch, retries: 0 }).createPet({ name: "a", categoryId: 1 }),
+        clientFor(context, { fetch, retries: 0 }).createPet({ name: "a", categoryId: 1 }),
       );
       return [name, code];
     };
@@ -236,14 +238,14 @@ const attempts: Record<string, Test> = {
       () => response(503, error("overloaded", 503)),
       () => response(201, { id: 1 }),
     );
-    await at(context, { fetch }).createPet({ name: "Rex", categoryId: 1 });
+    await clientFor(context, { fetch }).createPet({ name: "Rex", categoryId: 1 });
     const keys = requests.map(({ headers }) => headers.get("idempotency-key"));
     same([keys.length, keys[0] === keys[1], (keys[0] ?? "").length], [2, true, 36]);
   },
-  "are made again for what passes, and only for that": async (context) => {
+  "are repeated after transient failures, and only after those": async (context) => {
     const attemptsOf = async (status: number, code: string) => {
       const { fetch, requests } = canned(() => response(status, error(code, status)));
-      await failureOf(() => at(context, { fetch, retries: 1 }).createPet({ name: "Rex", categoryId: 1 }));
+      await failureOf(() => clientFor(context, { fetch, retries: 1 }).createPet({ name: "Rex", categoryId: 1 }));
       return requests.length;
     };
     for (const status of [408, 502, 503, 504]) same([status, await attemptsOf(status, "x")], [status, 2]);
@@ -257,24 +259,24 @@ const attempts: Record<string, Test> = {
       if (requests++ === 0) throw new TypeError("connection lost");
       return response(404, error("pet_not_found", 404));
     };
-    same((await at(context, { fetch }).deletePet(1)).$response.status, 404);
-    same((await failureOf(() => at(context, { fetch }).deletePet(1)))["code"], "pet_not_found");
+    same((await clientFor(context, { fetch }).deletePet(1)).$response.status, 404);
+    same((await failureOf(() => clientFor(context, { fetch }).deletePet(1)))["code"], "pet_not_found");
   },
   "end with the deadline": async (context) => {
-    const failure = await failureOf(() => at(context, { fetch: noResponse, timeout: 50 }).getPet(1));
+    const failure = await failureOf(() => clientFor(context, { fetch: noResponse, timeout: 50 }).getPet(1));
     same([failure.name, failure["code"]], ["ConnectionError", "deadline_exceeded"]);
   },
   "end when they are aborted": async (context) => {
     const controller = new AbortController();
     const call = failureOf(() =>
-      at(context, { onRequest: () => controller.abort() }).getPet(1, { signal: controller.signal }),
+      clientFor(context, { onRequest: () => controller.abort() }).getPet(1, { signal: controller.signal }),
     );
     same((await call).name, "AbortError");
-    same((await failureOf(() => at(context).getPet(1, { signal: controller.signal }))).name, "AbortError");
+    same((await failureOf(() => clientFor(context).getPet(1, { signal: controller.signal }))).name, "AbortError");
   },
   "are seen by hooks, which may change headers": async (context) => {
     const seen: unknown[] = [];
-    const petstore = at(context, {
+    const petstore = clientFor(context, {
       onRequest: (request, { operation, attempt: number }) => {
         request.headers.set("X-Request-Id", "hooked");
         seen.push(operation, number, request.method);
@@ -283,7 +285,7 @@ const attempts: Record<string, Test> = {
     });
     await petstore.createPet({ name: "Rex", categoryId: 1 });
     same(seen, ["createPet", 1, "POST", 201]);
-    const broken = at(context, { onResponse: () => Promise.reject(new Error("of the hook")) });
+    const broken = clientFor(context, { onResponse: () => Promise.reject(new Error("of the hook")) });
     same((await failureOf(() => broken.getPet(1))).message, "of the hook");
   },
 };
@@ -305,7 +307,7 @@ const limits: Record<string, Test> = {
       () => response(200, { id: 1 }),
     );
     const key = `psk_test_${crypto.randomUUID()}`;
-    const [one, other] = [at(context, { fetch, clock, key }), at(context, { fetch, clock, key })];
+    const [one, other] = [clientFor(context, { fetch, clock, key }), clientFor(context, { fetch, clock, key })];
     const calls = [one.getPet(1), other.getPet(2), other.getPet(3)];
     const impatient = await failureOf(() => one.getPet(4, { timeout: 29_000 }));
     same([impatient.name, impatient["retryAfter"], impatient["operation"]], ["RateLimitError", 30, "getPet"]);
@@ -320,7 +322,7 @@ const limits: Record<string, Test> = {
 const others: Record<string, Test> = {
   "warns of a deprecated operation once": async (context) => {
     const notices: Client.DeprecationNotice[] = [];
-    const petstore = at(context, { onDeprecated: (notice) => notices.push(notice) });
+    const petstore = clientFor(context, { onDeprecated: (notice) => notices.push(notice) });
     const { id } = await petstore.createPet({ name: "Rex", categoryId: 1 });
     await petstore.getPet(id);
     await petstore.getPet(id);
@@ -340,24 +342,24 @@ const others: Record<string, Test> = {
       /ends with \/v1, but is "http:\/\/127\.0\.0\.1:8080"\.$/,
     );
     matches(await message({ key, baseUrl: "ftp://x/v1" }), /ftp:/);
-    matches((await failureOf(() => at(context).revokeKey(".."))).message, /identifier/);
-    matches((await failureOf(() => at(context).revokeKey(""))).message, /identifier/);
+    matches((await failureOf(() => clientFor(context).revokeKey(".."))).message, /identifier/);
+    matches((await failureOf(() => clientFor(context).revokeKey(""))).message, /identifier/);
     same(new Petstore({ key: `${key}\n`, baseUrl: `${baseUrl}/` }) instanceof Petstore, true);
   },
   "keeps what arrives from changing other objects": async (context) => {
     const body = '{"id":1,"__proto__":{"polluted":true,"id":5},"constructor":{"prototype":{"polluted":true}}}';
     const { fetch } = canned(() => response(200, body));
-    const pet = await at(context, { fetch }).getPet(1);
+    const pet = await clientFor(context, { fetch }).getPet(1);
     same([({} as { polluted?: true }).polluted, Object.hasOwn(pet, "__proto__")], [undefined, true]);
     const hostile = canned(() =>
       response(400, '{"code":"x","message":"y","status":1,"details":[],"__proto__":{"polluted":1}}'),
     );
-    const failure = await failureOf(() => at(context, { fetch: hostile.fetch }).getPet(1));
+    const failure = await failureOf(() => clientFor(context, { fetch: hostile.fetch }).getPet(1));
     same([failure["polluted"], failure["status"]], [undefined, 400]);
   },
   "refuses headers with line breaks before anything is sent": async (context) => {
     const { fetch, requests } = canned(() => response(201, { id: 1 }));
-    const petstore = at(context, { fetch });
+    const petstore = clientFor(context, { fetch });
     const options = { idempotencyKey: "a\r\nX-Other: 1" };
     same((await failureOf(() => petstore.createPet({ name: "a", categoryId: 1 }, options))).name, "TypeError");
     same(requests.length, 0);
@@ -438,7 +440,7 @@ const hasty = {
 
 const streams: Record<string, Test> = {
   "give events as they happen, until the loop ends": async (context) => {
-    const petstore = at(context);
+    const petstore = clientFor(context);
     const pet = await petstore.createPet({ name: "Rex", categoryId: LARGEST });
     const seen: string[] = [];
     for await (const event of petstore.streamEvents({ petId: pet.id, after: 0n })) {
@@ -458,7 +460,7 @@ const streams: Record<string, Test> = {
       () => streaming(eventText(9).slice(0, 9), eventText(9).slice(9)),
     );
     const ids: bigint[] = [];
-    for await (const { id, at: time } of at(context, { fetch, clock: hasty }).streamEvents({ after: 5 })) {
+    for await (const { id, at: time } of clientFor(context, { fetch, clock: hasty }).streamEvents({ after: 5 })) {
       same(time, "\u2028");
       ids.push(id);
       if (id === 9n) break;
@@ -475,13 +477,13 @@ const streams: Record<string, Test> = {
       () => streaming("id: 6\n\n"),
       () => response(410, error("events_expired", 410)),
     );
-    const stream = at(context, { fetch, clock: hasty }).streamEvents();
+    const stream = clientFor(context, { fetch, clock: hasty }).streamEvents();
     const failure = await failureOf(() => stream.next());
     same([failure["code"], failure["operation"]], ["events_expired", "streamEvents"]);
   },
   "end when their signal is aborted": async (context) => {
     const abort = new AbortController();
-    const stream = at(context).streamEvents({}, { signal: abort.signal });
+    const stream = clientFor(context).streamEvents({}, { signal: abort.signal });
     const failure = failureOf(() => stream.next());
     abort.abort(new Error("enough"));
     same((await failure).message, "enough");
