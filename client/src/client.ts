@@ -80,13 +80,16 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
   const { key, baseUrl, clock } = target;
   const deprecated = new Set<string>();
 
-  /** Sends a request once. Throws the abort reason of the signal, and errors of hooks. */
+  /**
+   * Sends a request once. Throws the abort reason of the signal, and errors of hooks. A stream continues after the
+   * timeout of its call. Only `callerSignal` ends it.
+   */
   async function send(
     request: Request,
     { operation, lastEventId }: Call,
     attempt: number,
     signal: AbortSignal,
-    caller: AbortSignal = signal,
+    callerSignal: AbortSignal = signal,
   ): Promise<Outcome> {
     const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = options;
     await onRequest?.(request, { operation, attempt });
@@ -108,7 +111,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       deprecated.add(operation);
       onDeprecated(notice);
     }
-    if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
+    if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, callerSignal) };
     return parseResponse(response, text, operation, ids);
   }
 

@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** The clock of a service as one of clients, which continues to the next timer when nothing else can happen. */
+/** Lets clients use the clock of a test service. It advances to their next timer when no request is in flight. */
 export class DrivenClock implements Clock {
   readonly #clock: ManualClock;
   readonly #timers = new Set<Timer>();
@@ -26,7 +26,7 @@ export class DrivenClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Sends a request, while which no time passes. */
+  /** Sends a request. No time passes until its response has arrived. */
   readonly fetch = async (request: Request): Promise<Response> => {
     this.#inFlight++;
     try {

@@ -56,7 +56,7 @@ async function runInStep(service: TestService, tasks: readonly Task[]): Promise<
   }
 }
 
-/** Denials by the period that began with the first of them and lasts as long as that one said. */
+/** Groups denials into periods. A period begins with a denial and lasts until its `Retry-After` has passed. */
 function periodsOf<D extends Denial>(denials: readonly D[]): D[][] {
   const periods: D[][] = [];
   for (const denial of denials.toSorted((one, other) => one.at - other.at)) {

@@ -23,7 +23,7 @@ const fastClock: Clock = {
   },
 };
 
-/** Bytes of the response that pass before a connection is cut, by turns; after that nothing or all of it. */
+/** After how many bytes of the response a connection is cut. Connections take the values in turn: never, at once, after 40 bytes. */
 const cuts = [Number.POSITIVE_INFINITY, 0, 40];
 
 /** A proxy that cuts connections: some before the request has arrived, some before or within the response. */

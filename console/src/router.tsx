@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Store, useStore } from "./store.ts";
 
-/** The path above the service's base address: `/`, or `/api/` behind a proxy that serves it there. */
+/** The path that contains `v1/` and `console/`: `/`, or for example `/api/` if a proxy serves the service there. */
 const root = new URL("../..", import.meta.url).pathname;
 const home = `${root}console`;
 /** The base address of the interface. */

@@ -204,7 +204,7 @@ for (const [what, probe] of Object.entries(probes)) {
 const sizes = await Promise.all(contestants.map(sizeOf));
 rows.push(["bytes in brotli, with all operations", ...sizes.map((size) => size.toLocaleString("en"))]);
 const microseconds = costs.map((cost) => Math.round(cost / CALLS));
-rows.push([`µs of CPU time for a read, of ${CALLS.toLocaleString("en")}`, ...microseconds.map(String)]);
+rows.push([`µs of CPU time for one read (mean of ${CALLS.toLocaleString("en")} reads)`, ...microseconds.map(String)]);
 proxy.stop();
 await service.end();
 rmSync(folder, { recursive: true });

@@ -18,7 +18,7 @@ export interface PageEntry {
   /** The group of the page in the navigation. A page without a group is reached from the page `under`. */
   readonly group?: (typeof groups)[number];
   readonly under?: string;
-  /** The keys that open it. */
+  /** The keyboard shortcut that opens it. */
   readonly shortcut?: string;
   /** The query whose result the page shows first. It is sent while the key is still being checked. */
   readonly firstQuery?: (petstore: Petstore, query: Query) => QueryInputs<unknown>;
