@@ -8,7 +8,7 @@ export interface Account extends Quota {
   readonly plan: Plan;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** When it was deleted, while data of it is left, in Unix milliseconds. Its keys are invalid. */
+  /** Set while data of a deleted account remains: when it was deleted, in Unix milliseconds. Its keys are invalid. */
   readonly deletedAt: number | undefined;
   /** When it was suspended, in Unix milliseconds; undefined if it is not suspended. */
   readonly suspendedAt: number | undefined;

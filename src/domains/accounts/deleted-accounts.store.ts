@@ -48,7 +48,8 @@ export class DeletedAccounts {
     }
     for (const forgetIn of forget) await forgetIn(id);
     await storage.write(() => all(clearAccountName, id));
-    // If another user of the store prevents the scrub, the record stays, and the next call starts again.
+    // `scrub` removes the remains of deleted rows from the files. If another process prevents that, the record stays, and
+    // the next call starts again.
     if (!(await storage.scrub())) return;
     await storage.write(() => all(removeAccount, id));
     await storage.scrub(); // of its record too, which has only the id and the plan

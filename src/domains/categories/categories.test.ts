@@ -39,7 +39,7 @@ beforeAll(() => start());
 beforeEach(() => service.store.empty()); // sooner done than starting another one
 afterAll(() => service.stop());
 
-/** The categories on a page of animals that is remembered once it has been asked for twice. */
+/** The categories on a page of animals that is cached at its second request. */
 async function categoriesOfPage(): Promise<Set<number>> {
   const { json } = await service.call("GET", "/pets?limit=10", { key });
   return new Set(json.map(({ categoryId }: { categoryId: number }) => categoryId));

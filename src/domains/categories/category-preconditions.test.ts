@@ -31,9 +31,9 @@ test("If-Match refuses the entity tag of a category that has been renamed, and c
   await call("PATCH", "", "*", { name: "Hounds" });
   await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
   for (const reply of [
-    await call("PATCH", "", tagOf(created), { name: "Cats" }), // before the name that is taken
+    await call("PATCH", "", tagOf(created), { name: "Cats" }), // checked before the name, which is taken
     await call("DELETE", "?moveTo=2", tagOf(created)),
-    await call("DELETE", "", tagOf(created)), // before the animals that belong to it
+    await call("DELETE", "", tagOf(created)), // checked before its animals, which would prevent the deletion
   ]) {
     expect([reply.status, reply.json.code]).toEqual([412, "precondition_failed"]);
   }

@@ -54,7 +54,7 @@ export class EventWatch {
     filters: EventFilters,
   ): Promise<StreamSource<Event> | Expired | Ahead> {
     const { first, last } = await this.#log.storedRange(shop);
-    await this.#storage.settled();
+    await this.#storage.settled(); // what was read may not be on disk yet, and nothing is sent before it is
     const from = after !== undefined && after < 0n ? 0n : after;
     const position = from ?? (filters.since === undefined ? last : first - 1n);
     if (position < first - 1n) return { refused: "expired", first };
@@ -158,7 +158,7 @@ export class EventWatch {
       for (const { sink } of watched.followers) sink.end(); // clients learn the reason when they reconnect
       return false;
     }
-    await this.#storage.settled();
+    await this.#storage.settled(); // as in `follow`
     if (page.items.length > 0) watched.add(page.items);
     return page.next !== undefined;
   }

@@ -21,7 +21,7 @@ const idsOf = async (key: string, query = "") =>
 /** An account with one key of each mode, which has all scopes. */
 async function newShops() {
   const { account, key, record } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
-  service.clock.advance(10); // keys are listed in the order of their making
+  service.clock.advance(10); // keys are listed by the time of their creation
   const sandbox = await service.app.keys.issueKey(account.id, "sandbox", scopes, service.clock.now(), "test");
   service.clock.advance(10);
   return { account, live: { key, id: record.id }, sandbox: { key: sandbox.key, id: sandbox.record.id } };

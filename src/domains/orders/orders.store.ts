@@ -100,7 +100,10 @@ export class OrderStore {
     return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toOrder));
   }
 
-  /** Part of a transaction: places an order, which reserves its animal. `from` is the status of an animal that is not available. */
+  /**
+   * Part of a transaction: places an order, which reserves its animal. If the animal is not available, the result is a
+   * `RefusedTransition`; its `from` is the status of the animal.
+   */
   *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | RefusedTransition> {
     const { petId, reference } = newOrder;
     const { shop } = author;

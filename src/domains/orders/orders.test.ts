@@ -269,7 +269,7 @@ describe("an animal under an open order", () => {
   });
 
   test.each(["available", "pending", null])(
-    "is not another one that an import brings under its id with the status %p: the order of the deleted one is not returned",
+    "stays deleted if an import adds another animal with its id and the status %p: its order cannot be returned",
     async (status) => {
       const { id, petId } = await placeForNewPet();
       await confirm(id);

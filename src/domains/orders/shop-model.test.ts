@@ -89,7 +89,7 @@ class Walk {
     const { petId } = orders.at(-1) ?? { petId: 1 };
     const ofAnimal = orders.filter((order) => order.petId === petId);
     expect((await this.#call("GET", `/store/orders?petId=${petId}`)).json).toEqual(ofAnimal.slice(0, 20));
-    // What the issue promises, of the model itself.
+    // The model itself must hold: an animal has at most one open order, and is pending while it has one.
     expect(new Set(open.map((order) => order.petId)).size).toBe(open.length);
     for (const order of open)
       expect(animals).toContainEqual(expect.objectContaining({ id: order.petId, status: "pending" }));

@@ -1,4 +1,4 @@
-// The filters and sort orders that `listPets` adds to the original interface.
+// The filters and sort orders that `listPets` has in addition to the specification that this service was built from.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";

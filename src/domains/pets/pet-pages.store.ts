@@ -12,12 +12,12 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
- * A page by status is first searched for among the next ids: this many times as many as it needs animals. Skipping an
- * animal takes SQLite a third of the time that looking one up through the index by status takes.
+ * A page by status of n animals is first searched for among the next `SPREAD` × n ids. Skipping an animal takes SQLite a
+ * third of the time that looking one up through the index by status takes.
  */
 const SPREAD = 3;
-/** The number of lists that are remembered as scattered. */
-const SCATTERED = 10_000;
+/** How many lists are remembered as scattered: their animals are too far apart for that search. */
+const MAX_SCATTERED = 10_000;
 /** Bytes of all cached pages. About 10,000 pages fit, which is enough for the first page of each of very many shops. */
 const CAPACITY = 64 * 1024 * 1024;
 const SHOP_CAPACITY = CAPACITY / 16;
@@ -40,7 +40,7 @@ export class PetPages {
   readonly #storage: Storage;
   readonly #remembered: StoreCache<PetPage>;
   /** The lists by status whose last page was not among nearby ids. */
-  readonly #scattered = new RecentMap<string, true>(SCATTERED);
+  readonly #scattered = new RecentMap<string, true>(MAX_SCATTERED);
 
   constructor(storage: Storage) {
     this.#storage = storage;

@@ -207,7 +207,7 @@ describe("an id in a file", () => {
   });
 
   test.each(["0", "-1", "4611686018427387905"])(
-    "of %s is not kept: no animal gets it, or none after it",
+    "of %s is refused with --ids keep: it is not positive, or leaves too few ids for later animals",
     async (id) => {
       const { animals, faults } = await read("jsonl", `{"id":${id},"name":"Rex","categoryId":1}`, "keep");
       expect([animals, faults]).toEqual([[], [{ line: 1, message: "/id must be from 1 to 4611686018427387904" }]]);

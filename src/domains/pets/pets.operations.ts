@@ -57,7 +57,10 @@ const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
 const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
 
-/** The query parameters that filter and sort animals. All but `status` extend the original interface. */
+/**
+ * The query parameters that filter and sort animals. All but `status` are additions to the specification that this
+ * service was built from.
+ */
 const filters = {
   status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
   categoryId: Type.Optional(Int64({ description: "Filters animals by category (beta).", examples: [1n] })),
@@ -155,7 +158,7 @@ const getPet = defineOperation({
     since: "2026-11-21",
     removal: "2030-12-05",
     replacement: "listPets",
-    // The interface prescribes this advice, although `ids` finds one animal.
+    // The specification that this service was built from requires this advice, although `ids` finds one animal.
     advice: "Use `GET /pets` with the `status` filter instead.",
   },
   params,

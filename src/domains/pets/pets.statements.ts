@@ -108,7 +108,10 @@ export const firstUnreferencedCategory = statement<CountRow>(`
 const given =
   "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status, (fields->>3) AS name_folded";
 const ofGiven = "(SELECT count(*) FROM given WHERE (fields->>2)";
-/** The statements that add animals of any status. Only the count to update depends on the status. */
+/**
+ * The statements that add animals of any status. Only the count to update depends on the status. The parameters of each
+ * are those that `Append` lists.
+ */
 const adding = {
   insert: statement(
     "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",

@@ -75,6 +75,7 @@ export interface AttemptRecord {
 export interface Progress {
   readonly position: bigint;
   readonly lastDeliveryId: bigint;
+  /** True if no new event may be sent: the endpoint waits after failures, or has as many parked subjects as it may have. */
   readonly isBlocked: boolean;
   readonly dueAt: number | undefined;
   readonly health: Health;

@@ -40,6 +40,7 @@ export class EndpointProgress {
   #lastDeliveryId: bigint;
   #attempts: AttemptRecord[] = [];
   readonly #changed = new Set<string>();
+  /** The position in the store. Undefined if the row must be saved even if the position has not changed. */
   #savedPosition: bigint | undefined;
 
   /** Starts with the first event if the sandbox was reset. */

@@ -43,6 +43,7 @@ export function nextTask(
     }
   }
   if (isWaiting || (retriesAt !== null && inProgress.size > 0)) return undefined;
+  // The probe of a failing endpoint may be for any parked subject, even one that is not due yet.
   const retry = nextParked(progress, inProgress, retriesAt === null ? now : Number.POSITIVE_INFINITY);
   if (retry || !hasRoom) return retry;
   const event = window.begin((one) => isFree(subjectOf(one)));

@@ -34,7 +34,7 @@ describe("PETSTORE_SECRET_KEY", () => {
     ["a word again and again", "changeme".repeat(8)],
     ["digits only, again and again", "0123456789".repeat(6).slice(0, 48)],
     ["not base64", "correct horse battery staple, correct horse battery"],
-    ["base64 for addresses", `${"-_".repeat(4)}${randomBytes(30).toString("base64")}`],
+    ["base64url", `${"-_".repeat(4)}${randomBytes(30).toString("base64")}`],
     ["cut off", `${random(33)}A`],
     ["the same key twice", `${one},${one}`],
     ["an empty one in a list", `${one},`],
