@@ -10,7 +10,7 @@ export type PetStatus = "available" | "pending" | "sold";
 export interface Metadata {
     readonly [name: string]: string;
 }
-/** An animal of the store. */
+/** An animal of the shop. */
 export interface Pet<Id = bigint> {
     /** Unique identifier assigned by the service on creation. */
     readonly id: Id;
@@ -237,7 +237,7 @@ export interface BanSchedule {
     readonly first: number;
     /** How long a ban lasts at the most, in seconds. */
     readonly longest: number;
-    /** How long without a ban makes it begin with the first one again, in seconds. */
+    /** Time without a ban after which the next lasts as long as the first, in seconds. */
     readonly forgottenAfter: number;
 }
 /** The calling key, its account, and their current limits. */
@@ -940,7 +940,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Advance the clock (experimental).
      *
-     * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. Headers, key expiry and sunset dates stay in real time.
+     * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. `X-RateLimit-Reset`, `Retry-After`, key expiry and sunset stay in real time.
      *
      * Needs a key with the scope `write`.
      */
@@ -1122,7 +1122,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * List recent changes and failures (experimental).
      *
-     * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, up to 10000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
+     * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
      *
      * Needs a key with the scope `read`.
      *

@@ -52,7 +52,7 @@ const CurrentKey = Type.Object(
         next: seconds("How long the next ban of the key would last"),
         first: seconds("How long the first ban lasts (each further one lasts twice as long)"),
         longest: seconds("How long a ban lasts at the most"),
-        forgottenAfter: seconds("How long without a ban makes it begin with the first one again"),
+        forgottenAfter: seconds("Time without a ban after which the next lasts as long as the first"),
       },
       { title: "BanSchedule", description: "How long bans last." },
     ),

@@ -8,7 +8,7 @@ import { NewPet, name, Pet, PetPatch, PetStatus, Pets } from "./pets.schemas.ts"
 
 const animals: Tag = {
   name: "animals",
-  description: "The animals of the pet store: list them, add one, read, change or delete it.",
+  description: "The animals of the shop: list them, add one, read, change or delete it.",
   stability: "beta",
 };
 

@@ -26,7 +26,7 @@ export const Pet = Type.Object(
     ...newPetProperties,
     metadata,
   },
-  { title: "Pet", description: "An animal of the store." },
+  { title: "Pet", description: "An animal of the shop." },
 );
 export type Pet = Static<typeof Pet>;
 
