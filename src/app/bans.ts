@@ -36,15 +36,15 @@ export async function readBanEnds(
       // The limits of the plan affect only the windows, which are not used here.
       const quota = { perMinute: 1, perDay: 1 };
       const some = keys.slice(start, start + KEY_BATCH);
-      const looks = some.map(({ keyId, ...shop }) => ({
+      const questions = some.map(({ keyId, ...shop }) => ({
         keyId,
         owner: shop.accountId,
-        countedBy: shop.mode,
+        kind: shop.mode,
         shop,
         quota,
-        requests: 0,
+        requests: 0, // reads the state and counts nothing
       }));
-      for (const asked of counts.calls(looks, ({ owner }) => owner)) {
+      for (const asked of counts.calls(questions, ({ owner }) => owner)) {
         const decisions = await counts.decide(asked);
         for (const [index, { keyId }] of asked.entries()) {
           const end = endOfBan(decisions[index], stored.get(keyId));

@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
-import type { CountedBy, Question } from "./valkey-counts.ts";
+import type { CountKind, Question } from "./valkey-counts.ts";
 
 /** How a waiting request gets its answer. */
 interface Answers<T> {
@@ -23,7 +23,7 @@ export interface PendingQuestion extends Question {
 /** A question that all requests of a turn share, with those that wait for its reply in the order of arrival. */
 export class SharedQuestion<T> implements PendingQuestion {
   readonly owner: string;
-  readonly countedBy: CountedBy;
+  readonly kind: CountKind;
   readonly shop: Caller | undefined;
   readonly quota: Quota;
   requests = 0;
@@ -35,10 +35,10 @@ export class SharedQuestion<T> implements PendingQuestion {
     caller: Caller | undefined,
     quota: Quota,
     answers: Answers<T>,
-    countedBy: CountedBy = caller?.mode ?? "address",
+    kind: CountKind = caller?.mode ?? "address",
   ) {
     this.owner = owner;
-    this.countedBy = countedBy;
+    this.kind = kind;
     this.shop = caller;
     this.quota = quota;
     this.#answers = answers;

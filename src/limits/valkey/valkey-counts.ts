@@ -26,14 +26,14 @@ const presence = script(presenceScript);
 const AT_ONCE = 500;
 
 /** The kind of a count: of a shop, an address, or the sandbox quota of an account. */
-export type CountedBy = Mode | "address" | "sandbox";
+export type CountKind = Mode | "address" | "sandbox";
 
 /** One question to the server: all requests of an API key or address in one turn of the event loop. */
 export interface Question {
   /** The account or the address. */
   readonly owner: string;
   /** The kind of count. */
-  readonly countedBy: CountedBy;
+  readonly kind: CountKind;
   /** Undefined if the count does not belong to a shop. */
   readonly shop: ShopName | undefined;
   /** Empty if the count does not belong to a shop. */
@@ -102,10 +102,10 @@ export class ValkeyCounts {
 
   /** Forgets both shops of an account, and its sandbox quota. */
   async forget(accountId: string): Promise<void> {
-    const counted: readonly CountedBy[] = ["live", "test", "sandbox"];
+    const kinds: readonly CountKind[] = ["live", "test", "sandbox"];
     await this.#valkey.run(
       forget,
-      counted.map((by) => this.#hashOf(accountId, by)),
+      kinds.map((kind) => this.#hashOf(accountId, kind)),
       [],
     );
   }
@@ -127,11 +127,11 @@ export class ValkeyCounts {
   }
 
   #hashesOf(questions: readonly Question[]): string[] {
-    return questions.map(({ owner, countedBy }) => this.#hashOf(owner, countedBy));
+    return questions.map(({ owner, kind }) => this.#hashOf(owner, kind));
   }
 
-  #hashOf(owner: string, countedBy: CountedBy): string {
-    return `${this.#prefix}{${owner}}:${countedBy}`;
+  #hashOf(owner: string, kind: CountKind): string {
+    return `${this.#prefix}{${owner}}:${kind}`;
   }
 
   #now(): string | number {
