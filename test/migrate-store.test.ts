@@ -217,10 +217,10 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     filled.close();
     const source = SqliteSource.open(file, later);
     const target = await PostgresTarget.open(parsePostgresAddress(server.url(database)) as PostgresAddress, later);
-    const pristine = SqliteSource.pristine(later);
-    const options = { pristine, stop: new AbortController().signal, onProgress: () => {} };
+    const emptyStore = SqliteSource.newInMemory(later);
+    const options = { emptyStore, stop: new AbortController().signal, onProgress: () => {} };
     expect((await copyStore(source, target, options)).tables).toMatchObject({ toys: 1 });
-    for (const store of [source, target, pristine]) store.close();
+    for (const store of [source, target, emptyStore]) store.close();
     const large = 9_007_199_254_740_994n;
     const name = '"Ñandú" \\ 🐕 1';
     expect(await server.run("SELECT * FROM toys", database)).toEqual([

@@ -102,13 +102,13 @@ describe("a new domain", () => {
       filled.close();
       const source = SqliteSource.open(file, steps);
       const target = await PostgresTarget.open(parsePostgresAddress(server.url()) as PostgresAddress, steps);
-      const pristine = SqliteSource.pristine(steps);
+      const emptyStore = SqliteSource.newInMemory(steps);
       const { tables } = await copyStore(source, target, {
-        pristine,
+        emptyStore,
         stop: new AbortController().signal,
         onProgress: () => {},
       });
-      for (const store of [source, target, pristine]) store.close();
+      for (const store of [source, target, emptyStore]) store.close();
       expect(tables).toMatchObject({ toys: 1 });
       expect(await server.run("SELECT * FROM toys")).toEqual([{ id: 9_007_199_254_740_993n, name: '"Ñandú" 🐕' }]);
       await server.remove();

@@ -7,7 +7,7 @@ import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
 import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
-interface MoveOptions extends Omit<CopyOptions, "pristine" | "onProgress"> {
+interface MoveOptions extends Omit<CopyOptions, "emptyStore" | "onProgress"> {
   readonly onProgress: (progress: CopyProgress & { totalRows: number }) => void;
 }
 
@@ -25,18 +25,18 @@ export async function moveStore(
   const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
   try {
     const target = await PostgresTarget.open(to);
-    const pristine = SqliteSource.pristine();
+    const emptyStore = SqliteSource.newInMemory();
     try {
       const totalRows = source.count();
       const result = await copyStore(source, target, {
-        pristine,
+        emptyStore,
         stop,
         onProgress: (state) => onProgress({ ...state, totalRows }),
       });
       source.markMoved(to.shown);
       return result;
     } finally {
-      pristine.close();
+      emptyStore.close();
       target.close();
     }
   } finally {

@@ -15,7 +15,7 @@ export interface TargetStore extends SourceStore {
 
 export interface CopyOptions {
   /** A new store, to check that the target is empty. */
-  readonly pristine: SourceStore;
+  readonly emptyStore: SourceStore;
   readonly stop: AbortSignal;
   readonly onProgress: (progress: CopyProgress) => void;
 }
@@ -38,7 +38,7 @@ export interface CopyResult {
  * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was copied.
  */
 export async function copyStore(source: SourceStore, target: TargetStore, options: CopyOptions): Promise<CopyResult> {
-  const { pristine, stop, onProgress } = options;
+  const { emptyStore, stop, onProgress } = options;
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
   let rows = 0;
@@ -66,7 +66,7 @@ export async function copyStore(source: SourceStore, target: TargetStore, option
     return true;
   };
 
-  if (!(await sameAs(pristine))) {
+  if (!(await sameAs(emptyStore))) {
     if (await sameAs(source)) return { tables: {}, wasThere: true };
     throw new StorageUnusable(`${target.shown} has other data: a store is moved to an empty database.`);
   }

@@ -42,7 +42,7 @@ export class SqliteSource implements SourceStore {
   }
 
   /** A new store in memory. */
-  static pristine(migrations?: readonly Migration[]): SqliteSource {
+  static newInMemory(migrations?: readonly Migration[]): SqliteSource {
     return new SqliteSource("memory", newDatabase(migrations));
   }
 
