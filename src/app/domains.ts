@@ -109,8 +109,8 @@ const shop = defineDomain<typeof shopSettings, CallerHost>({
       stores: { pets, categories },
       foregroundWork: [orders.reservations],
       backgroundWork: [new WaitingAttempts(storage)],
-      replaced: () => callers.authenticator.forget(),
-      advanced: runSoon,
+      onReset: () => callers.authenticator.forget(),
+      onClockAdvanced: runSoon,
     });
     return [
       ...bind(petOperations, petHandlers(pets)),

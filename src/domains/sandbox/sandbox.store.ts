@@ -39,9 +39,9 @@ export interface SandboxParts {
   /** Work that background tasks do, soon after the clock has reached its time. */
   readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
   /** Called when a reset has given an account a new shop. */
-  readonly replaced: () => void;
+  readonly onReset: () => void;
   /** Called when a clock was advanced: background work may be due. */
-  readonly advanced: () => void;
+  readonly onClockAdvanced: () => void;
 }
 
 /** The sandboxes of accounts: their clocks and their contents. */
@@ -77,10 +77,10 @@ export class SandboxStore {
 
   /** Applies the clock of a sandbox to its limits, and does all due work. It can be called again. */
   async settle({ accountId, mode, shop }: Caller): Promise<void> {
-    const { storage, limiter, foregroundWork, advanced } = this.#parts;
+    const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
     await limiter.setClockOffset({ accountId, mode }, await readClock(storage, shop));
     for (const work of foregroundWork) await work.doDue(shop, MOST);
-    advanced();
+    onClockAdvanced();
   }
 
   /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `resetPropagated` afterwards. */
@@ -93,7 +93,7 @@ export class SandboxStore {
     const locked = yield* lockShop(author.shop, now);
     const replacement = yield* replaceShop(locked, name, now);
     if (animals === "samples") yield* addSamples({ ...author, shop: replacement }, this.#parts.stores);
-    yield* afterCommit(this.#parts.replaced);
+    yield* afterCommit(this.#parts.onReset);
     return { shop: replacement, clock: this.#shown(locked.ahead) };
   }
 
