@@ -45,7 +45,7 @@ const caller = {
 };
 const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write."));
 
-// The compiler checks these: a line below that it accepts is an error, because of the directive above it.
+// The compiler checks these tests: it reports an error if it accepts a line below `@ts-expect-error`.
 
 test("an operation is bound to its handler", () => {
   const handlers: Handlers<typeof operations> = {

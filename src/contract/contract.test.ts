@@ -180,7 +180,7 @@ describe("it is a fault of an operation", () => {
     ]);
   });
 
-  test("to have an incomprehensible tag", () => {
+  test("to have a tag without a name or a description", () => {
     expect(faultsAfter(listToys, { tag: { name: "toys", description: "" } })).toContain(
       "listToys: the tag has no name or no description; write both.",
     );
@@ -239,13 +239,14 @@ describe("it is a fault of the parameters", () => {
   });
 });
 
+test("a stream of a GET with an int64 and a text has no fault", () => {
+  const response = { ...getToy.response, stream: { id: "id", event: "name" } };
+  expect(faultsAfter(getToy, { response })).toEqual([]);
+});
+
 describe("it is a fault of a stream", () => {
   const stream = { id: "id", event: "name" };
   const response = { ...getToy.response, stream };
-
-  test("nothing if it is a GET with an int64 and a text", () => {
-    expect(faultsAfter(getToy, { response })).toEqual([]);
-  });
 
   test("that it has no ids or no names of events", () => {
     expect(faultsAfter(getToy, { response: { ...response, stream: { id: "name", event: "id" } } })).toEqual([

@@ -94,7 +94,7 @@ export interface Operation {
    * `pageParameters`.
    */
   readonly paged?: { readonly position: TSchema };
-  /** The operation's own errors. Those that every operation owes are added by `errorsOf`. */
+  /** The operation's own errors. `errorsOf` adds those of the service itself. */
   readonly errors: readonly ErrorDefinition[];
 }
 

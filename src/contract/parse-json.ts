@@ -1,4 +1,4 @@
-/** A text in which a number may lose digits: 16 of them, a decimal point among them or not, or an exponent. */
+/** A text in which a number may lose digits: it has at least 16, with or without a decimal point, or an exponent. */
 const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
 
 /**

@@ -11,7 +11,7 @@ export function suggest(given: string, known: readonly string[]): string | undef
   return isClose ? known[lower.indexOf(candidate)] : undefined;
 }
 
-/** True for a name that differs from a known one in at most two letters, in any case. */
+/** True for a name that differs from a known one in at most two letters, ignoring case. */
 export function isTypoOf(known: readonly string[], given: string): boolean {
   return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
 }

@@ -5,7 +5,10 @@ import { isInt64, parseInt64 } from "./schemas.ts";
 /** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** Compiles a reader for the text of each property. Validation rejects text that a reader returns unchanged. */
+/**
+ * Compiles a reader for the text of each property. A reader of a number or an object returns text that it cannot read
+ * unchanged, and validation then rejects it.
+ */
 export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
   return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
 }

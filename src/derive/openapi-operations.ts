@@ -62,7 +62,7 @@ const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
     "those of the account.",
   sandbox:
     `${costsNothing} An account may send ${sandboxQuota.perMinute} requests for its sandbox in a minute of real time; ` +
-    "the limit headers are those of the sandbox until they are used up.",
+    "the limit headers are those of the sandbox until these requests are used up.",
 };
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {

@@ -16,7 +16,7 @@ export function disableOptionalParameters(document: Json): void {
     if ("$ref" in parameter || parameter["required"]) continue;
     const { example = firstValue(parameter["schema"] as Json, components["schemas"] ?? {}) } = parameter;
     const examples = (parameter["examples"] ?? (example === undefined ? {} : { example: { value: example } })) as Json;
-    delete parameter["example"]; // a parameter has one of both
+    delete parameter["example"]; // a parameter has either `example` or `examples`
     const marked = Object.entries(examples).map(([name, one]) => [name, { ...(one as Json), "x-disabled": true }]);
     if (marked.length > 0) parameter["examples"] = Object.fromEntries(marked);
   }

@@ -94,7 +94,7 @@ function errorResponse(
   components: Components,
 ): Json {
   const name = nameOfErrors(status, errors);
-  const canBeReplay = errors.some((error) => isKept(error));
+  const canBeReplay = errors.some((error) => canBeStored(error));
   return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
     description: describeErrors(errors),
     headers: headerReferences([
@@ -123,8 +123,8 @@ function describeErrors(errors: readonly ErrorDefinition[]): string {
   return lines.join("\n\n");
 }
 
-/** True if the response can be stored for retries, which is the case for errors of the handler. */
-function isKept(error: ErrorDefinition): boolean {
+/** True if the response can be stored for retries: an error that a handler returns. Some return `invalidRequest` too. */
+function canBeStored(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }
 

@@ -29,7 +29,7 @@ export interface DocumentedService {
   /** The address of the reference page. */
   readonly docs: string;
   readonly contact: DocumentedContact;
-  /** A cursor of the list that the examples of a paged operation's other parameters select. */
+  /** A cursor that a paged operation accepts together with the examples of its other parameters. */
   readonly cursorOf: (operation: Operation) => string;
 }
 
