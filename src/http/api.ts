@@ -179,7 +179,8 @@ export class Api {
       this.#reports.countDenial(exchange, admission, failed);
       return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closesConnection));
     }
-    // A store failed before the request was counted, so the headers show the window of its address.
+    // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
+    // window of its address.
     const standIn = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));
     return whenReady(standIn, (peeked) =>
       this.#reports.report(exchange, failureResponse(exchange, peeked, failed, closesConnection)),

@@ -14,8 +14,8 @@ interface Representation {
 }
 
 /**
- * Content that does not change while the process runs. It is created and compressed on another thread on its
- * first request, so that it does not delay startup.
+ * Content that does not change while the process runs. It is created on its first request, so that it does not delay
+ * startup, and compressed on another thread, so that it delays no other request.
  */
 export class FixedContent {
   readonly #make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>;

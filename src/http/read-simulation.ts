@@ -5,7 +5,10 @@ import { DISCONNECT, MAX_DELAY, SIMULATE } from "../contract/simulate-header.ts"
 import { suggest } from "../contract/suggest.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
 
-/** Closes the connection without a response. The status appears only in logs and metrics. nginx uses the same one. */
+/**
+ * Closes the connection without a response. No client sees the status: it appears in the log, usage, request records and
+ * traces. nginx uses the same one.
+ */
 export const noResponse: ErrorDefinition = { code: DISCONNECT, status: 444, meaning: "" };
 
 /** The simulation that a request asks for. */

@@ -37,7 +37,7 @@ function simulated(message: string): string {
   return `Simulated: ${message}`;
 }
 
-/** The faults of an empty body. If it is valid, or there is no body, the fault of an unknown parameter. */
+/** The faults of an empty object as the body. If it is valid, or there is no body, the fault of an unknown parameter. */
 function simulatedFaults({ body, query }: Operation): readonly Fault[] {
   const validator = body && compileValidator(body.schema);
   if (validator && !validator.Check({}))

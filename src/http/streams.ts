@@ -53,7 +53,11 @@ export class Streams {
     this.#maxTotal = maxTotal;
     const { metrics } = (this.#dependencies = dependencies);
     metrics.gauge("petstore_streams", "Streams that are open.", () => this.#open.size);
-    metrics.counter("petstore_stream_events_total", "Events sent to streams that have ended.", () => this.#events);
+    metrics.counter(
+      "petstore_stream_events_total",
+      "Events sent on streams, counted when the stream ends.",
+      () => this.#events,
+    );
     metrics.counter(
       "petstore_streams_slow_total",
       "Streams that were ended because their clients read too slowly.",
