@@ -40,7 +40,7 @@ export interface CompiledOperation extends BoundOperation {
   readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in unix milliseconds. */
   readonly removedFrom: number;
-  /** The headers of every success. Each response sets its own values before it copies them. */
+  /** The headers of every success, in one shared object. Each response sets its own values in it, then copies it. */
   readonly successHeaders: SuccessHeaders;
   /** The headers of every failure. */
   readonly failureHeaders: Headers;

@@ -17,7 +17,7 @@ export interface HealthOptions {
   readonly clock: Clock;
 }
 
-/** The content for monitoring. None of them needs a key. */
+/** The pages for monitoring. None needs a key. */
 export function healthContent({ probe, isStopping, metrics, clock }: HealthOptions): [string, WebContent][] {
   const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };

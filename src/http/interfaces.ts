@@ -70,9 +70,9 @@ export interface Limiter {
   /** For a request with a valid key: the account's windows, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request that costs no quota. If it is admitted, the values are those of the shop and the key. `free` has the
-   * limits of the plan, in separate windows that each process counts in memory. `sandbox` has the limits of
-   * `sandboxQuota` per account. It uses real time and is counted like other requests.
+   * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
+   * ban of the key if there is one. `free` has the limits of the plan, in separate windows that each process counts in
+   * memory. `sandbox` has the limits of `sandboxQuota` per account. It uses real time and is counted like other requests.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its account, without counting a request. */

@@ -5,7 +5,7 @@ import { type LoadLimits, LoadShedder, loadLimits } from "./load-shedder.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, maxWaiting, maxTurnMs } = loadLimits;
 
-/** The shop of most requests in these tests, and other shops. */
+/** The shop of most requests in these tests. */
 const SHOP = 1;
 
 /** A load shedder, and functions that send it requests turn by turn. */
@@ -47,8 +47,8 @@ class Scene {
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe("the load", () => {
-  test("is too high once every turn has had too many requests for long enough", async () => {
+describe("the load shedder", () => {
+  test("reports overload once every turn has had too many requests for long enough", async () => {
     const scene = new Scene();
     await scene.turn(maxInFlight + 1);
     scene.sample(100);
@@ -60,7 +60,7 @@ describe("the load", () => {
     expect(await scene.turn(maxInFlight + 10 * refuseOneIn)).toBe(10);
   });
 
-  test("is not too high if one turn in between had few requests", async () => {
+  test("reports no overload if one turn in between had few requests", async () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
@@ -70,7 +70,7 @@ describe("the load", () => {
     expect(scene.changes).toEqual([]);
   });
 
-  test("is not too high if no request came for a while in between", async () => {
+  test("reports no overload if no request came for a while in between", async () => {
     const scene = new Scene();
     for (let count = 0; count < 20; count++) {
       await scene.turn(10_000);
@@ -99,7 +99,7 @@ describe("the load", () => {
     expect([scene.changes, scene.shedder.waiting]).toEqual([[true, false], 0]);
   });
 
-  test("is normal again at the first sample with few requests", async () => {
+  test("reports the end of overload at the first sample with few requests", async () => {
     const scene = new Scene();
     await scene.overload();
     await scene.turn(1);

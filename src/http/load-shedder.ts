@@ -11,7 +11,10 @@ export interface LoadLimits {
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
-  /** If this many requests wait for the store, a shop that has its share of them gets no further writes. */
+  /**
+   * If this many requests wait for the store, a shop may not write if it has an equal share of them in flight: this
+   * number, divided by the number of shops with requests in flight.
+   */
   readonly maxWaiting: number;
   /** How long one turn of the event loop may start requests, in milliseconds. */
   readonly maxTurnMs: number;
@@ -41,7 +44,7 @@ export interface Begun {
   readonly connection: string;
 }
 
-/** For how many samples requests are held after several shops had requests in flight: 10 s. */
+/** After several shops had requests in flight, requests may be held for this many samples: 10 s. */
 const SHARED_SAMPLES = 100;
 
 /** Refused clients return after 1 to this many seconds, so that they do not all return at once. */
@@ -69,7 +72,10 @@ export class LoadShedder {
   #isTurn = false;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
-  /** The last connection with a request after this turn had lasted long enough, and the number of such connections. */
+  /**
+   * Of the requests that began more than `maxTurnMs` after the start of this turn: the connection of the last one, and the
+   * number of connections.
+   */
   #connection: string | undefined;
   #connections = 0;
   #waiting = 0;
@@ -140,8 +146,9 @@ export class LoadShedder {
    * Otherwise the loop would keep reading while many connections have data, and commits and timers would wait for more
    * than a second.
    *
-   * A few connections do not cause long turns. A request that must wait loses all requests that are pipelined
-   * after it, because the runtime then closes the connection.
+   * The first `maxInFlight` connections after that are not delayed: few connections do not cause long turns, and a
+   * request that must wait loses all requests that are pipelined after it, because the runtime then closes the
+   * connection.
    */
   turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#turnStart <= this.#limits.maxTurnMs) return undefined;

@@ -31,7 +31,7 @@ export class OpenStream implements StreamSink<unknown> {
   #bytes = 0;
   /** True if anything was sent since the last sweep. */
   #hasSent = false;
-  /** When the stream began, or the time of the last sweep that found or sent anything. */
+  /** When the stream began, or the last sweep that sent a comment or found that something had been sent. */
   #silentSince: number;
   #isOpen = true;
   /** Set while the connection waits for more data. */

@@ -11,6 +11,6 @@ export const referenceBundle: StaticFile & { readonly name: string } = {
   name: `reference-${version}.js`,
   type: "text/javascript; charset=utf-8",
   headers: { "Cache-Control": "public, max-age=31536000, immutable" },
-  // In a built script, the path starts at that script.
+  // In a built script, the path is relative to that script.
   fixed: new FixedContent(() => Bun.file(resolve(import.meta.dir, bundle)).bytes()),
 };

@@ -6,8 +6,8 @@ import { noSniff } from "./headers.ts";
 import { notFound, serveContent, type WebContent } from "./web-content.ts";
 
 /**
- * Far above the service's own limit, because a body above it gets a bare 413 from the HTTP parser,
- * without the Error body and the limit headers.
+ * Far above the service's own limit, because the HTTP parser refuses a larger body with a bare 413, without the Error body
+ * and the limit headers.
  */
 const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 /** Seconds after which a connection that neither sends nor receives is closed. */
