@@ -31,10 +31,10 @@ export interface PageSelection {
   /** Conditions without an index: see `pageQuery`. */
   readonly scanned?: readonly Condition[];
   /**
-   * One more value of each row on the page. `of` returns its SQL for a row of the table `row`, which has the column
-   * `id` and, if `hasColumns`, all others.
+   * One more value of each row on the page. `of` returns its SQL. `from` is the table with the rows of the page: it has
+   * the column `id`, and all others if `hasColumns`.
    */
-  readonly attached?: { readonly name: string; readonly of: (row: string, hasColumns: boolean) => string } | undefined;
+  readonly attached?: { readonly name: string; readonly of: (from: string, hasColumns: boolean) => string } | undefined;
   /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */
   readonly scannedColumns?: readonly string[];
 }

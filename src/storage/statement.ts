@@ -72,35 +72,35 @@ export function lockStatement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql, locks: true };
 }
 
-/** The values that an appended row gets from its counter. */
+/** The values that the engine gives an appended row. */
 export interface Appended extends Row {
   readonly id: bigint;
   /** Unix milliseconds, never less than that of the row before. */
   readonly at: bigint;
 }
 
-/** The same for a row that is also recorded in a log. */
+/** The same, with the id of the row in the log that records it. */
 export interface Counted extends Appended {
   readonly log_id: bigint;
 }
 
 /**
- * Appends a row to a list, such as the animals of a shop, and a row to the log that records it. A counter row provides their ids and the time; updating
- * it takes its lock. There are two forms, because PostgreSQL adds all concurrent rows with one statement to save round
- * trips.
+ * Appends a row to a table of a shop, such as an animal, and a row to the log that records it. The row of the shop
+ * counts their ids and has the time; updating it locks the shop. There are two forms, because PostgreSQL adds all
+ * concurrent rows of a shop with one statement to save round trips.
  */
 export interface Append {
   /**
-   * For SQLite. Parameters: the time, the number of rows, and the number of the list, such as a shop. Returns the values of the first row; the ids of
-   * the other rows follow. Returns no row if the list does not exist.
+   * For SQLite. Parameters: the time, the number of rows, and the shop. Returns the values of the first row; the ids of
+   * the other rows follow. Returns no row if the data of the shop was deleted.
    */
   readonly count: Statement<Counted>;
-  /** Parameters: the list, the id, the time, then the values. */
+  /** For SQLite. Parameters: the shop, the id, the time, then the values of the row. */
   readonly insert: Statement;
-  /** Parameters: the list, the id, the time, the id in the log, then the values of the log. */
+  /** For SQLite. Parameters: the shop, the id, the time, the id in the log, then the values of the row in the log. */
   readonly log: Statement;
   /**
-   * For PostgreSQL. Parameters: the time, the list, the number of rows, and the rows as a JSON array of arrays. Each
+   * For PostgreSQL. Parameters: the time, the shop, the number of rows, and the rows as a JSON array of arrays. Each
    * inner array holds the row's values, then the log's values, with integers as strings. Returns the values of the
    * first row; the ids of the other rows follow. Several `Append`s may share this statement.
    */

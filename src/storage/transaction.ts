@@ -12,8 +12,8 @@ export interface Step extends ChangeStep {
   /** The engine calls it with the rows of each statement in `more`, before the body continues. */
   readonly takeMore?: (rows: readonly (readonly Row[])[]) => void;
   /**
-   * Set if the step appends a row. `statement` is then its `count`; the parameters are the time, the list and the
-   * values.
+   * Set if the step appends a row. The engine runs the statements of `append`, and makes their parameters from
+   * `parameters`: the time, the shop and the values of the row. `statement` is `append.count`.
    */
   readonly append?: Append;
   /** The values of the log row, if the step appends a row. */
@@ -77,16 +77,16 @@ export function* final<R extends Row>(
 }
 
 /**
- * The last step of a transaction: adds a row to a list and a row to its log. Returns the values that the list's counter
- * gave to the first row; undefined if the list does not exist. `now` is in unix milliseconds.
+ * The last step of a transaction: adds a row to a table of a shop, and a row to its log. Returns the values that the
+ * engine gave the first one; undefined if the data of the shop was deleted. `now` is in unix milliseconds.
  */
 export function* append(
   to: Append,
-  list: number,
+  shop: number,
   now: number,
   values: readonly SqlParameter[],
   logged: readonly SqlParameter[],
 ): Transaction<Appended | undefined> {
-  const parameters = [now, list, ...values];
+  const parameters = [now, shop, ...values];
   return (yield step({ statement: to.count, parameters, isLast: true, append: to, logged }))[0] as Appended | undefined;
 }

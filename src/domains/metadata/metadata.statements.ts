@@ -15,11 +15,11 @@ export function pairsColumn(kind: MetadataKind, table: string): string {
 export function attachedPairs(kind: MetadataKind): NonNullable<PageSelection["attached"]> {
   return {
     name: "metadata",
-    of: (row, hasColumns) =>
-      hasColumns ? `CASE WHEN ${row}.has_metadata = 1 THEN ${lookUp(kind, row)} END` : lookUp(kind, row),
+    of: (from, hasColumns) =>
+      hasColumns ? `CASE WHEN ${from}.has_metadata = 1 THEN ${lookUp(kind, from)} END` : lookUp(kind, from),
   };
 }
 
-function lookUp(kind: MetadataKind, row: string): string {
-  return `(SELECT pairs FROM metadata WHERE metadata.shop = $1 AND kind = '${kind}' AND metadata.id = ${row}.id)`;
+function lookUp(kind: MetadataKind, from: string): string {
+  return `(SELECT pairs FROM metadata WHERE metadata.shop = $1 AND kind = '${kind}' AND metadata.id = ${from}.id)`;
 }

@@ -1,15 +1,15 @@
 import type { Append, SqlParameter, Statement } from "../statement.ts";
 import type { Step } from "../transaction.ts";
 
-/** The statement that adds the rows of several steps to one list, with its parameters. */
+/** The statement that adds the rows of several steps to one shop, with its parameters. */
 export function appendTogether(
   insertAll: Append["insertAll"],
   steps: readonly Pick<Step, "parameters" | "logged">[],
 ): [Statement, SqlParameter[]] {
-  const list = steps[0]?.parameters[1] ?? null;
+  const shop = steps[0]?.parameters[1] ?? null;
   let now = 0;
   for (const { parameters } of steps) now = Math.max(now, Number(parameters[0]));
   const values = steps.map(({ parameters, logged = [] }) => [...parameters.slice(2), ...logged]);
   const text = JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-  return [insertAll, [now, list, steps.length, text]];
+  return [insertAll, [now, shop, steps.length, text]];
 }

@@ -39,8 +39,8 @@ export interface WriteGroupsOptions {
 
 /**
  * The queue of transactions of one statement. Transactions that arrive in one turn of the event loop, or during the
- * previous commit, share one commit and one round trip. Appends to the same list also share one statement. Each
- * transaction still succeeds or fails independently, unless the response to the commit is lost.
+ * previous commit, share one commit and one round trip. Appends to one table of a shop also share one statement.
+ * Each transaction still succeeds or fails independently, unless the response to the commit is lost.
  */
 export class WriteGroups {
   readonly #options: WriteGroupsOptions;
@@ -166,7 +166,7 @@ export class WriteGroups {
 }
 
 /**
- * Returns the statements of a group. Lists are in ascending order: each gets locked, and a fixed order avoids
+ * Returns the statements of a group. Shops are in ascending order: each gets locked, and a fixed order avoids
  * deadlocks.
  */
 function statementsOf(group: readonly Waiting[]): Sent[] {
@@ -178,14 +178,14 @@ function statementsOf(group: readonly Waiting[]): Sent[] {
       sent.push({ members: [waiting], statement, parameters });
       continue;
     }
-    const lists = appends.get(append.insertAll) ?? new Map<unknown, Waiting[]>();
-    appends.set(append.insertAll, lists);
-    const members = lists.get(parameters[1]);
+    const shops = appends.get(append.insertAll) ?? new Map<unknown, Waiting[]>();
+    appends.set(append.insertAll, shops);
+    const members = shops.get(parameters[1]);
     if (members) members.push(waiting);
-    else lists.set(parameters[1], [waiting]);
+    else shops.set(parameters[1], [waiting]);
   }
-  for (const [insertAll, lists] of appends) {
-    const ordered = lists.size === 1 ? lists : [...lists].toSorted(([one], [other]) => Number(one) - Number(other));
+  for (const [insertAll, shops] of appends) {
+    const ordered = shops.size === 1 ? shops : [...shops].toSorted(([one], [other]) => Number(one) - Number(other));
     for (const [, members] of ordered) {
       const steps = members.map(({ step }) => step);
       const [statement, parameters] = appendTogether(insertAll, steps);

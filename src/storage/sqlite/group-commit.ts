@@ -214,7 +214,7 @@ function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
   for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
 }
 
-/** Runs transactions that all begin with an append to the same list. */
+/** Runs transactions that all begin with the same append to the same shop. */
 function advanceTogether(connection: Connection, runs: readonly TransactionRun<unknown>[]): void {
   const rows = appendRows(
     connection,
@@ -247,26 +247,26 @@ function runStep(connection: Connection, step: Step): Row[] {
   return rows;
 }
 
-/** Runs steps that append to the same list. One statement reserves all their ids. Returns the row of each step. */
+/** Runs steps with the same append to the same shop. One statement reserves all their ids. Returns the row of each step. */
 function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
   const [first] = steps as readonly [Step, ...Step[]];
   const { count, insert, log } = first.append as Append;
-  const list = first.parameters[1] as number;
+  const shop = first.parameters[1] as number;
   let now = 0;
   for (const step of steps) now = Math.max(now, Number(step.parameters[0]));
-  const counted = connection.first(count, [now, steps.length, list]) as Counted | undefined;
+  const counted = connection.first(count, [now, steps.length, shop]) as Counted | undefined;
   if (!counted) return steps.map(() => []);
   let { id, log_id } = counted;
   const { at } = counted;
   return steps.map(({ parameters, logged = [] }) => {
     const row: Counted = { id: id++, at, log_id: log_id++ };
-    connection.all(insert, [list, row.id, at, ...parameters.slice(2)]);
-    connection.all(log, [list, row.id, at, row.log_id, ...logged]);
+    connection.all(insert, [shop, row.id, at, ...parameters.slice(2)]);
+    connection.all(log, [shop, row.id, at, row.log_id, ...logged]);
     return [row];
   });
 }
 
-/** The number of consecutive runs from index `from` on that append to the same list; at least 1. */
+/** The number of consecutive runs from index `from` on with the same append to the same shop; at least 1. */
 function alikeFrom(runs: readonly TransactionRun<unknown>[], from: number): number {
   const step = runs[from]?.step;
   let end = from + 1;
