@@ -14,7 +14,7 @@ import { prepareSchema } from "./schema.ts";
 /** How long a statement may take, and how long the source store may take between two statements, in milliseconds. */
 const DEADLINE = 600_000;
 
-/** Tables that are not copied: only this engine uses them, or a trigger fills them. */
+/** Tables that are not copied: the engine fills them itself, by migrations, triggers or its leader. */
 const notCopied: ReadonlySet<string> = new Set([
   MIGRATIONS_TABLE,
   "petstore_leader",

@@ -24,7 +24,8 @@ const countTables: Statement = {
 const readApplied: Statement = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
 const addApplied: Statement = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
 /**
- * Tables that only this engine uses: the applied migrations, which also identify the schema as ours, and the leader.
+ * The tables that no migration creates: the applied migrations, and the leader, which only this engine has. The second
+ * table also identifies the schema as ours.
  */
 const createOwnTables = `
   CREATE TABLE ${MIGRATIONS_TABLE} (step BIGINT PRIMARY KEY, digest TEXT NOT NULL);

@@ -126,7 +126,7 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
     if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the first access, or it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
-    requireNotMoved(file); // again: from here on, no other process can open it exclusively to migrate it
+    requireNotMoved(file); // again: from here on, no other process can open it exclusively to move it
     prepare(database);
     return database;
   } catch (error) {

@@ -2,7 +2,8 @@ import type { Migration } from "../migration.ts";
 
 /**
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
- * The keys of one with `suspended_at` may do nothing until it is resumed.
+ * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is when a key was to end when it
+ * was created, and `expires_at` when it ends: a rotation makes it earlier.
  */
 export const accountTables: Migration = {
   name: "accounts",

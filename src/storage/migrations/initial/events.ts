@@ -5,8 +5,8 @@ import type { Migration } from "../migration.ts";
  *
  * `pet_id` is the animal that the event is about, or whose order it is about. `subject` is the id of the changed
  * resource; null where that is the animal itself, which most events are about. `actor` is the id of a key, or `key`,
- * `system` or `operator`. `data` is the resource behind the change, and `previous` what is to be changed in it to get the one
- * before (a JSON Merge Patch); both are JSON as the API shows it.
+ * `system` or `operator`. `data` is the resource after the change, and `previous` a JSON Merge Patch that turns it into
+ * the resource before the change. Both are JSON as the API shows it.
  */
 export const eventTables: Migration = {
   name: "events",

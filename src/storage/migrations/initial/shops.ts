@@ -8,13 +8,18 @@ import type { Migration } from "../migration.ts";
  * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` is then whose it was, and what
  * is left is removed in the background.
  *
+ * Times are by the shop's clock, which is `ahead` ms ahead of real time. Only `due_at` is real time: it is the same end as
+ * `expires_at`, by which background work finds rows of all shops. `last_at` is the time of the last change, or the real
+ * time at which the shop was deleted. `..._day` is the day to which `..._count` belongs. `ids_above` is the last id that
+ * the shop had given before an import.
+ *
  * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
  * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
  */
 export const shopTables: Migration = {
   name: "shops",
-  // AUTOINCREMENT: the number of a shop is never given again. The category in pets_by_status, behind the id: the
-  // animals of a status are added at its end, and those of one category among them are found without reading each.
+  // AUTOINCREMENT: the number of a shop is never given again. pets_by_status has the category after the id: so new
+  // animals go to the end of their status in the index, and those of a category are found without reading each row.
   // Stored responses come in the order of time, so that only the index of digests is written all over the file.
   sqlite: `
     CREATE TABLE shops (
@@ -125,7 +130,7 @@ export const shopTables: Migration = {
       PRIMARY KEY (shop, digest)
     ) STRICT, WITHOUT ROWID;
   `,
-  // BY DEFAULT and not ALWAYS: a store that is migrated here brings its numbers. Animals are counted for each statement,
+  // BY DEFAULT and not ALWAYS: a store that is moved here brings its numbers. Animals are counted for each statement,
   // because many are added by one.
   postgres: `
     CREATE TABLE shops (

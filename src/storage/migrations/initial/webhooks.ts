@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * Webhook endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. `shop` tables hold
- * what is delivered of one shop's events.
+ * Webhook endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. Tables
+ * with the column `shop` hold what is delivered of one shop's events.
  */
 export const webhookTables: Migration = {
   name: "webhooks",
