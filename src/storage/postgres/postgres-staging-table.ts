@@ -59,8 +59,8 @@ export class PostgresStagingTable implements StagingTable {
     await this.#run(() => all(this.#insert, text));
   }
 
-  async all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    return [...(await this.#run(() => all(text, ...parameters)))];
+  async all<R extends Row>(query: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
+    return [...(await this.#run(() => all(query, ...parameters)))];
   }
 
   write<T>(body: () => Transaction<T>): Promise<T> {

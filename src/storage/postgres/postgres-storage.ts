@@ -20,11 +20,11 @@ import { WriteGroups } from "./write-groups.ts";
 const READERS = 2;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
-/** How long a read or a single write may take, in milliseconds. A silent connection is closed 500 ms later. */
+/** How long a read or a transaction of one statement may take, in milliseconds. A silent connection is closed 500 ms later. */
 const SHORT = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
-/** How long a statement of a larger transaction may take, in milliseconds. One may reassign a million animals. */
+/** How long one statement of a larger transaction may take, in milliseconds. It may reassign a million animals. */
 const LONG = 10_000;
 /** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
 const VERY_LONG = 600_000;
@@ -63,7 +63,8 @@ export class PostgresStorage implements Storage {
   readonly #listeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
-  #turn = 0;
+  /** The number of reads so far. They take turns on the readers. */
+  #reads = 0;
   #keyChanges: unknown;
   #isChecking = false;
   #isClosed = false;
@@ -241,7 +242,7 @@ export class PostgresStorage implements Storage {
   }
 
   #nextReader(): ConnectionSlot {
-    return this.#readers[this.#turn++ % READERS] as ConnectionSlot;
+    return this.#readers[this.#reads++ % READERS] as ConnectionSlot;
   }
 
   /** Notifies the listeners if accounts or keys have changed, or if that is unknown. */

@@ -77,8 +77,8 @@ function failingCheckpoints(code: string) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const first = Connection.prototype.first;
   const failing = { tried: 0, end: () => spy.mockRestore() };
-  const spy = spyOn(Connection.prototype, "first").mockImplementation(function (this: Connection, text, parameters) {
-    if (!text.sql.includes("PASSIVE")) return first.call(this, text, parameters);
+  const spy = spyOn(Connection.prototype, "first").mockImplementation(function (this: Connection, query, parameters) {
+    if (!query.sql.includes("PASSIVE")) return first.call(this, query, parameters);
     failing.tried++;
     throw Object.assign(new Error("a checkpoint failed"), { name: "SQLiteError", code });
   });

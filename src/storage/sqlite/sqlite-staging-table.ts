@@ -67,8 +67,8 @@ export class SqliteStagingTable implements StagingTable {
     });
   }
 
-  all<R extends Row>(text: Statement<R>, ...parameters: SqlParameter[]): R[] {
-    return this.#options.all(text, ...parameters);
+  all<R extends Row>(query: Statement<R>, ...parameters: SqlParameter[]): R[] {
+    return this.#options.all(query, ...parameters);
   }
 
   write<T>(body: () => Transaction<T>): Promise<T> {

@@ -131,7 +131,7 @@ export class SqliteStorage implements Storage {
     return new SqliteStagingTable(table, {
       connection: this.#connection,
       prepare: this.#endRead,
-      all: (text, ...parameters) => this.all(text, ...parameters),
+      all: (statement, ...parameters) => this.all(statement, ...parameters),
       write: (body) => this.write(body),
       checkpoint: () => this.#checkpoints.runNow(),
       report: (error) => this.#report(error),
