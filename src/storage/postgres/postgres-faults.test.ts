@@ -292,7 +292,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   });
 
   test.each(["one transaction", "a group", "a larger transaction"])(
-    "whose answer to the commit of %s is lost does not make it acknowledged, nor done twice",
+    "whose answer to the commit of %s is lost: the work is neither acknowledged nor done twice",
     async (what) => {
       const url = new URL(await newStore());
       const proxy = await DatabaseProxy.start(Number(url.port));
@@ -309,7 +309,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       const work: readonly (() => Promise<unknown>)[] =
         what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
       for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // prepares the statements
-      // An INSERT of one statement is committed behind its own answer, a group and a larger transaction by COMMIT.
+      // Cuts the answer to the commit. A lone INSERT commits by itself, a group and a larger transaction by COMMIT.
       proxy.cutBefore = what === "one transaction" ? "INSERT 0 1\0" : "COMMIT\0";
       const ends = await Promise.allSettled(work.map((act) => act()));
       const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
@@ -324,7 +324,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     ["40003", "08007"].flatMap((code) =>
       ["one transaction", "a group", "a larger transaction"].map((what) => [code, what] as const),
     ),
-  )("gets no second attempt after the reply %s, an unknown outcome, to %s", async (code, what) => {
+  )("is not asked again after it replied %s, which means an unknown outcome, to %s", async (code, what) => {
     const url = await newStore();
     const storage = await open(url);
     const { server } = shared as SharedPostgres;

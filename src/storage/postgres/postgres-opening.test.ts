@@ -7,7 +7,7 @@ import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { type OpeningOptions, openPostgres } from "./opening.ts";
 
-const step = (name: string, postgres: string): Migration => ({ name, sqlite: "", postgres });
+const newMigration = (name: string, postgres: string): Migration => ({ name, sqlite: "", postgres });
 describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   let server: PostgresServer;
   let database: string;
@@ -26,23 +26,22 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
       () => "opened",
       (error: unknown) => (error instanceof StorageUnusable ? error.message : error),
     );
-  const withKeyChanges = migrations;
 
   test("is created by one of many processes that start concurrently", async () => {
-    const slow = step(
+    const slow = newMigration(
       "slow",
       "CREATE TABLE made (moment TEXT); SELECT pg_sleep(0.2); INSERT INTO made VALUES ('now');",
     );
-    const steps = { migrations: [...withKeyChanges, slow] };
-    await Promise.all(Array.from({ length: 5 }, () => open(steps)));
+    const options = { migrations: [...migrations, slow] };
+    await Promise.all(Array.from({ length: 5 }, () => open(options)));
     expect(await server.run("SELECT moment FROM made", database)).toEqual([{ moment: "now" }]);
   });
 
   test("gets all missing migrations, or none", async () => {
-    await open({ migrations: withKeyChanges });
-    const [good, bad] = [step("good", "CREATE TABLE good (id BIGINT);"), step("bad", "CREATE TABLE;")];
-    expect(await refusal({ migrations: [...withKeyChanges, good, bad] })).toContain("syntax error");
-    await open({ migrations: [...withKeyChanges, good] }); // it is not there yet
+    await open();
+    const [good, bad] = [newMigration("good", "CREATE TABLE good (id BIGINT);"), newMigration("bad", "CREATE TABLE;")];
+    expect(await refusal({ migrations: [...migrations, good, bad] })).toContain("syntax error");
+    await open({ migrations: [...migrations, good] }); // it is not there yet
     expect(await server.run("SELECT max(step) AS version FROM petstore_steps", database)).toEqual([
       { version: BigInt(migrations.length + 1) },
     ]);
@@ -51,15 +50,15 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
   test("of a newer release is refused", async () => {
     await open();
     const [known, newer] = [migrations.length, migrations.length + 1];
-    await server.run(`INSERT INTO petstore_steps (step, digest) VALUES (${newer}, 'of a later step')`, database);
+    await server.run(`INSERT INTO petstore_steps (step, digest) VALUES (${newer}, 'of a later migration')`, database);
     expect(await refusal()).toBe(
       `The store at ${addressOf(database).shown} was written by a newer release: its schema is ${newer}, this release knows ${known}.`,
     );
   });
 
   test.each([
-    ["before there were digests of steps", "DROP TABLE petstore_steps"],
-    ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
+    ["before there were digests of migrations", "DROP TABLE petstore_steps"],
+    ["with another first migration", "UPDATE petstore_steps SET digest = 'of another migration'"],
   ])("of an unreleased schema, %s, is refused with instructions", async (_, change) => {
     await open();
     await server.run(change, database);

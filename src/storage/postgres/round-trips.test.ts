@@ -99,5 +99,6 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   });
   test("two for a transaction of a read and a final write", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));
-  test("two for one statement with fifty parameters", async () => expect(await proxy.tripsOf(work.touchMany)).toBe(2));
+  test("two for a statement with fifty lists of parameters", async () =>
+    expect(await proxy.tripsOf(work.touchMany)).toBe(2));
 });

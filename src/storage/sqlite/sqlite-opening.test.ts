@@ -32,8 +32,8 @@ beforeEach(() => {
 });
 
 /** Opens the store with the given migrations and closes it. */
-function openOnce(steps: readonly Migration[] = migrations): void {
-  openDatabase(file, 1, steps).close();
+function openOnce(known: readonly Migration[] = migrations): void {
+  openDatabase(file, 1, known).close();
 }
 
 /** The error message for the operator. */
@@ -59,9 +59,9 @@ function withoutPrivileges<T>(work: () => T): T {
   }
 }
 
-const step = (name: string, sqlite: string): Migration => ({ name, sqlite, postgres: "" });
-const make = step("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
-const note = (name: string) => step(name, `INSERT INTO log VALUES ('${name}');`);
+const newMigration = (name: string, sqlite: string): Migration => ({ name, sqlite, postgres: "" });
+const make = newMigration("make", "CREATE TABLE log (entry TEXT NOT NULL) STRICT; INSERT INTO log VALUES ('make');");
+const note = (name: string) => newMigration(name, `INSERT INTO log VALUES ('${name}');`);
 /** The notes that the migrations wrote into the store, in order. */
 const log = () => {
   const database = new Database(file);
@@ -91,7 +91,7 @@ describe("migrations", () => {
 
   test("run all or none: one that fails leaves the schema as it was", () => {
     openOnce([make]);
-    const broken = [make, note("second"), step("broken", "INSERT INTO nowhere VALUES (1);")];
+    const broken = [make, note("second"), newMigration("broken", "INSERT INTO nowhere VALUES (1);")];
     expect(() => openOnce(broken)).toThrow("no such table: nowhere");
     expect(log()).toEqual(["make"]);
     openOnce([make, note("second")]);
@@ -100,9 +100,9 @@ describe("migrations", () => {
 });
 
 test.each([
-  ["before there were digests of steps", "DROP TABLE petstore_steps"],
-  ["with another first step", "UPDATE petstore_steps SET digest = 'of another step'"],
-  ["with more steps than this release has", "DROP TABLE petstore_steps; PRAGMA user_version = 14"],
+  ["before there were digests of migrations", "DROP TABLE petstore_steps"],
+  ["with another first migration", "UPDATE petstore_steps SET digest = 'of another migration'"],
+  ["with more migrations than this release has", "DROP TABLE petstore_steps; PRAGMA user_version = 14"],
 ])("a store of an unreleased schema, %s, is refused with instructions", (_, change) => {
   openOnce();
   const database = new Database(file);

@@ -173,7 +173,7 @@ describe("SqliteStorage", () => {
     expect([outcomes.map(({ status }) => status), done]).toEqual([["rejected", "rejected"], 0]);
   });
 
-  test("does the same for a single write, which it syncs at once", async () => {
+  test("refuses a single write whose own sync fails, and reports the failure as fatal", async () => {
     const sync = spyOn(WalFile.prototype, "syncHere").mockImplementation(() => {
       throw new Error("EIO: i/o error, fdatasync");
     });
