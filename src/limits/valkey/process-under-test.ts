@@ -19,24 +19,24 @@ export interface TestProcess {
   readonly close: () => Promise<void>;
 }
 
-let places = 0;
+let prefixes = 0;
 
 /**
- * Opens the limiter of one process. It shares its counts with the limiters of the same `place`. It uses `clock`, or the
+ * Opens the limiter of one process. It shares its counts with the limiters of the same `prefix`. It uses `clock`, or the
  * server's clock by default. `callTimeout` is how long the server may be silent, in milliseconds; the default is that
  * of production. `backup` restores counts that Valkey loses; by default there is none.
  */
 export async function openProcess(
   url: string,
-  options: { clock?: ManualClock; place?: string; quota?: Quota; callTimeout?: number; backup?: ValkeyBackup } = {},
+  options: { clock?: ManualClock; prefix?: string; quota?: Quota; callTimeout?: number; backup?: ValkeyBackup } = {},
 ): Promise<TestProcess> {
-  const { clock, place = `test-${++places}:`, quota = addressQuota, backup = noBackup } = options;
+  const { clock, prefix = `test-${++prefixes}:`, quota = addressQuota, backup = noBackup } = options;
   const share = new Share();
   const local = await MemoryLimiter.open(noStorage, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
     await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.callTimeout),
-    place,
+    prefix,
     clock && (() => clock.now()),
   );
   const onFallback = (isActive: boolean) => void changes.push(isActive);

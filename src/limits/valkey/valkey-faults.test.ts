@@ -8,7 +8,7 @@ import { StorageUnavailable } from "../../storage/errors.ts";
 import { addressQuota } from "../address-quota.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 
-const SERVERS = 4;
+const PROCESSES = 4;
 
 async function untilAlone(processes: readonly TestProcess[], alone: boolean): Promise<void> {
   for (const { limiter } of processes) {
@@ -31,7 +31,7 @@ function nextCaller() {
 async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
   await untilAlone(processes, false);
   await eventually(
-    async () => processes.every(({ share }) => share.processes === SERVERS),
+    async () => processes.every(({ share }) => share.processes === PROCESSES),
     (isSo) => isSo,
   );
 }
@@ -47,7 +47,9 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
   let processes: TestProcess[];
   beforeAll(async () => {
     server = await ValkeyServer.start();
-    processes = await Promise.all(Array.from({ length: SERVERS }, () => openProcess(server.url, { place: "faults:" })));
+    processes = await Promise.all(
+      Array.from({ length: PROCESSES }, () => openProcess(server.url, { prefix: "faults:" })),
+    );
   });
   afterAll(async () => {
     await Promise.all(processes.map(({ close }) => close()));
@@ -166,7 +168,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
 
   test("a service can start", async () => {
     await server.kill();
-    const late = await openProcess(server.url, { place: "faults:" });
+    const late = await openProcess(server.url, { prefix: "faults:" });
     expect(late.limiter.isDegraded).toBe(true);
     expect(late.changes).toEqual([true]);
     expect(await late.limiter.admitAddress("192.0.2.1")).toMatchObject({
@@ -184,7 +186,7 @@ const limitOf = ({ perMinute }: { perMinute: number }) => ({ limit: perMinute })
 describe.skipIf(!hasValkey)("a Valkey cluster", () => {
   test("decides requests while it loses a master, and its replica takes over", async () => {
     const cluster = await ValkeyCluster.start(1_000);
-    const process = await openProcess(cluster.url, { place: "cluster:" });
+    const process = await openProcess(cluster.url, { prefix: "cluster:" });
     const many = Array.from({ length: 30 }, (_, index) =>
       callerOf(`acc_m${index}`, `key_m${index}`, { perMinute: 1e9, perDay: 1e9 }),
     );

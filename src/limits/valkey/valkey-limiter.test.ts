@@ -18,11 +18,11 @@ afterAll(async () => {
 });
 
 /** One process with a long timeout, because these tests also run on busy machines. */
-const open = async (url: string, clock?: ManualClock, place?: string, quota?: Quota) => {
+const open = async (url: string, clock?: ManualClock, prefix?: string, quota?: Quota) => {
   const process = await openProcess(url, {
     callTimeout: 30_000,
     ...(clock ? { clock } : {}),
-    ...(place ? { place } : {}),
+    ...(prefix ? { prefix } : {}),
     ...(quota ? { quota } : {}),
   });
   const close = () => {

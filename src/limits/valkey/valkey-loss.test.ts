@@ -15,7 +15,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { LimitStore } from "../limits.store.ts";
 import { openProcess, type TestProcess } from "./process-under-test.ts";
 
-const PLACE = "loss:";
+const PREFIX = "loss:";
 
 describe.skipIf(!hasValkey)("when Valkey loses its data", () => {
   let server: ValkeyServer;
@@ -43,7 +43,7 @@ describe.skipIf(!hasValkey)("when Valkey loses its data", () => {
   });
 
   const start = () =>
-    openProcess(server.url, { clock, place: PLACE, callTimeout: 30_000, backup: new LimitStore(storage) });
+    openProcess(server.url, { clock, prefix: PREFIX, callTimeout: 30_000, backup: new LimitStore(storage) });
 
   async function newCaller(quota: Quota): Promise<Caller> {
     const { id } = await new AccountStore(storage).createAccount("Loss", "enterprise", quota, clock.now());

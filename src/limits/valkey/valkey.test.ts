@@ -86,7 +86,7 @@ describe.skipIf(!hasValkey)("a Valkey server", () => {
   test("needs the documented permissions, and no others", async () => {
     const rules = /`(~petstore:\* [^`]+)`/.exec(await Bun.file("docs/many-processes.md").text())?.[1] ?? "";
     await withPassword("ACL", "SETUSER", "limits", "reset", "on", ">pass", ...rules.split(" "));
-    const process = await openProcess(urlFor("limits:pass", "/1"), { place: "petstore:", callTimeout: CALL_TIMEOUT });
+    const process = await openProcess(urlFor("limits:pass", "/1"), { prefix: "petstore:", callTimeout: CALL_TIMEOUT });
     const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
     for (const verdict of ["admitted", "limited", "limited"] as const) {
       expect(await process.limiter.admit(caller)).toMatchObject({ verdict });
@@ -160,14 +160,14 @@ describe.skipIf(!hasValkey)("a Valkey cluster", () => {
   });
 
   test("counts exactly while a slot moves from one master to another", async () => {
-    const process = await openProcess(cluster.url, { place: "moving:", callTimeout: CALL_TIMEOUT });
+    const process = await openProcess(cluster.url, { prefix: "moving:", callTimeout: CALL_TIMEOUT });
     const slot = await slotOf(cluster.masters[0], "{acc_1}");
     const caller = callerOf("acc_1", "key_1", { perMinute: 1_000, perDay: 1_000 });
     const remaining = async (times: number) => {
       const answers = await Promise.all(Array.from({ length: times }, async () => process.limiter.admit(caller)));
       return answers.map((answer) => answer.remaining).toSorted((a, b) => b - a);
     };
-    const [source, target, from, to] = await move(slot);
+    const [source, target, from, to] = await mastersFor(slot);
 
     expect(await remaining(2)).toEqual([999, 998]);
     await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", from);
@@ -182,11 +182,11 @@ describe.skipIf(!hasValkey)("a Valkey cluster", () => {
     await process.close();
   });
 
-  test("with a new server is asked for its first slot", async () => {
+  test("serves a slot that is moving to a server that has none yet", async () => {
     const joining = await ValkeyServer.start("--cluster-enabled", "yes");
     const key = "{first}";
     const slot = await slotOf(cluster.masters[0], key);
-    const [source, , from] = await move(slot);
+    const [source, , from] = await mastersFor(slot);
     await joining.command("CLUSTER", "MEET", "127.0.0.1", source.port);
     const to = String(await joining.command("CLUSTER", "MYID"));
     await eventually(
@@ -207,8 +207,8 @@ describe.skipIf(!hasValkey)("a Valkey cluster", () => {
     await joining.stop();
   });
 
-  /** The master that has a slot, and another master, with their node ids. */
-  async function move(slot: number): Promise<[ValkeyServer, ValkeyServer, string, string]> {
+  /** The master that has a slot, another master, and the node ids of both. */
+  async function mastersFor(slot: number): Promise<[ValkeyServer, ValkeyServer, string, string]> {
     const ids = await Promise.all(cluster.masters.map((master) => master.command("CLUSTER", "MYID")));
     const from = Math.floor(slot / Math.ceil(SLOTS / ids.length));
     const to = (from + 1) % ids.length;
