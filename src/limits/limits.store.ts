@@ -60,7 +60,8 @@ const mostOf = (day: string) => {
   const [newCount, keptCount] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
   return `CASE WHEN ${newCount} > ${keptCount} THEN ${newCount} ELSE ${keptCount} END`;
 };
-const isUnknownDay = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
+/** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
+const storedDayIsMissing = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
 /** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */
 const keepsMinute = `${kept}.boot = ${given}.boot AND (
   ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE_MS}
@@ -79,10 +80,10 @@ const writeWindows = statement(
      ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofMinute).join(", ")},
      day = excluded.day, day_used = ${mostOf("day")},
      previous_day = excluded.previous_day, previous_day_used = ${mostOf("previous_day")},
-     earlier_day = CASE WHEN ${isUnknownDay} THEN ${kept}.day ELSE excluded.earlier_day END,
-     earlier_day_used = CASE WHEN ${isUnknownDay} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
+     earlier_day = CASE WHEN ${storedDayIsMissing} THEN ${kept}.day ELSE excluded.earlier_day END,
+     earlier_day_used = CASE WHEN ${storedDayIsMissing} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
 );
-/** Unknown windows leave the stored counts unchanged. */
+/** Inserts counts of 0 if the shop has no row. The counts of an existing row stay. */
 const writeClockOffset = statement(
   `INSERT INTO limit_windows
      (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
@@ -202,7 +203,7 @@ export class LimitStore {
     await this.#storage.write(() => each(writeWindows, rows));
   }
 
-  /** The bans that are active, or ended less than a day before the given real time by one of its clocks. */
+  /** The bans that are active or ended less than a day before the given time, by the wall or the monotonic clock. */
   bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeptBan[]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY_MS, boot, Math.floor(monotonic) - DAY_MS);
     return whenReady(found, (rows) =>

@@ -56,9 +56,9 @@ export class MemoryLimiter implements Limiter {
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of requests with the quota `free`. */
+  /** The windows of operations that cost no quota, such as `getUsage`: `SeparateQuota` `free`, not the plan `free`. */
   readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
-  /** The windows of requests for sandboxes, by account. */
+  /** The windows of operations on sandboxes, such as `resetSandbox`, by account: `SeparateQuota` `sandbox`. */
   readonly #forSandboxes = new RecentMap<string, Windows>(SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
   /** How far the clocks of shops with bans were ahead when the limiter began. */
@@ -105,12 +105,12 @@ export class MemoryLimiter implements Limiter {
     });
   }
 
-  /** Counts a sandbox request against the quota of its account, by real time. */
+  /** Counts a request with `SeparateQuota` `sandbox` against the quota of its account, by real time. */
   countForSandbox({ accountId }: ShopName, quota: Quota): Admission {
     return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
   }
 
-  /** Counts a request with the quota `free`. */
+  /** Counts a request with `SeparateQuota` `free`. */
   countFree(caller: Caller): Admission {
     return windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }

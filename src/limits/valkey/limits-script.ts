@@ -16,12 +16,14 @@ end
  * Decides on the requests of one turn of the event loop, and counts them. It follows the same rules as `Windows` and
  * `KeyBans`, but uses the server's clock, which all processes share.
  *
- * Each key is the hash of a shop or address. It contains the windows, and a field for each API key that was limited
- * recently. This field has five numbers: when the current denial began (`deniedSince`) and ends (`deniedUntil`), the
- * strikes in it, when the last ban ends, and its level. Times are in Unix milliseconds by the shop's clock, which is
- * `ahead` milliseconds ahead of real time. The arguments are the time, then one string for each key of the script: the
- * number of requests to decide on (0 counts nothing), the limits per minute and per day, the strikes until a ban, and
- * the API key (empty for an address).
+ * Each key is the hash of a shop or address. Of its fields, `ends` and `minute` are the end and the count of the minute,
+ * `date` and `day` a day and its count, and `otherDate` and `otherDay` another day and its count. `ahead` is how many
+ * milliseconds the shop's clock is ahead of real time; times are in Unix milliseconds by that clock. There is also a
+ * field for each API key that was limited recently, with five numbers: when the current denial began (`deniedSince`) and
+ * ends (`deniedUntil`), the strikes in it, when the last ban ends, and its level.
+ *
+ * The arguments are the time, then one string for each key of the script: the number of requests to decide on (0 counts
+ * nothing), the limits per minute and per day, the strikes until a ban, and the API key (empty for an address).
  *
  * The reply has one string for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are strings, because numbers above 2^53 would be rounded in transit.
@@ -72,7 +74,8 @@ local function decide(owner, question)
   end
   local otherDay, otherDayUsed = 0, 0
   if today ~= day then
-    -- One other day is kept too, so that its count continues if the clock goes back over midnight.
+    -- One other day is kept too, so that its count continues if the clock goes back over midnight: of the two stored
+    -- days, the one that is nearer to today, or the one that is not today.
     local other = call('HMGET', owner, 'otherDate', 'otherDay')
     otherDay, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
     local comesBack = today == otherDay

@@ -61,12 +61,12 @@ export class LocalFallback {
     }));
   }
 
-  /** Counts a request with the quota `free`. */
+  /** Counts a request with `SeparateQuota` `free`. */
   countFree(caller: Caller): Admission {
     return this.#limiter.countFree(caller);
   }
 
-  /** Counts a sandbox request. */
+  /** Counts a request with `SeparateQuota` `sandbox`. */
   countForSandbox(caller: Caller): Admission {
     const admission = this.#limiter.countForSandbox(caller, this.#share.of(sandboxQuota));
     return { ...admission, limit: sandboxQuota.perMinute };

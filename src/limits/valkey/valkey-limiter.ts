@@ -247,7 +247,7 @@ export class ValkeyLimiter implements Limiter {
     }
     if (unknown.length === 0) return;
     if (isSeeded) {
-      this.#degrade(new Error("The server forgets accounts at once."));
+      this.#degrade(new Error("The server does not have an account that was just restored. It may evict keys."));
       for (const pending of unknown) pending.decideLocally();
     } else {
       if (this.#unknown.length === 0) setImmediate(() => void this.#seedUnknown());
