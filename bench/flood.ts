@@ -27,6 +27,7 @@ export const flood: Workload = {
     "first shop.",
   inShort: true,
   chart: "p99",
+  isServiceOnly: true,
   run: async (bench) => {
     const { options, processes, folder } = bench;
     const store = seedStore(folder, "seed", ANIMALS, [UNLIMITED, UNLIMITED]);

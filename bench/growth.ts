@@ -24,6 +24,7 @@ export const growth: Workload = {
     "connections.",
   inShort: false,
   chart: "p99",
+  isServiceOnly: true,
   run: async (bench: Bench): Promise<Outcome> => {
     const { options, folder } = bench;
     const sized: SizedServer<RunningServer>[] = [];

@@ -35,6 +35,8 @@ export interface Workload {
   readonly inShort: boolean;
   /** What the chart shows. */
   readonly chart: "rate" | "p50" | "p99" | "figures";
+  /** True if all bars of the chart are of the service. */
+  readonly isServiceOnly?: true;
   readonly run: (bench: Bench) => Promise<Outcome>;
   readonly targets: readonly Target[];
 }
@@ -69,7 +71,7 @@ export function judge(target: Target, outcome: Outcome): Verdict {
   };
 }
 
-/** `cost` is the share of a core for a response a second, so its ratio is one of CPU time. */
+/** `cost` is the CPU time of a response in seconds: the used share of a core, divided by the responses per second. */
 type Measure = "rate" | "p50" | "p99" | "cost";
 
 /** The ratio of one contestant to another, round by round: both had the machine in the same state. */

@@ -47,6 +47,7 @@ export const refusal: Workload = {
     "account whose key continues is banned: that is its steady state; the account before its ban is shown too.",
   inShort: false,
   chart: "rate",
+  isServiceOnly: true,
   run: async (bench) => {
     const { options, processes, folder } = bench;
     const store = seedStore(folder, "seed", 100_000, [UNLIMITED, USED_UP, BANNED]);

@@ -141,7 +141,7 @@ function refusedAndFailed({ rounds }: Series): string {
   return `${refused}, ${sum("failed")}`;
 }
 
-function chart({ title, chart: kind, description }: Workload, { series, figures = [] }: Outcome): string {
+function chart({ title, chart: kind, isServiceOnly }: Workload, { series, figures = [] }: Outcome): string {
   if (kind === "figures") {
     const bars = figures.map(({ name, values }) => bar(name, values));
     return barChart(title, `${figures[0]?.unit ?? ""}, less is better`, bars);
@@ -157,7 +157,7 @@ function chart({ title, chart: kind, description }: Workload, { series, figures 
       rounds.map((round) => round[kind]),
     ),
   );
-  return barChart(title, unit[kind], description.includes("The service alone") ? bars.map(ours) : bars);
+  return barChart(title, unit[kind], isServiceOnly ? bars.map(ours) : bars);
 }
 
 function bar(label: string, values: readonly number[]): Bar {

@@ -22,6 +22,7 @@ export const manyShops: Workload = {
     "instance for each store, 64 connections.",
   inShort: true,
   chart: "rate",
+  isServiceOnly: true,
   run: async (bench) => {
     const { options, processes, folder } = bench;
     const animals = options.effort.growth.at(-1) ?? ANIMALS;

@@ -96,6 +96,7 @@ export const readsAmongStreams: Workload = {
     "time, with that of changes and streams, is divided by the reads.",
   inShort: false,
   chart: "rate",
+  isServiceOnly: true,
   run: async (bench): Promise<Outcome> => {
     const quotas = Array.from({ length: ACCOUNTS }, () => UNLIMITED);
     const store = seedStore(bench.folder, "seed", ANIMALS, quotas);

@@ -94,6 +94,7 @@ const growth: Workload = {
     "one PostgreSQL server with 1 GB of its own memory, 64 connections.",
   inShort: true,
   chart: "p50",
+  isServiceOnly: true,
   run: async (bench) => {
     const sizes = bench.options.effort.growth;
     const backends = await Backends.start(bench.processes, Math.max(...sizes) * 2);
