@@ -21,7 +21,7 @@ import { type LoadedServer, type Request, type Round, type Totals, writeLoad } f
 const ANIMALS = 100_000;
 /** How long other processes may take to notice a changed account, in milliseconds. */
 const ACCOUNT_KNOWN = 1_000;
-/** `missing` sends a client address with each request. */
+/** `fromManyAddresses` sends a client address with each request. */
 const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
 
 /** A running service of one checkout. */

@@ -58,8 +58,8 @@ export const delayTitle = "See an event in a stream";
 export function describeDelays(processes: string): string {
   return (
     `From sending \`POST /v1/pets\` until a listener of \`GET /v1/events/stream\` ${processes} has the event, ` +
-    `${CHANGES} times a round, at any time between two looks of a process for the changes of others. The service alone, ` +
-    "which does nothing else."
+    `${CHANGES} times a round, after random pauses, because a process looks for the changes of others at intervals. ` +
+    "The service alone, which does nothing else."
   );
 }
 
@@ -128,7 +128,7 @@ export const readsAmongStreams: Workload = {
         ? []
         : [
             {
-              name: `core beyond that of the reads, ${name}`,
+              name: `share of the core beyond what the reads alone take, ${name}`,
               unit: "%" as const,
               values: rounds.map(({ core, rate }) => (core - rate * costAlone) * 100),
             },

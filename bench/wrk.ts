@@ -119,7 +119,8 @@ export async function runWrk(
     refused: result.refused,
     failed: result.failed,
     passes: result.sent / count,
-    // Where other load runs next to this one, the server is busy before and after it too.
+    // At most 1: `cpuTime` also covers the moments before and after the measured time, in which other load may keep the
+    // server busy.
     core: Math.min(1, (cpuTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
     ...(after && { costs: perResponse(before.totals, after, result.requests) }),
   };
