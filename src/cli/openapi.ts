@@ -8,6 +8,7 @@ export const openapi: ProgramCommand = {
   example: "openapi --json",
   run: async (_given, { config, operations }) => {
     const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));
+    // Keeps integers beyond 2^53 exact.
     const json = JSON.parse(openApiJson(document), (_key, value: unknown, { source }) =>
       typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value,
     );

@@ -43,7 +43,10 @@ export class Supervisor {
   /** All running workers. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
-  /** Stopping workers that wait at a stage until the others reach it, with the function that lets each continue. */
+  /**
+   * Stopping workers that wait until the others reach the same stage: `holding` all requests, or port `closed`. With the
+   * function that lets each continue.
+   */
   readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
     holding: new Map(),
     closed: new Map(),
