@@ -35,7 +35,8 @@ export const systemClock: Clock = {
 /** If the system does not provide it, a random number makes each process a boot of its own. */
 function readBoot(): Boot {
   try {
-    const id = Number.parseInt(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").replace("-", ""), 16);
+    const uuid = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
+    const id = Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16); // 48 bits, so the integer is safe
     const uptime = Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000 + UPTIME_RESOLUTION;
     if (Number.isSafeInteger(id) && uptime > 0) return { id, offset: uptime - performance.now() };
   } catch {
