@@ -37,11 +37,11 @@ export async function openLimiter(
   const forgets: ((keyId: string) => void)[] = [];
   const lifted = await LiftedBans.open(storage, (keyId) => forgets.forEach((forget) => forget(keyId)));
   repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.retry() });
-  // So that a process that starts while Valkey is unreachable at least knows the bans.
   const memory =
     valkey === undefined
       ? await MemoryLimiter.open(store, clock, addressQuota)
-      : await MemoryLimiter.open({ ...noStorage, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
+      : // Only the bans are read from the store, so that a process that starts while Valkey is unreachable knows them.
+        await MemoryLimiter.open({ ...noStorage, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
   forgets.push((keyId) => memory.forgetBan(keyId));
   for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
@@ -66,7 +66,7 @@ export async function openLimiter(
   forgets.push((keyId) => limiter.forgetBan(keyId));
   metrics.gauge(
     "petstore_limiter_degraded",
-    "1 while this process counts limits alone, because the server is away.",
+    "1 while this process counts limits alone, because Valkey is unreachable.",
     () => Number(limiter.isDegraded),
   );
   metrics.gauge("petstore_limiter_processes", "Processes that share the counts of limits.", () => share.processes);
