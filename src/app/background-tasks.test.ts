@@ -21,7 +21,7 @@ const leads = () => true;
 /** Lets all ready callbacks run. */
 const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
 
-test("runs its tasks in order, one round each second, even if one begins late", async () => {
+test("runs its tasks in order, one round every half second", async () => {
   const work = new BackgroundTasks(log, [note("first"), note("second")], leads);
   jest.advanceTimersByTime(499);
   await settle();

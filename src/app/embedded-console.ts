@@ -1,4 +1,7 @@
 import { builtConsole } from "./console-macro.ts" with { type: "macro" };
 
-/** The files of the console in the one-file executable. Only that imports it: elsewhere it would build them at the start. */
+/**
+ * The files of the console in a built program (see `isBuilt`). A program that runs from its sources must not import this
+ * file, because that would build the console at the start.
+ */
 export const embeddedConsole = builtConsole();

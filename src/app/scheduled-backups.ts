@@ -48,7 +48,7 @@ export function scheduleBackups(
       running = undefined;
     }
   };
-  /** Also true if the newest backup is in the future, which means that the clock was set back. */
+  /** Also true if the newest backup is at least `every` in the future, which means that the clock was set back. */
   const isDue = (now: number) => !newest || Math.abs(now - newest.takenAt) >= every;
 
   repeat({

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** The length of the longest line, in bytes. */
+/** The maximum length of a line, in bytes. */
 const MAX_LINE = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

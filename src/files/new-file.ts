@@ -13,7 +13,7 @@ export class FileError extends Error {
 /**
  * Writes a file that appears under its name only when it is complete and on disk. An existing file is
  * an error, or is replaced atomically. A link is followed. Returns the size in bytes. Rejects with
- * `FileError`, or with an error of the chunks. In both cases, no file is left.
+ * `FileError`, or with an error of `pieces`, and then leaves no new file, unless only the sync of the folder failed.
  */
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
   const isThere = existsSync(name);

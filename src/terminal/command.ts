@@ -20,7 +20,7 @@ export interface StoreAccess {
     storage: Storage,
     keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
   ): Promise<ReadonlyMap<string, number>>;
-  /** Lifts the ban of a key, for all processes. Rejects if that is not sure; it can be called again. */
+  /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */
   liftBan(storage: Storage, key: Pick<Caller, "keyId" | "accountId" | "mode">): Promise<void>;
 }
 
