@@ -25,7 +25,7 @@ export class Console {
   readonly #page: FixedContent;
   #files: Promise<Files> | undefined;
 
-  /** `root` is the path above the base address. `protection` has headers for pages into which keys are typed. */
+  /** `root` is the path above the base address. `protection` has headers for pages into which users type keys. */
   constructor(root: string, protection: Readonly<Record<string, string>>) {
     this.#root = root;
     this.#protection = protection;

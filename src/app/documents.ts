@@ -86,7 +86,7 @@ function pagePolicy(servers: readonly DocumentedServer[]): string {
   );
 }
 
-/** Headers that protect a page into which keys are typed from other sites. */
+/** Headers that protect a page from other sites, because users type keys into it. */
 export const pageProtection = {
   "Referrer-Policy": "no-referrer",
   "X-Frame-Options": "DENY", // for browsers that do not know frame-ancestors

@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 const BURST = 10;
 /** Addresses that get a line of their own in a minute: those that sent most. */
 const MAX_LINES = 20;
-/** Addresses that are logged apart within a minute, about 0.1 KB each. */
+/** Addresses whose requests are counted separately within a minute, about 0.1 KB each. Others are in the total only. */
 const MAX_ADDRESSES = 10_000;
 /** Bans that are remembered until they end, about 0.2 KB each. */
 const MAX_BANS = 10_000;

@@ -11,7 +11,7 @@ interface LogEvent {
   readonly message: string;
   /** The fields of its lines, besides those that all lines have. Absent: any fields. */
   readonly fields?: readonly string[];
-  /** A failure that continues is one series of lines for each value of this field. */
+  /** For `Log.failing`: failures with different values of this field are logged separately. */
   readonly per?: string;
 }
 
