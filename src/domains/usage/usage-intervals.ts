@@ -16,22 +16,25 @@ export interface RequestCount {
   readonly requests: number;
 }
 
-/** A shop's requests in a span, by operation and status: `3,,1` means 3 in the first interval and 1 in the third. */
+/** A shop's requests in a span, by operation and status: `3,,1` means 3 in the first part of the span and 1 in the third. */
 export interface StoredCounts {
   readonly operation: string;
   readonly status: bigint;
   readonly counts: string;
 }
 
-/** The length of a span and of its intervals. */
+/**
+ * A span is the hour or the day of one stored row, which has a count for each of its parts: minutes or hours. Lengths are
+ * in seconds.
+ */
 const spans = {
   hour: { length: HOUR_SECONDS, part: MINUTE_SECONDS },
   day: { length: DAY_SECONDS, part: HOUR_SECONDS },
 } as const;
 export type Span = keyof typeof spans;
 
-/** The spans that intervals are read from, the length of both, and how far back they reach. */
-const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reach: number }>> = {
+/** For each granularity: the spans that it is read from, the length of its intervals, and how far back they reach. */
+const sources: Readonly<Record<Granularity, { span: Span; interval: number; reach: number }>> = {
   minute: { span: "hour", interval: MINUTE_SECONDS, reach: 3 * HOUR_SECONDS },
   hour: { span: "day", interval: HOUR_SECONDS, reach: 30 * DAY_SECONDS },
   day: { span: "day", interval: DAY_SECONDS, reach: 30 * DAY_SECONDS },
@@ -40,16 +43,18 @@ const reaches: Readonly<Record<Granularity, { span: Span; interval: number; reac
 /** The history that has the intervals of a granularity. */
 export interface History {
   readonly span: Span;
-  /** The length of a span and of an interval, in seconds. */
+  /** The length of a span, in seconds. */
   readonly length: number;
+  /** The length of an interval, in seconds. It can be longer than a part of a span. */
   readonly interval: number;
-  /** How far back the intervals reach, in seconds, and the maximum number of spans that this time overlaps. */
+  /** How far back the intervals reach, in seconds. */
   readonly reach: number;
+  /** The maximum number of spans that this time overlaps. */
   readonly spans: number;
 }
 
 export function historyOf(granularity: Granularity): History {
-  const { span, interval, reach } = reaches[granularity];
+  const { span, interval, reach } = sources[granularity];
   const { length } = spans[span];
   return { span, length, interval, reach, spans: reach / length + 1 };
 }
@@ -110,7 +115,7 @@ export function toUsageInterval({ start, ...rest }: Interval): UsageInterval {
   return { start: timestampOf(start * 1000), ...rest };
 }
 
-/** The stored number of requests in each interval of a span. */
+/** The stored number of requests in each part of a span. */
 export function countsIn(text = ""): number[] {
   return text === "" ? [] : text.split(",").map(Number);
 }
