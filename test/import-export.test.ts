@@ -43,8 +43,7 @@ const wrongCounts = (dataDir: string) =>
     dataDir,
     "SELECT category_id FROM category_animals WHERE animals <> (SELECT count(*) FROM pets WHERE pets.shop = category_animals.shop AND pets.category_id = category_animals.category_id)",
   );
-const pagesInLog = (dataDir: string) =>
-  statSync(join(dataDir, "petstore.db-wal"), { throwIfNoEntry: false })?.size ?? 0;
+const walBytes = (dataDir: string) => statSync(join(dataDir, "petstore.db-wal"), { throwIfNoEntry: false })?.size ?? 0;
 
 async function until(isMet: () => boolean): Promise<void> {
   while (!isMet()) await new Promise(setImmediate);
@@ -218,7 +217,7 @@ describe("an interrupted import", () => {
     const big = newFile("many.jsonl", lines(many));
     const dataDir = await newStore();
     const child = start(dataDir, [big]);
-    await until(() => pagesInLog(dataDir) > 1_000_000 || child.exitCode !== null);
+    await until(() => walBytes(dataDir) > 1_000_000 || child.exitCode !== null);
     child.kill("SIGKILL");
     expect(await child.exited).toBe(137);
     expect(countIn(dataDir)).toBe(0);

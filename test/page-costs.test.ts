@@ -222,7 +222,7 @@ function planOf(database: Database, sql: string): string {
 const sorted = ["FROM places ORDER BY", "FROM shops LEFT JOIN (", "FROM webhook_endpoints JOIN shops"];
 
 /** True for a read of which SQLite sorts all rows of a shop, or looks through those of every status. */
-function isDearOnSqlite(sql: string, plan: string): boolean {
+function isExpensiveOnSqlite(sql: string, plan: string): boolean {
   const sorts = plan.includes("USE TEMP B-TREE FOR ORDER BY") && !sorted.some((part) => sql.includes(part));
   const isBounded = sql.includes(`LIMIT ${SCAN_LIMIT}`);
   const looksThrough = !isBounded && / status (=|IN) /.test(sql) && !/status=\?|\bid=\?|store_orders_due/.test(plan);
@@ -273,7 +273,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
     const database = newDatabase();
     const plans = [...costs.made].map((sql) => [sql, planOf(database, sql)] as const);
     database.close();
-    expect(plans.filter(([sql, plan]) => isDearOnSqlite(sql, plan))).toEqual([]);
+    expect(plans.filter(([sql, plan]) => isExpensiveOnSqlite(sql, plan))).toEqual([]);
   });
 
   test.each([

@@ -8,7 +8,7 @@ import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.sta
  * How long processes may still write data of a deleted account, in milliseconds: a process serves its keys for up to
  * a second, and writes what it has counted within another second.
  */
-const SAVED_AFTER = 2_000;
+const STILL_WRITTEN_FOR = 2_000;
 
 /** What the deletion of accounts uses. */
 export interface DeletionParts {
@@ -36,7 +36,7 @@ export class DeletedAccounts {
   async removeLeft(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
     for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
-      if (clock.now() < Number(deleted_at) + SAVED_AFTER || (await shops.areLeft(id))) continue;
+      if (clock.now() < Number(deleted_at) + STILL_WRITTEN_FOR || (await shops.areLeft(id))) continue;
       await this.#remove(id);
     }
   }

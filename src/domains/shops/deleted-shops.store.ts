@@ -7,7 +7,7 @@ import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 /** How long transactions that began before the end of a shop may still write to it, in milliseconds. */
-const WRITTEN_UNTIL = 5_000;
+const STILL_WRITTEN_FOR = 5_000;
 
 /** Shops whose account was deleted or whose sandbox was reset. Nothing more is written to them. */
 export class DeletedShops {
@@ -31,7 +31,7 @@ export class DeletedShops {
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {
-      const row = await this.#storage.first(deletedShop, now - WRITTEN_UNTIL);
+      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR);
       if (!row) return;
       const shop = Number(row.shop);
       batches = await this.#empty(shop, batches);

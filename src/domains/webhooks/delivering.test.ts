@@ -7,8 +7,8 @@ import { attemptDelays } from "./backoff.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 const DAY = 24 * HOUR;
-/** Longer than any delay with its jitter. */
-const LATE = 1.21;
+/** A delay times this is longer than the delay with its jitter. */
+const LATE_FACTOR = 1.21;
 
 /** True for a message about the first animal of a shop. */
 const isBad = (body: string) => JSON.parse(body).data.subject.id === "1" || body.includes('"petId":1');
@@ -33,7 +33,7 @@ test("nothing is sent after the account is deleted, neither new events nor messa
   await app.accounts.delete(webhooks.accountId, clock.now());
   const before = failing.received.length;
   expect(before).toBeGreaterThan(0);
-  for (const delay of attemptDelays) await webhooks.after(LATE * delay);
+  for (const delay of attemptDelays) await webhooks.after(LATE_FACTOR * delay);
   expect([failing.received.length, working.received.length]).toEqual([before, 1]);
 });
 
@@ -134,7 +134,7 @@ describe("events about one animal", () => {
     expect(types().toSorted()).toEqual(["1 pet.created", "2 pet.created", "2 pet.updated"]);
     isDown = false;
     receiver.received.length = 0;
-    await webhooks.after(5 * SECOND * LATE);
+    await webhooks.after(5 * SECOND * LATE_FACTOR);
     expect(types()).toEqual(["1 pet.created", "1 order.placed", "1 pet.updated", "1 pet.updated"]);
   });
 });
@@ -186,7 +186,7 @@ describe("a message that fails", () => {
     const { id } = await webhooks.endpoint(receiver);
     await webhooks.addPet();
     await webhooks.deliver();
-    await webhooks.after(5 * SECOND * LATE);
+    await webhooks.after(5 * SECOND * LATE_FACTOR);
     expect([receiver.received.length, target.received.length]).toEqual([2, 0]);
     expect((await webhooks.getEndpoint(id)).lastFailure).toMatchObject({ failure: "redirected", status: 307 });
   });
@@ -360,7 +360,7 @@ describe("a redelivery", () => {
     await webhooks.rename(petId, "Ida");
     await webhooks.deliver();
     expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.updated"]);
-    await webhooks.after(5 * SECOND * LATE);
+    await webhooks.after(5 * SECOND * LATE_FACTOR);
     expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.updated", "pet.created"]);
   });
 
@@ -432,6 +432,6 @@ test("a service delivers in order what the one before it did not deliver", async
   await webhooks.restart();
   isDown = false;
   receiver.received.length = 0;
-  await webhooks.after(5 * SECOND * LATE);
+  await webhooks.after(5 * SECOND * LATE_FACTOR);
   expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.created", "pet.updated"]);
 });
