@@ -52,7 +52,7 @@ const rules: readonly Rule[] = [
   {
     of: /\.(store|statements)\.ts$/,
     may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|store-cache|page|page-query)\.ts$)/,
-    because: "a store speaks to the storage port, not to an engine",
+    because: "a store uses the interface of the storage, not an engine",
   },
   {
     of: /\.settings\.ts$/,
@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
   {
     of: /^domains\/domain\.ts$/,
     may: /^(contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|owned-table)\.ts$|terminal\/command\.ts$)/,
-    because: "what a domain is names ports, not the parts after them",
+    because: "the definition of a domain uses interfaces, not the parts that implement them",
   },
   {
     of: /^settings\//,
@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
   {
     of: /^terminal\//,
     may: /^(terminal\/|contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$)/,
-    because: "what a command is names ports, and no command",
+    because: "the definition of a command uses interfaces, and no command",
   },
   {
     of: /^config(\.ts$|\/)/,
@@ -92,12 +92,12 @@ const rules: readonly Rule[] = [
   {
     of: /^http\//,
     may: /^(contract\/|http\/|typebox|node:|@scalar\/)/,
-    because: "http declares the ports it needs and knows no domain and no store",
+    because: "http declares the interfaces that it needs, and knows no domain and no store",
   },
   {
     of: /^limits\//,
     may: /^(limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
-    because: "the limiter implements a port of http on the storage port",
+    because: "the limiter implements an interface of http, and uses the interface of the storage",
   },
   {
     of: /^timing\//,
@@ -117,7 +117,7 @@ const rules: readonly Rule[] = [
   {
     of: /^workers\//,
     may: /^(workers\/|http\/server\.ts$|node:fs$)/,
-    because: "who watches over processes knows nothing of what they serve, but for the port",
+    because: "the supervisor knows nothing of what its workers serve, except the server that listens",
   },
   { of: /^telemetry\//, may: /^(node:|\.\.\/package\.json$)/, because: "log and metrics belong to no part" },
   { of: /^main\.ts$/, may: /^(cli\/|node:)/, because: "main is the door: argv, environment, signals" },

@@ -209,9 +209,9 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     });
 
     if (operation.separateQuota) {
-      /** What answers an operation whose parameters name what may not be there. */
+      /** The statuses of a request that was admitted: success, or the error for a resource that does not exist. */
       const statuses = [operation.response.status, operation.params?.invalidError.status];
-      /** Uses up the minute of a new key: one way to send more with it. */
+      /** Uses up the minute of a new key. Returns the key, and a function that sends one more counted request with it. */
       const useUp = async () => {
         const spent = await service.newKey("enterprise", { perMinute: 30, perDay: 1_000 }, [...scopes]);
         await Promise.all(Array.from({ length: 10 }, () => send(operation, { key: spent })));
@@ -388,7 +388,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       test("ignores an Idempotency-Key", async () => {
         for (let count = 0; count < 2; count++) {
           const response = await send(operation, { key, headers: { "Idempotency-Key": "a b" } });
-          expect(response.status).not.toBe(400); // which it would be to a key that is none
+          expect(response.status).not.toBe(400); // an operation that reads the header refuses this value with 400
           expect(response.headers.get("idempotent-replayed")).toBeNull();
         }
       });

@@ -12,7 +12,7 @@ import {
   verdicts,
 } from "./limiter-under-test.ts";
 
-/** The part of the suite for limiters that is about requests too many: what they are told, and bans. */
+/** The part of the suite for limiters that tests requests over the limit, and bans. */
 export function keyBansConformance(open: OpenLimiter): void {
   describe("requests over the limit:", () => {
     let under: LimiterUnderTest;

@@ -18,7 +18,7 @@ interface Instant {
 }
 
 interface KeyState {
-  /** The denial that continues: since when, when the key may come again, requests that came too early. */
+  /** The current series of denials: when it began, when the key may send again, and how many requests came before that. */
   denial?: { readonly since: number; until: number; strikes: number } | undefined;
   banEnds: number;
   level: number;

@@ -175,7 +175,7 @@ export function modesConformance(open: OpenLimiter): void {
       await under.limiter.forget("acc_of_nobody");
     });
 
-    test("are admitted free requests for themselves", async () => {
+    test("have separate limits for free requests", async () => {
       for (let request = 0; request < 4; request++) await under.limiter.admitSeparately(caller(), "free");
       expect((await under.limiter.admitSeparately(caller(), "free")).verdict).toBe("limited");
       expect((await under.limiter.admitSeparately(other, "free")).verdict).toBe("admitted");

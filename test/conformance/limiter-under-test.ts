@@ -4,13 +4,13 @@ import { MINUTE_MS } from "../../src/timing/units.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 
-/** An engine of the port `Limiter` that knows nothing yet, and how it is ended. */
+/** An implementation of `Limiter` without any state, and how to close it. */
 export interface LimiterEngine {
   readonly limiter: Limiter;
   close(): Promise<void>;
 }
 
-/** Opens an engine that takes the time from the clock and counts in a place of its own. */
+/** Opens an implementation that takes the time from the clock and counts in a place of its own. */
 export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<LimiterEngine>;
 
 export const SECOND = 1_000;

@@ -20,9 +20,9 @@ async function figuresOf(under: LimiterUnderTest, quota: Quota) {
   return { limit, remaining, reset };
 }
 
-/** Declares what every engine of the port `Limiter` must pass, with so many random stories. */
+/** Declares what every implementation of `Limiter` must pass, with so many random stories. */
 export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
-  describe(`${name} keeps the promises of the port Limiter:`, () => {
+  describe(`${name} keeps the promises of the interface Limiter:`, () => {
     let under: LimiterUnderTest;
     beforeEach(async () => {
       under = await LimiterUnderTest.start(open);

@@ -13,8 +13,8 @@ export interface LoggedEvent {
 }
 
 /**
- * A shop as its log tells it, from the first event on: that must be the shop as it is. The log has no gap, tells of
- * nothing twice, and says of each change what was before.
+ * Rebuilds a shop from its log. The result must equal the stored shop. The log has no gap, reports nothing twice, and
+ * gives for each change the values before it.
  */
 export class Replay {
   readonly violations: string[] = [];
@@ -81,7 +81,7 @@ interface Row {
 }
 
 /**
- * What the log of a shop says otherwise than its animals, in a store that `rows` reads. `parse` reads JSON with its
+ * The differences between the log of a shop and its animals, in a store that `rows` reads. `parse` reads JSON with its
  * numbers as digits.
  */
 export function logViolations(

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 
 /**
  * Asks each operation for every error that the document promises, and checks the response against the document: so
- * a client has seen each of them. They are served by what `start` starts, which is stopped behind the tests.
+ * a client has seen each of them. They are served by what `start` starts, which is stopped after the tests.
  */
 export function simulatedErrors(operations: readonly Operation[], start: () => Promise<TestService>): void {
   let service: TestService;
@@ -52,7 +52,7 @@ export function simulatedErrors(operations: readonly Operation[], start: () => P
     return service.call(method, pathOf(operation), { key, headers, ...(body === undefined ? {} : { body }) });
   }
 
-  /** All that can be read without an id, but when keys were used: that is written down some time after each request. */
+  /** Everything that can be read without an id, except when keys were last used, which is stored some time after each request. */
   async function everything(): Promise<string[]> {
     const reads = operations.filter(
       ({ method, path, separateQuota }) => method === "GET" && !path.includes("{") && !separateQuota,

@@ -115,9 +115,9 @@ async function failureOf(work: () => MaybePromise<unknown>): Promise<unknown> {
   }
 }
 
-/** Declares what every engine of the port `Storage` must pass. */
+/** Declares what every engine must pass. */
 export function storageConformance(engineName: string, engine: StorageEngine): void {
-  describe(`${engineName} keeps the promises of the port Storage:`, () => {
+  describe(`${engineName} keeps the promises of the interface Storage:`, () => {
     let location: string;
     let storage: Storage;
     let opened: Storage[];
@@ -303,17 +303,17 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           done = [];
         });
         const note = (what: string) => afterCommit(() => void done.push(what));
-        /** Adds a pet, with a note of it before, and one behind it. */
+        /** Adds a pet, with a note before and one after it. */
         const addNoted = (name: string, status: string | null = null) =>
           storage.write(function* () {
             yield* note(`before ${name}`);
             yield* all(addPet, ...petRow(name, 1, status));
-            yield* note(`behind ${name}`);
+            yield* note(`after ${name}`);
           });
 
         test("in order, and before it resolves", async () => {
           await addNoted("Rex").then(() => done.push("resolved"));
-          expect(done).toEqual(["before Rex", "behind Rex", "resolved"]);
+          expect(done).toEqual(["before Rex", "after Rex", "resolved"]);
         });
 
         test("when another connection can read its changes", async () => {
@@ -354,7 +354,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           const work = [() => addNoted("Rex"), () => addNoted("Ada", "flying"), changeMind, () => addNoted("Tom")];
           const failures = await Promise.all(work.map(failureOf));
           expect(failures).toEqual([undefined, expect.any(StorageUnavailable), reason, undefined]);
-          expect(done.toSorted()).toEqual(["before Rex", "before Tom", "behind Rex", "behind Tom"]);
+          expect(done.toSorted()).toEqual(["after Rex", "after Tom", "before Rex", "before Tom"]);
         });
 
         test("once, even if it must run again because of a conflict", async () => {

@@ -47,7 +47,7 @@ export class TestService {
     const domains = options.domains ?? allDomains;
     const logLines: string[] = [];
     const take = (text: string) => {
-      evidence?.log(text);
+      evidence?.log(text); // test/leaks looks for keys in it
       logLines.push(...text.split("\n").filter(Boolean));
     };
     const log = new Log("info", async (text) => take(text));
