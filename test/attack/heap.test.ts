@@ -1,5 +1,5 @@
 // How long a key that was sent stays in the memory of the service: until its header's text is collected.
-// Manual controls, on which these tests failed: the digest of a revoked key that is kept.
+// This fault was put into the code by hand, and these tests failed: the digest of a revoked key that is kept.
 
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";

@@ -1,5 +1,6 @@
 // More requests than the service can answer, from a process of its own (`open-loop.ts`).
-// Manual controls, on which these tests failed: refused requests that count or take effect, `/readyz` that fails.
+// Each of these faults was put into the code by hand, and these tests failed: refused requests that count or take
+// effect, `/readyz` that fails.
 
 import { describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/load-shedder.ts";
