@@ -1,4 +1,4 @@
-// What every command owes, whatever it does: help with an example, suggestions, errors as JSON. A new command is
+// What every command must do, whatever else it does: help with an example, suggestions, errors as JSON. A new command is
 // tested here without a line of its own. The commands run inside the test; other tests run them as processes.
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
@@ -119,7 +119,7 @@ describe("a table", () => {
   });
 });
 
-/** Misspellings of a word by one letter, of those behind its first `from`: left out, doubled, another one. */
+/** Misspellings of a word in one letter, from index `from` on: the letter is left out, doubled or replaced. */
 function misspellings(word: string, from = 0): string[] {
   return word.split("").flatMap((letter, index) => {
     if (index < from || !/[a-z]/i.test(letter)) return [];

@@ -29,7 +29,7 @@ function commandsOf(file: string): string[] {
 
 const beginningsIn = (file: string) => commandsOf(file).map((line) => line.split(" ").slice(0, 4).join(" "));
 
-/** The JSON that a document shows behind a command, as it is read. */
+/** The JSON that a document shows after a command, as it is read. */
 function shownAfter(file: string, command: RegExp): unknown {
   const text = readFileSync(join(root, file), "utf8");
   const start = text.search(command);

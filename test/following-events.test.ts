@@ -37,7 +37,7 @@ function run(command: string) {
   return Bun.spawn(["sh", "-c", `exec ${text.trim()}`], { env: { ...process.env, KEY: key }, stderr: "ignore" });
 }
 
-/** The page's function, and a call that resolves with the ids and types that it gives behind the third event. */
+/** The page's function, and a call that resolves with the ids and types that it gives after the third event. */
 const program = () => `${snippet}
     const two = () => new Promise((resolve, reject) => {
       const seen = [];

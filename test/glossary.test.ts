@@ -7,7 +7,7 @@ import { Glob } from "bun";
 const root = join(import.meta.dir, "..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 
-/** Names of earlier revisions, of which nothing in the code has any left. Add one when the last use is renamed. */
+/** Names of earlier revisions that the code no longer uses. Add one when the last use is renamed. */
 const retired = [
   "Asker",
   "KeyWorld",

@@ -1,4 +1,5 @@
-// `petstore import` and `petstore export` while PostgreSQL dies: clear words, nothing half, no end that does not come.
+// `petstore import` and `petstore export` while PostgreSQL dies: a clear message, no partial result, and no process
+// that waits for ever.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

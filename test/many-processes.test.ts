@@ -23,7 +23,7 @@ import { Ledger, readExactly, type ShownAnimal } from "./torture/ledger.ts";
 import { Animals, createUntilGone } from "./torture/load.ts";
 import { Random } from "./torture/random.ts";
 
-/** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
+/** The promise: a change of keys or plans by one process applies in all processes within this time, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
 /** More messages than are on their way to one endpoint at once. */
 const MANY = 100;

@@ -1,5 +1,5 @@
-// A page costs the same however many rows its table has, wherever they lie, and whatever the server knows of them. On
-// PostgreSQL a plan decides that, so the server is asked how many of its blocks each read of the stores touches.
+// A page costs the same however many rows its table has, wherever they lie, and whatever statistics PostgreSQL has
+// of them. PostgreSQL chooses how to find the rows, so it is asked how many blocks each read of the stores touches.
 
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -146,7 +146,7 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "whether a stored response has expired": (storage) => new StoredResponseStore(storage).deleteExpired(NOW * 1000),
 };
 
-/** Reads that are not asked here, each by a part of its text, and why. */
+/** Reads whose cost is not measured here: a part of the text of each, and the reason. */
 const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop, id, at FROM request_records WHERE at >= $1", "a command that sums up records by address"],
   ["FROM request_records WHERE shop = $1 AND at >= $2", "a command that sums up records by address"],
@@ -254,7 +254,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
     ).toEqual([]);
   });
 
-  // Behind the others, which note what they have read.
+  // After the other tests, which note what they have read.
   test("every read that a store has", () => {
     const root = join(import.meta.dir, "../src");
     const files = readdirSync(root, { recursive: true, encoding: "utf8" });

@@ -1,4 +1,4 @@
-// What every list that is read page by page owes, shown with a list that has more filters than the
+// What every list that is read page by page must do, shown with a list that has more filters than the
 // service's own, and a path with a parameter.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "typebox";

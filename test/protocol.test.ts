@@ -160,7 +160,7 @@ describe("requests without a valid key", () => {
     expect(await left("2001:db8:1:2:3:4:5:6")).toBe(59);
     expect(await left("2001:db8:1:2:ffff::1")).toBe(58); // the same /64
     expect(await left("2001:db8:1:3::1")).toBe(59);
-    expect(await left("nonsense")).toBe(59); // what is no address ends the way: the last proxy is counted
+    expect(await left("nonsense")).toBe(59); // an entry that is no address is not used, nor is any before it: the proxy that sent it is counted
     expect(await left("192.0.2.9, nonsense")).toBe(58);
   });
 });

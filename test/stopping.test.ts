@@ -141,7 +141,7 @@ function namesIn({ dataDir }: Program): string[] {
 }
 
 describe("a service that is told to stop under full load", () => {
-  /** The promise: gone so long after the signal, in milliseconds. */
+  /** The promise: the service has ended within this time after the signal, in milliseconds. */
   const GONE_WITHIN = 15_000;
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s: answers every request, and asks each client to leave",

@@ -1,4 +1,4 @@
-// What every streamed operation owes, on one whose source is in the hands of the test.
+// What every streamed operation must do, shown with one whose source the test controls.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { domains } from "../src/app/domains.ts";

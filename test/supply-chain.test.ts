@@ -166,7 +166,7 @@ describe("the audit", () => {
   });
 });
 
-// Long runs only: what the world finds out tomorrow must not fail a test of what was right today.
+// Long runs only: a vulnerability that is published later must not fail a short run.
 if (isLongRun) {
   const findings = await audit();
   test.skipIf(findings === undefined)("finds no vulnerability in any package", () => {

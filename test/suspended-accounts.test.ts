@@ -41,7 +41,7 @@ describe("a suspended account", () => {
     );
     expect((await service.app.accounts.resume(account.id)).suspendedAt).toBeUndefined();
     expect((await service.call("GET", "/pets", { key })).status).toBe(200);
-    service.clock.advance(10_000); // beyond the bound on records of a second
+    service.clock.advance(10_000); // ten records a second are kept for each key, and this second has more
     const advice = async () => {
       const { json } = await service.call("GET", "/requests?limit=100", { key });
       return json.find(({ code }: { code?: string }) => code === "account_suspended");

@@ -270,7 +270,7 @@ describe("the monitoring pages", () => {
   });
 });
 
-test("report a stopping service as not ready", async () => {
+test("the monitoring pages report a stopping service as not ready", async () => {
   const program = await Program.start(newDataDir());
   const { origin } = new URL(program.base);
   const key = /psk_test_\w+/.exec(program.output)?.[0];

@@ -101,7 +101,7 @@ describe("a request", () => {
   });
 });
 
-test("with a simulated error is not marked as an error", async () => {
+test("a request with a simulated error is not marked as an error", async () => {
   using receiver = new TraceReceiver();
   const service = await TestService.start({ settings: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.address } });
   await service.call("GET", "/pets", { key: await service.newKey(), headers: { [SIMULATE]: "internal_error" } });
@@ -144,7 +144,7 @@ describe("an unavailable trace receiver", () => {
     await service.stop();
   });
 
-  test("causes at most 4,096 requests in memory; further ones are counted", () => {
+  test("leaves at most 4,096 spans in memory; further ones are dropped and counted", () => {
     using receiver = new TraceReceiver();
     const { tracer, metrics } = newTracer(receiver);
     for (let count = 0; count < 6_000; count++) tracer.record({}, served);
@@ -210,7 +210,7 @@ describe("traceparent", () => {
   });
 });
 
-describe("settings", () => {
+describe("traces", () => {
   test("are off by default", () => {
     expect(readConfig({}).traces).toBeUndefined();
     expect(readConfig({ OTEL_SERVICE_NAME: "shop", OTEL_LOG_LEVEL: "info" }).traces).toBeUndefined();
@@ -224,7 +224,7 @@ describe("settings", () => {
     ["OTEL_EXPORTER_OTLP_HEADERS", "secret"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "key=secret%0Aother: 1"],
-  ])("reject %s = %s", (name, value) => {
+  ])("are not configured by %s = %s, which is rejected", (name, value) => {
     const read = () => readConfig({ [name]: value });
     expect(read).toThrow(ConfigError);
     if (name.endsWith("HEADERS")) expect(read).not.toThrow("secret");

@@ -24,7 +24,7 @@ describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Starts a service, and ends it when it has come to share limits, or not to. A busy machine may take its time to connect. */
+  /** Starts a service and ends it. With `isShared`, it first waits until the service shares limits. */
   async function started(host: string, settings: Record<string, string>, isShared = false) {
     const program = await Program.start(newDataDir(), { PETSTORE_VALKEY_URL: `rediss://${host}:${port}`, ...settings });
     const metrics = await eventually(

@@ -6,7 +6,7 @@ import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { messageOf } from "./harness/webhook-service.ts";
 import { Receiver } from "./harness/webhooks.ts";
 
-/** The promise: so soon another process delivers, in milliseconds. */
+/** The promise: another process delivers within this time, in milliseconds. */
 const TAKEN_OVER_WITHIN = 5_000;
 const ANIMALS = 5;
 
@@ -56,7 +56,7 @@ class EventLedger {
     }
   }
 
-  /** Waits until every event of the log behind the first one was received. Fails if the order of an animal's is wrong. */
+  /** Waits until every event after the creation of the endpoint was received. Fails if events of one animal came out of order. */
   async settle(base: string): Promise<number> {
     const [newest] = (await (await this.call("GET", "/events?sort=-id&limit=1", undefined, base)).json()) as [
       { id: number },
@@ -97,7 +97,7 @@ test("a service with the embedded store that is killed again and again loses no 
     await changing;
     program = await Program.start(dataDir, settings);
   }
-  // Of the 80 messages or more that came while it was killed, some came again after the next start.
+  // At least 80 messages came before the kills. Some of them came again after the next start.
   expect(await ledger.settle(program.base)).toBeGreaterThan(40);
   await program.end();
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A request that adds an animal, with a body of this many bytes behind these header lines. */
+/** A request that adds an animal, with a body of this many bytes after these header lines. */
 function create(length: number, framing: readonly string[]): string {
   const lines = [
     "POST /v1/pets HTTP/1.1",

@@ -33,7 +33,7 @@ const at = { job: "petstore", instance: "a:8080" };
 const of = (name: string, labels: Record<string, string> = {}) =>
   `${name}{${Object.entries({ ...at, ...labels }).map(([label, value]) => `${label}="${value}"`)}}`;
 
-/** A histogram that grows each minute by ten that took up to `slow` seconds, behind ten minutes of fast ones. */
+/** A histogram that grows each minute by ten that took up to `slow` seconds, after ten minutes of fast ones. */
 const histogram = (name: string, slow: string, labels: Record<string, string> = {}) => ({
   [of(`${name}_bucket`, { ...labels, le: "0.001" })]: "0+10x10 100x30",
   [of(`${name}_bucket`, { ...labels, le: slow })]: "0+10x40",

@@ -157,7 +157,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           }, render(withAnyBody()));
           const [method = "", path = ""] = garbled.split(" ", 2);
           const got = await target().outcomeOfBytes(garbled, { method, target: path }, { halfCloses: true });
-          // What the garbling put behind the request is refused by itself.
+          // What the garbling put after the request is refused by itself.
           expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
         }),
         { numRuns: rounds(30, 7_500) },

@@ -35,7 +35,7 @@ export function withBody(request: RawRequest, body: string): RawRequest {
   return { ...request, body, framing: lengthOf(body) };
 }
 
-/** The same request with another body, in chunks; `body` is what stands behind the headers. */
+/** The same request with another body, in chunks; `body` is what stands after the headers. */
 export function withChunks(request: RawRequest, body: string): RawRequest {
   return { ...request, body, framing: ["Transfer-Encoding: chunked"] };
 }

@@ -100,7 +100,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
       const known = operations.map(({ path }) => path.split("/")[1] as string);
       const segment = fc.oneof(text, fc.constantFrom(...known, "1", "..", ".", "", "%2f", "__proto__"));
       const paths = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) =>
-        // what stands behind a question mark is a query
+        // what stands after a question mark is a query
         segments.map((one) => `/${one.replaceAll("?", "")}`).join(""),
       );
       await fc.assert(

@@ -59,7 +59,7 @@ function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
   });
 }
 
-/** A chunked body that never ends, behind the head of its request. */
+/** A chunked body that never ends, after the head of its request. */
 function* endless(head: string) {
   yield head;
   for (;;) yield `3e80\r\n${" ".repeat(16_000)}\r\n`;

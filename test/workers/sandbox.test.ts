@@ -149,11 +149,11 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       const { status } = await call("POST", "/sandbox/reset", { animals: "none" });
       // Writers have gone on, so that writes were on their way at each moment.
       load.isOver = true;
-      const behind = await Promise.all(Array.from({ length: 40 }, (_, number) => create(`behind ${number}`)));
+      const after = await Promise.all(Array.from({ length: 40 }, (_, number) => create(`after ${number}`)));
       await Promise.all(writers);
       expect([status, seen.isSubsetOf(new Set([201, 409]))]).toEqual([200, true]);
-      expect(behind.filter((response) => response.status !== 201)).toEqual([]);
-      expect(new Set(behind.map(({ worker }) => worker)).size).toBe(WORKERS);
+      expect(after.filter((response) => response.status !== 201)).toEqual([]);
+      expect(new Set(after.map(({ worker }) => worker)).size).toBe(WORKERS);
 
       const shown: { id: number; name: string }[] = [];
       for (let path: string | undefined = "/pets?limit=100"; path; ) {
@@ -163,11 +163,11 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       }
       expect(shown.map(({ id }) => id)).toEqual(shown.map((_, index) => index + 1));
       const names = new Set(shown.map(({ name }) => name));
-      expect(behind.map(({ json }) => json.name).filter((name) => !names.has(name))).toEqual([]);
+      expect(after.map(({ json }) => json.name).filter((name) => !names.has(name))).toEqual([]);
       expect(early.filter((name) => names.has(name))).toEqual([]);
       for (const response of await ofEach(`/pets?limit=1&cursor=${cursor}`)) expect(response.status).toBe(400);
     }
-    // What is left of the old data is deleted, and nothing is added to it behind that.
+    // What is left of the old data is deleted, and nothing is added to it after that.
     const left = () => postgres.run("SELECT shop FROM shops WHERE account_id IS NULL", database);
     await eventually(left, (rows) => rows.length === 0);
     const orphans = "SELECT id FROM pets WHERE shop NOT IN (SELECT shop FROM shops)";
