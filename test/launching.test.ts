@@ -42,7 +42,7 @@ describe("the launcher", () => {
   });
 });
 
-test("SIGTERM to npm stops the service in order, despite a shell in between", async () => {
+test("SIGTERM to npm stops the service gracefully, despite a shell in between", async () => {
   const shell = join(newDataDir(), "shell");
   writeFileSync(shell, '#!/bin/sh\n/bin/sh "$@"\nexit $?\n', { mode: 0o755 });
   const program = await Program.start(newDataDir(), { ...environment, npm_config_script_shell: shell }, npmStart);

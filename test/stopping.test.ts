@@ -174,7 +174,7 @@ describe("a service that is told to stop under full load", () => {
     },
   );
 
-  test("SIGTERM to npm alone stops it in order", async () => {
+  test("SIGTERM to npm alone stops it gracefully", async () => {
     const program = await Program.start(newDataDir(), environment, npmStart);
     const { broken } = await loadUntilStopped(await clientOf(program), () => program.child.kill("SIGTERM"));
     expect(await program.child.exited).toBe(0);

@@ -72,7 +72,7 @@ describe.skipIf(!canInject)("while its disk fails, the service", () => {
     expect(await store.lastWords()).toStartWith(`The store at ${store.file} failed: `); // SQLite takes it for damaged
   });
 
-  test("can be stopped in order, and has all acknowledged writes when it starts again", async () => {
+  test("can be stopped gracefully, and has all acknowledged writes when it starts again", async () => {
     await using store = await StoreUnderFault.start();
     await using _ = await Injection.begin(store.pid, "pwrite64", "ENOSPC");
     expect(await store.add("too much")).toBe(unavailable);

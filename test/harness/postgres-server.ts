@@ -121,12 +121,12 @@ export class PostgresServer {
     return lines[0] === String(this.#process?.pid) && (status === "ready" || status === "standby") ? status : undefined;
   }
 
-  /** Stops it: in order, which ends all sessions, or at once, as a crash does. */
-  async stop(how: "in order" | "at once" = "in order"): Promise<void> {
+  /** Stops it: gracefully, which ends all sessions, or at once, as a crash does. */
+  async stop(how: "gracefully" | "at once" = "gracefully"): Promise<void> {
     const child = this.#process;
     if (!child) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
-    child.kill(how === "in order" ? "SIGINT" : "SIGQUIT");
+    child.kill(how === "gracefully" ? "SIGINT" : "SIGQUIT");
     await gone;
     this.#process = undefined;
   }

@@ -142,7 +142,7 @@ export class TestService {
     return account;
   }
 
-  /** Stops the service in order and starts it again on the same store and clock. `between` runs while it is down. */
+  /** Stops the service gracefully and starts it again on the same store and clock. `between` runs while it is down. */
   async restart(between: () => void = () => {}): Promise<TestService> {
     await this.app.stop();
     between();

@@ -119,7 +119,7 @@ export class WebhookService {
     await this.deliver();
   }
 
-  /** Ends the service in order and starts it again. */
+  /** Ends the service gracefully and starts it again. */
   async restart(): Promise<void> {
     this.service = await this.service.restart();
   }

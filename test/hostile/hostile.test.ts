@@ -74,7 +74,7 @@ describe("after all these requests", () => {
     }
   });
 
-  test("the same process runs, has logged no failure, and stops in order", async () => {
+  test("the same process runs, has logged no failure, and stops gracefully", async () => {
     const { child } = target.program;
     expect([child.exitCode, child.signalCode]).toEqual([null, null]);
     expect(await target.program.end()).toBe(0);

@@ -115,7 +115,7 @@ export class CrashTest implements AsyncDisposable {
     await load;
   }
 
-  /** A last start: everything is read once more from the beginning, and the service stopped in order. */
+  /** A last start: everything is read once more from the beginning, and the service stopped gracefully. */
   async finish(): Promise<void> {
     const program = await this.#start();
     const client = await this.#check(program);

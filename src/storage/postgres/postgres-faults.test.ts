@@ -178,7 +178,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     proxy.stop();
   });
 
-  test.each(["in order", "at once"] as const)("is used again after it was stopped %s and started", async (how) => {
+  test.each(["gracefully", "at once"] as const)("is used again after it was stopped %s and started", async (how) => {
     const server = await startServer();
     const load = new Load(await open(server.url()));
     await load.more(200);
