@@ -127,7 +127,8 @@ export class UsageCounter implements Usage {
     if (batch.counts.length === 0 && batch.calls.length === 0) return;
     this.#writing = batch;
     try {
-      // No read runs between the last step and the commit, so each count is read once: from memory or from the store.
+      // On the embedded store no read runs between the last step and the commit, so each count is read once. On
+      // PostgreSQL, a read in between misses these counts, but none is read twice.
       await this.#store.add(this.#requestCounts(batch.counts), batch.calls, () => {
         this.#writing = undefined;
       });

@@ -81,7 +81,10 @@ export class UsageStore {
     this.#storage = storage;
   }
 
-  /** Adds counts and calls in one transaction. `added` is called as its last step. */
+  /**
+   * Adds counts and calls in one transaction. `added` is called as its last step, before the commit, and again if the
+   * transaction is repeated. It is no `afterCommit` action: reads between the commit and that would count twice.
+   */
   async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
     await this.#storage.write(function* () {
       const sorted = inLockOrder([...counts, ...ofAllKeys(counts)]);
@@ -134,7 +137,7 @@ export class UsageStore {
       const { length } = historyOf(span === "hour" ? "minute" : "day");
       const newest = floor(now / 1000, length);
       const oldest = newest - kept[span] - length;
-      // Each statement uses the start of the key, so it is fast with many shops and other writers do not wait.
+      // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
       for (let start = oldest; start <= newest; start += length) {
         await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH_SIZE));
       }
