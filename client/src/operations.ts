@@ -240,7 +240,7 @@ export interface LimitWindow {
 
 /** The windows of the account, which all of its keys share. */
 export interface KeyLimits {
-  /** The minute that began with the account's first request. */
+  /** The current minute. Its first request began it. */
   readonly minute: LimitWindow;
   /** The UTC calendar day. */
   readonly day: LimitWindow;
@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused` by its owner: events from this time are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: events from this time are not sent. */
+/** `paused` by its owner: new events are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why an attempt failed. */
@@ -1461,7 +1461,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the figures of the shop (beta).
    *
-   * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have animals.
+   * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
    *
    * Needs a key with the scope `read`.
    */

@@ -210,7 +210,7 @@ export interface LimitWindow {
 }
 /** The windows of the account, which all of its keys share. */
 export interface KeyLimits {
-    /** The minute that began with the account's first request. */
+    /** The current minute. Its first request began it. */
     readonly minute: LimitWindow;
     /** The UTC calendar day. */
     readonly day: LimitWindow;
@@ -417,7 +417,7 @@ export interface Event<Id = bigint> {
 }
 /** An event type, or `*` for all. */
 export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
-/** `paused` by its owner: events from this time are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: events from this time are not sent. */
+/** `paused` by its owner: new events are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 /** Why an attempt failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";
@@ -956,7 +956,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Get the figures of the shop (beta).
      *
-     * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have animals.
+     * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
      *
      * Needs a key with the scope `read`.
      */

@@ -31,7 +31,7 @@ const CurrentKey = Type.Object(
     ),
     limits: Type.Object(
       {
-        minute: described(LimitWindow, "The minute that began with the account's first request."),
+        minute: described(LimitWindow, "The current minute. Its first request began it."),
         day: described(LimitWindow, "The UTC calendar day."),
       },
       { title: "KeyLimits", description: "The windows of the account, which all of its keys share." },

@@ -67,7 +67,7 @@ const getShop = defineOperation({
   summary: "Get the figures of the shop",
   description:
     "Returns the number of animals by status and category, the number of open orders, and today's changes. The " +
-    `largest categories are found among the first ${withCommas(CATEGORY_SCAN)} that have animals.`,
+    `largest categories are found among the first ${withCommas(CATEGORY_SCAN)} that have or had animals.`,
   response: { status: 200, description: "The figures.", schema: ShopSummary, examples: { "A small shop": summary } },
 });
 

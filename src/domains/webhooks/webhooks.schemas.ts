@@ -91,8 +91,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` by its owner: events from this time are sent once it is enabled again. `disabled` by the service after " +
-      "5 days of failures or a 410: events from this time are not sent.",
+      "`paused` by its owner: new events are sent once it is enabled again. `disabled` by the service after 5 days of " +
+      "failures or a 410: new events are not sent.",
   }),
   publicKey: Type.Optional(
     Type.String({ description: "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced." }),
