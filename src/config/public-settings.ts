@@ -52,8 +52,8 @@ export const publicSettings = {
   }),
   PETSTORE_SECURITY_EXPIRES: optionalSetting<string>({
     meaning:
-      "The day (UTC) on which the security contact expires, at most a year ahead. From then on `security.txt` " +
-      "returns 404.",
+      "The day (UTC) on which the security contact expires; from then on `security.txt` returns 404. RFC 9116 " +
+      "recommends less than a year.",
     expects: "a day as YYYY-MM-DD",
     parse: (text) => {
       const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
