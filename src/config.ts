@@ -65,7 +65,7 @@ export interface Config {
   readonly dataDir: string;
   /** The database of the store; undefined for the embedded one. It holds a password. */
   readonly database: PostgresAddress | undefined;
-  readonly backups: BackupPlan;
+  readonly backups: BackupSettings;
   readonly baseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
   /** Where users of the service get help. */
@@ -86,7 +86,7 @@ export interface Config {
 }
 
 /** The backup schedule and folder. */
-export interface BackupPlan {
+export interface BackupSettings {
   /** In milliseconds; undefined for never. */
   readonly every: number | undefined;
   readonly folder: string;

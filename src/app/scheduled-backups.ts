@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { BackupPlan } from "../config.ts";
+import type { BackupSettings } from "../config.ts";
 import type { Host } from "../domains/domain.ts";
 import { backupsIn } from "./backup-folder.ts";
 
@@ -14,7 +14,7 @@ export type TakeBackup = (stop: AbortSignal) => Promise<void>;
  * of a large store keeps a thread busy for seconds.
  */
 export function scheduleBackups(
-  { every, folder }: BackupPlan,
+  { every, folder }: BackupSettings,
   { clock, log, metrics, repeat }: Omit<Host, "limiter" | "runSoon">,
   take: TakeBackup,
 ): void {
