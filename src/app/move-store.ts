@@ -25,7 +25,7 @@ export async function moveStore(
   const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
   try {
     const target = await PostgresTarget.open(to);
-    const emptyStore = SqliteSource.newInMemory();
+    const emptyStore = SqliteSource.newInMemory(); // to check that the target is empty
     try {
       const totalRows = source.count();
       const result = await copyStore(source, target, {

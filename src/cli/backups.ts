@@ -16,7 +16,7 @@ const takeBackup: ProgramCommand = {
   summary: "Copy the store into a new file, also while the service runs.",
   example: "backups take --file /backups/petstore-today.db",
   description:
-    "The copy is a consistent snapshot of the store, and is verified like `backups verify` does. Without --file, it is\n" +
+    "The copy is a consistent snapshot of the store, and is verified as `backups verify` does it. Without --file, it is\n" +
     "written to PETSTORE_BACKUP_DIR, and the oldest backups there are deleted until PETSTORE_BACKUP_KEEP are left.",
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file: wanted } }, { config, folder }) => {

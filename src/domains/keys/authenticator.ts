@@ -46,7 +46,7 @@ export class KeyAuthenticator implements Authenticator {
     const digest = keyDigest(key);
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
-    // A key that has expired since then is treated like an unknown key, so that the two cannot be distinguished.
+    // A cached key that has expired is looked up like an unknown key, so that the two cannot be distinguished.
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     // Mistyped, or for another service: no look-up is needed.
     if (!isWellFormedKey(key, this.#environment)) return undefined;

@@ -89,7 +89,7 @@ export function keyHandlers(
       const end = yield* endOf(caller);
       if (endsAfter(old.plannedEnd, end)) return outlives(end);
       if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
-      // With an overlap there is one more.
+      // With an overlap, both keys are valid for a while.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
         return keysUsedUp(old.mode);
       const { key, record, replaced } = yield* store.rotate(authorOf(caller, requestId), old, overlap * 1000, now);

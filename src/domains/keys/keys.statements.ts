@@ -102,7 +102,8 @@ export const noteBan = statement<KeyRow>(
   `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
    RETURNING ${keyColumns}`,
 );
-// The scopes do not change. Writing them makes PostgreSQL notify other processes of the key.
+// The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
+// read the key again.
 const clearNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 export const touch = statement(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
