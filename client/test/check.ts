@@ -1,4 +1,4 @@
-/** Fails if the two are not the same, bigints and numbers told apart. It needs nothing of any test runner. */
+/** Throws if the two are not the same; a bigint and a number are different. It uses no test runner. */
 export function same(actual: unknown, expected: unknown): void {
   const [is, must] = [show(actual), show(expected)];
   if (is !== must) throw new Error(`It is ${is}, but must be ${must}.`);

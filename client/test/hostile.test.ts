@@ -1,4 +1,5 @@
-// Servers that are not the service, or no longer: what they send neither takes the key away nor fills the memory.
+// Servers that are not the service, or that replaced it: their responses do not get the key sent to another host, and do
+// not fill the memory.
 import { expect, test } from "bun:test";
 import { Petstore } from "../src/index.ts";
 

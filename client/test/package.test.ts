@@ -1,4 +1,4 @@
-// The client as the service gives it away: a package that another project can install, and a module for browsers.
+// The client as the service serves it: a package that another project can install, and a module for browsers.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -36,7 +36,7 @@ export async function suiteProgram(
   return (outputs[0] as Blob).text();
 }
 
-/** The lines of a run of the program that tell of anything but a test that passed. Fails unless it ran to its end. */
+/** The lines of the program's output that do not report a passed test. Throws unless the program ran to its end. */
 export function failuresOf(output: string): string[] {
   const lines = output.trim().split("\n");
   if (lines.pop() !== "done") throw new Error(`The suite did not end:\n${output}`);

@@ -346,7 +346,7 @@ const others: Record<string, Test> = {
     matches((await failureOf(() => clientFor(context).revokeKey(""))).message, /identifier/);
     same(new Petstore({ key: `${key}\n`, baseUrl: `${baseUrl}/` }) instanceof Petstore, true);
   },
-  "keeps what arrives from changing other objects": async (context) => {
+  "does not let a response change other objects": async (context) => {
     const body = '{"id":1,"__proto__":{"polluted":true,"id":5},"constructor":{"prototype":{"polluted":true}}}';
     const { fetch } = canned(() => response(200, body));
     const pet = await clientFor(context, { fetch }).getPet(1);
