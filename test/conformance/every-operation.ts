@@ -31,6 +31,11 @@ const sendable = [
   "sentry-trace",
 ];
 
+/** The headers of a response that HEAD and GET have in common. */
+function commonHeaders({ headers }: { readonly headers: Headers }): (readonly [name: string, value: string | null])[] {
+  return ["etag", "content-type", "content-length", "link"].map((name) => [name, headers.get(name)]);
+}
+
 /**
  * Declares tests of what the contract requires of each operation: keys, scopes, limits, bad input, `HEAD`, `OPTIONS`,
  * deprecation. `start` starts the service that they call, which is stopped after the tests.
@@ -259,11 +264,15 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     if (operation.method === "GET") {
       test("answers HEAD like GET, without the body", async () => {
-        const get = await send(operation, { key });
-        const head = await service.call("HEAD", pathOf(operation), { key });
-        expect([head.status, head.text]).toEqual([get.status, ""]);
-        for (const name of ["etag", "content-type", "content-length", "link"]) {
-          expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+        for (;;) {
+          const get = await send(operation, { key });
+          const head = await service.call("HEAD", pathOf(operation), { key });
+          const after = await send(operation, { key });
+          // The records of earlier requests may be written in between. They change a list of requests.
+          if (!Bun.deepEquals(commonHeaders(after), commonHeaders(get))) continue;
+          expect([head.status, head.text]).toEqual([get.status, ""]);
+          expect(commonHeaders(head)).toEqual(commonHeaders(get));
+          return;
         }
       });
 
