@@ -29,9 +29,16 @@ const isRoot = process.getuid?.() === 0;
 const canBeNobody = !isRoot || Bun.spawnSync([...asNobody.slice(0, 3), process.execPath, "--version"]).success;
 const unprivileged = isRoot ? asNobody : serveCommand;
 
+/** Opens a store whose service may be writing: each statement waits for it. */
+function openInUse(file: string): Database {
+  const database = new Database(file);
+  database.run("PRAGMA busy_timeout = 10000");
+  return database;
+}
+
 /** Overwrites the first page of the animals, as a disk does that mixes up its blocks. */
 function damage(file: string): void {
-  const database = new Database(file);
+  const database = openInUse(file);
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const { page = 0 } = database.query<{ page: number }, []>(pageOfAnimals).get() ?? {};
   const descriptor = openSync(file, "r+");
@@ -46,7 +53,7 @@ const pageOfAnimals = "SELECT rootpage AS page FROM sqlite_schema WHERE name = '
 
 /** Lets another release of the program write the store. */
 function renew(file: string): void {
-  const newer = new Database(file);
+  const newer = openInUse(file);
   newer.run("INSERT INTO petstore_steps (digest) VALUES ('of a later step')");
   newer.run(`PRAGMA user_version = ${migrations.length + 1}`);
   newer.close();
