@@ -227,9 +227,12 @@ describe("If-Match", () => {
     expect((await remove(999_999, { "If-Match": '"other"' })).status).toBe(404);
   });
 
-  test("is checked before the body", async () => {
-    const { json } = await create({ name: "Rex", categoryId: 1, status: "sold" });
-    expect((await patch(json.id, { status: "available" }, { "If-Match": '"other"' })).status).toBe(412);
+  test("is checked before an open order refuses a change of status", async () => {
+    const { json } = await create();
+    expect((await service.call("POST", "/store/orders", { key, body: { petId: json.id } })).status).toBe(201);
+    const change = { status: "available" };
+    expect((await patch(json.id, change)).json.code).toBe("pet_has_open_order");
+    expect((await patch(json.id, change, { "If-Match": '"other"' })).json.code).toBe("precondition_failed");
   });
 
   test("lets one of many concurrent changes of an animal succeed", async () => {
