@@ -4,9 +4,11 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../src/cli/doctor/finding.ts";
+import { readStoreState } from "../src/storage/store-state.ts";
 import { freePort } from "./harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand } from "./harness/program.ts";
+import { TestService } from "./harness/service.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 
 /** The status, and the findings by the name of the check. */
@@ -126,5 +128,16 @@ describe("petstore doctor", () => {
     expect(checkClock(now, [{ name: "Valkey", ahead: 1_000 }], now).state).toBe("ok");
     expect(checkClock(now, [{ name: "Valkey", ahead: -9_000 }], now).message).toContain("Valkey is 9 s behind.");
     expect(checkClock(now, [], now + 60_000).message).toContain("the last change of the store was at 2026-11-22T12:01");
+  });
+
+  test("takes the last change in real time, even if it was the reset of a sandbox with an advanced clock", async () => {
+    const service = await TestService.start();
+    const key = await service.newKey();
+    await service.call("POST", "/sandbox/fast-forward", { key, body: { seconds: 86_400 } });
+    service.clock.advance(60_000);
+    expect((await service.call("POST", "/sandbox/reset", { key, body: { animals: "none" } })).status).toBe(200);
+    const [row] = (await service.store.rows(readStoreState.lastChange)) as { last_change: bigint }[];
+    expect(Number(row?.last_change)).toBe(service.clock.now());
+    await service.stop();
   });
 });

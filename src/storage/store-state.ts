@@ -16,5 +16,7 @@ export interface StoreState {
 /** Queries for all engines. The schema of the store must not be newer than this release. */
 export const readStoreState = {
   environment: "SELECT environment FROM store_environment",
-  lastChange: "SELECT COALESCE(MAX(last_at - ahead), 0) AS last_change FROM shops",
+  // The row of a deleted shop has real time and keeps the offset that its clock had.
+  lastChange: `SELECT COALESCE(MAX(CASE WHEN account_id IS NULL THEN last_at ELSE last_at - ahead END), 0) AS last_change
+    FROM shops`,
 };
