@@ -61,7 +61,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   const shop = bind(page.shop);
   const conditions = [
     `shop = ${shop}`,
-    // The value is listed twice, so that only the index that begins with the column provides the order. See
+    // The value is listed twice, so that only the index that has the column before the id provides the order. See
     // docs/decisions/postgresql.md.
     ...(lead ? [`${lead.column} IN (${twice(bind(lead.value))})`] : []),
     ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),

@@ -22,7 +22,7 @@ import { newDataDir, serveCommand } from "../harness/program.ts";
 import { canMount, readOnly } from "./faulty-disk.ts";
 import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
-/** An account without rights of its own, which permissions stop. */
+/** The id of a system user to whom file permissions apply. */
 const NOBODY = 65_534;
 const asNobody = ["setpriv", `--reuid=${NOBODY}`, "--clear-groups", ...serveCommand];
 const isRoot = process.getuid?.() === 0;
@@ -51,8 +51,8 @@ function damage(file: string): void {
 const PAGE = 4_096;
 const pageOfAnimals = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'pets'";
 
-/** Lets another release of the program write the store. */
-function renew(file: string): void {
+/** Makes the store look as if a newer release had migrated it. */
+function migrateFurther(file: string): void {
   const newer = openInUse(file);
   newer.run("INSERT INTO petstore_steps (digest) VALUES ('of a later step')");
   newer.run(`PRAGMA user_version = ${migrations.length + 1}`);
@@ -117,7 +117,7 @@ describe("the service ends with a line that says why, for", () => {
 
   test("a store migrated by a newer release while open", async () => {
     await using store = await StoreUnderFault.start();
-    renew(store.file);
+    migrateFurther(store.file);
     expect(lastResponses).toContain(await store.add("too old"));
     expect(await store.lastWords()).toBe(newer(store));
     expect(store.names()).toEqual(["before the fault"]);

@@ -8,7 +8,7 @@ import { bareResponses } from "./bare-responses.ts";
 import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
 import type { Target } from "./target.ts";
 
-/** A body of the service's limit, and one byte more. */
+/** The size of the largest body that the service reads, in bytes. */
 const LIMIT = 64 * 1024;
 
 /** How the bytes of a request are framed and cut. */
@@ -33,7 +33,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
         expect([bytes, got]).toEqual([bytes, row.outcome === "closed" ? "closed" : `bare ${row.outcome}`]);
       }
       if (!row.mayHaveRun) expect(await target().accepted(operation)).toBe(before);
-      // What ran has ended when a later one has, and is not counted in the next test.
+      // The request may still be running. It has ended when a later one has, so the next test does not count it.
       else await target().outcome(withAnyBody());
     });
 

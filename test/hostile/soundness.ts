@@ -13,7 +13,7 @@ const internal =
 const known =
   /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
 
-/** The largest response to an error, in bytes: 50 faults. */
+/** The length of the largest response to an error, in characters: 50 faults. */
 const LARGEST_ERROR = 16_000;
 
 /** What every response of the service must have, whatever was sent. */

@@ -270,7 +270,7 @@ describe("an animal under an open order", () => {
   });
 
   test.each(["available", "pending", null])(
-    "stays deleted if an import adds another animal with its id and the status %p: its order cannot be returned",
+    "stays deleted even if the store has another animal with its id, with the status %p: its order cannot be returned",
     async (status) => {
       const { id, petId } = await placeForNewPet();
       await confirm(id);

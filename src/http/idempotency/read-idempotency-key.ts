@@ -19,6 +19,6 @@ export const noKey: KeyResult = { value: undefined };
 export function readIdempotencyKey({ headers }: Request): KeyResult {
   const text = headers.get(IDEMPOTENCY_KEY);
   if (text === null) return noKey;
-  if (!form.test(text)) return { faults: [fault] }; // a repeated header too: the runtime joins both with a space
+  if (!form.test(text)) return { faults: [fault] }; // a repeated header too: the runtime joins both with a comma and a space
   return { value: text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text };
 }

@@ -145,7 +145,7 @@ export class LastKnownLimits {
     this.#unsavedBans.delete(keyId);
   }
 
-  /** Forgets both shops of an account, here and in the store. */
+  /** Forgets the counts of both shops of an account and its unsaved bans, here and in the store. */
   async forget(accountId: string): Promise<void> {
     await Promise.allSettled([this.#saved]); // a running save would recreate deleted rows
     for (const shops of [this.#shops, this.#due]) shops.deleteAccount(accountId);

@@ -28,7 +28,7 @@ export function newerSchema(shown: string, version: number, known: number): Stor
   );
 }
 
-/** Also for a store that was written before the first release. */
+/** For a store that an unreleased version wrote, for example before the first release. */
 export function unreleasedSchema(shown: string): StorageUnusable {
   return new StorageUnusable(
     `The store at ${shown} was made by a version of Petstore that was never released, and this release cannot read it. ` +
