@@ -152,7 +152,7 @@ describe("at the start,", () => {
   });
 
   test.each([
-    ["is empty", ({ file }: StoreUnderFault) => writeFileSync(file, ""), "is empty. No release leaves its store so"],
+    ["is empty", ({ file }: StoreUnderFault) => writeFileSync(file, ""), "is empty. No release leaves an empty store"],
     [
       "is missing next to its log",
       ({ file }: StoreUnderFault) => renameSync(file, `${file}-wal`),

@@ -51,7 +51,7 @@ export function requireContents(file: string): void {
 
 export function emptyStore(file: string): StorageUnusable {
   return new StorageUnusable(
-    `${file} is empty. No release leaves its store so: what was in it is lost, or it was never one. Put a backup in ` +
+    `${file} is empty. No release leaves an empty store: its content is lost, or it was never a store. Put a backup in ` +
       `its place. To start with a new store, move it elsewhere, with ${file}-wal and ${file}-shm if they are there.`,
   );
 }

@@ -215,7 +215,7 @@ describe("a store is refused with a reason", () => {
   ])("%s, which is not changed", (_, contents) => {
     mkdirSync(join(file, ".."));
     writeFileSync(file, contents);
-    expect(refusal()).toStartWith(`${file} is empty. No release leaves its store so`);
+    expect(refusal()).toStartWith(`${file} is empty. No release leaves an empty store`);
     expect(readFileSync(file).length).toBe(contents.length);
     expect(existsSync(`${file}-wal`)).toBe(false);
   });

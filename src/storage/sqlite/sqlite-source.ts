@@ -87,7 +87,7 @@ export class SqliteSource implements SourceStore {
     } catch (error) {
       const message =
         `All was moved to ${to}, but ${markOf(this.shown)} cannot be written: ${(error as Error).message}. Do not start ` +
-        "the old store again. Run the same command once more when it can be written: without it, nothing refuses that.";
+        "the service on the old store: only that file prevents it. Run the same command again when the file can be written.";
       throw new StorageUnusable(message, { cause: error });
     }
   }
