@@ -72,7 +72,8 @@ export interface Limiter {
   /**
    * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
    * ban of the key if there is one. `free` has the limits of the plan, in separate windows that each process counts in
-   * memory. `sandbox` has the limits of `sandboxQuota` per account. It uses real time and is counted like other requests.
+   * memory. `sandbox` has the limits of `sandboxQuota` per account, by real time. Processes that share a limiter share
+   * these counts.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its account, without counting a request. */
@@ -159,7 +160,7 @@ export interface StoredResponses {
    * committed. Returns the stored response if there is one. `now` is in Unix milliseconds.
    */
   claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
-  /** Runs a change that would otherwise end the transaction, so that more steps can follow. */
+  /** Runs a change. More steps can follow, even if the change marks its last step as the end of the transaction. */
   nested<T>(change: Change<T>): Change<T>;
   /** Stores the response of the change that claimed the key. */
   store(shop: number, digest: string, response: string): Change<void>;

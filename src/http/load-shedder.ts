@@ -21,7 +21,7 @@ export interface LoadLimits {
 }
 
 /**
- * One in sixteen. A refusal costs almost as much as a response, because most of the work is HTTP. Refusals
+ * `refuseOneIn` is 16: a refusal costs almost as much as a response, because most of the work is HTTP. Refusals
  * therefore take at most a sixteenth of the time; refusing every excess request would leave no time for the
  * others. A client that obeys `Retry-After` frees its slot for at least a second, which drains the queue. TCP
  * limits the others to one request per connection.

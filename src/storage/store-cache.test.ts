@@ -2,8 +2,9 @@ import { beforeEach, expect, test } from "bun:test";
 import type { Storage } from "./storage.ts";
 import { StoreCache } from "./store-cache.ts";
 
-/** No other process writes to it. */
+/** What `catchUp` returns. */
 let isExact = true;
+/** A store to which no other process writes. */
 const storage = {
   noticesEveryWrite: true,
   onOtherProcessChange: () => {},

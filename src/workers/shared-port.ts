@@ -9,8 +9,8 @@ export interface SharedPort {
 const nothing = { data: () => {} };
 
 /**
- * Checks that no other process uses the port. The system would let another service share it with its workers, and half
- * of the requests would go there. `port` 0 picks a free one. Throws `ListenError`.
+ * Checks that no other process uses the port. The system would let another service share the port with the workers
+ * of this one, and half of the requests would go there. `port` 0 picks a free one. Throws `ListenError`.
  */
 export function reservePort(host: string, port: number): SharedPort {
   const taken = listenAlone(host, port);

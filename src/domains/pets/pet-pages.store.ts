@@ -39,7 +39,7 @@ export type PetPage = Page<Pet>;
 export class PetPages {
   readonly #storage: Storage;
   readonly #remembered: StoreCache<PetPage>;
-  /** The lists by status whose last page was not among nearby ids. */
+  /** The lists by status whose most recently read page was not found among nearby ids. */
   readonly #scattered = new RecentMap<string, true>(MAX_SCATTERED);
 
   constructor(storage: Storage) {

@@ -110,7 +110,7 @@ export class Valkey {
       if (isRefused) client.disconnect(true);
     });
     client.on("ready", () => {
-      // The reason of later failures, until an error is noted: there is none when the server closes the connection.
+      // From now on, a failure without an error event means that the server has closed the connection.
       if (!isRefused) this.#note(closed, this.#shown);
     });
     return client;

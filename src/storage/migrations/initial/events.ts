@@ -4,9 +4,9 @@ import type { Migration } from "../migration.ts";
  * The log of each shop: one row for each resource that a change has changed, with ids from 1 on without gaps.
  *
  * `pet_id` is the animal that the event is about, or whose order it is about. `subject` is the id of the changed
- * resource; null where that is the animal itself, which most events are about. `actor` is the id of a key, or `key`,
- * `system` or `operator`. `data` is the resource after the change, and `previous` a JSON Merge Patch that turns it into
- * the resource before the change. Both are JSON as the API shows it.
+ * resource; null where that is the animal itself, which most events are about. `actor` is the id of a key, `key` for a
+ * key that readers of the log must not see, `system` or `operator`. `data` is the resource after the change, and
+ * `previous` a JSON Merge Patch that turns it into the resource before the change. Both are JSON as the API shows it.
  */
 export const eventTables: Migration = {
   name: "events",

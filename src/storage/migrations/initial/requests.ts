@@ -2,7 +2,8 @@ import type { Migration } from "../migration.ts";
 
 /**
  * Records of requests. `number` counts those of a shop: the oldest are found by it. Where `shop` is 0, the request had
- * no valid key. A filter reads the index by time only. `facts` is JSON.
+ * no valid key. `request_records_by_time` has the columns of all filters, so that only matching rows are looked up.
+ * `facts` is JSON.
  */
 export const requestTables: Migration = {
   name: "requests",
