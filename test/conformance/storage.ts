@@ -51,7 +51,7 @@ const petsFrom = statement<PetRow>(
   `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id LIMIT $2`,
 );
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
-const deleteNewest = statement("DELETE FROM pets WHERE shop = 1 AND id = $1");
+const deletePet = statement("DELETE FROM pets WHERE shop = 1 AND id = $1");
 const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
 const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
 const appended: Append = {
@@ -429,7 +429,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
 
       test("gets no id that another had, even if the newest row was deleted", async () => {
         const newest = (await appendTo(storage, "Tom"))?.id as bigint;
-        await storage.write(() => all(deleteNewest, newest));
+        await storage.write(() => all(deletePet, newest));
         await storage.close();
         expect((await appendTo(await open(), "Kim"))?.id).toBe(newest + 1n);
       });
@@ -461,8 +461,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
       await add(other, "Kim");
       await foreign.promise;
-      // That the other connection notices our writes shows that there was time to notice them. Twice:
-      // the first time, our turn to look may come only after the other's.
+      // When the other connection has noticed a write of this one, this one has had time to notice it too, if it did so
+      // by mistake. Done twice, because in the first round this connection may check after the other one.
       for (const pet of ["Rex", "Tom"]) {
         const seen = Promise.withResolvers<void>();
         other.onOtherProcessChange(seen.resolve);

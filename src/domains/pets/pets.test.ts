@@ -203,13 +203,13 @@ describe("createPet", () => {
 });
 
 describe("listPets", () => {
-  const other = ["available", "pending", "sold", undefined] as const;
+  const statuses = ["available", "pending", "sold", undefined] as const;
   let ids: Record<string, number[]>;
 
   beforeAll(async () => {
     ids = {};
     for (let index = 0; index < 130; index++) {
-      const status = other[index % 4];
+      const status = statuses[index % 4];
       const { json } = await create({ name: `Animal ${index}`, categoryId: index, ...(status ? { status } : {}) });
       (ids[status ?? "none"] ??= []).push(json.id);
     }

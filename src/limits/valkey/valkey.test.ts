@@ -121,7 +121,7 @@ describe.skipIf(!hasValkey)("a Valkey server", () => {
   });
 });
 
-test("that speaks another protocol counts as unreachable, and the error says why", async () => {
+test("a server that speaks another protocol counts as unreachable, and the error says why", async () => {
   const other = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
