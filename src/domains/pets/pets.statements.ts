@@ -107,7 +107,7 @@ export const firstUnreferencedCategory = statement<CountRow>(`
 
 const given =
   "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status, (fields->>3) AS name_folded";
-const ofGiven = "(SELECT count(*) FROM given WHERE (fields->>2)";
+const givenWhoseStatus = (condition: string) => `(SELECT count(*) FROM given WHERE (fields->>2) ${condition})`;
 /**
  * The statements that add animals of any status. Only the count to update depends on the status. The parameters of each
  * are those that `Append` lists.
@@ -126,10 +126,10 @@ const adding = {
        FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
      ), counted AS (
        UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
-         animals_available = animals_available + ${ofGiven} = 'available'),
-         animals_pending = animals_pending + ${ofGiven} = 'pending'),
-         animals_sold = animals_sold + ${ofGiven} = 'sold'),
-         animals_without_status = animals_without_status + ${ofGiven} IS NULL),
+         animals_available = animals_available + ${givenWhoseStatus("= 'available'")},
+         animals_pending = animals_pending + ${givenWhoseStatus("= 'pending'")},
+         animals_sold = animals_sold + ${givenWhoseStatus("= 'sold'")},
+         animals_without_status = animals_without_status + ${givenWhoseStatus("IS NULL")},
          ${ofDay("added", dayOfChange, "$3")}
        WHERE ${isCurrent}
        RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS events_before, last_at AS at
