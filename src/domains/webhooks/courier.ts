@@ -230,10 +230,14 @@ export class Courier {
     const { store, disabled, failed } = this.#parts;
     const mustDisable = this.#mustDisable; // read first: the attempt that is the reason must be saved before
     const progress = this.#progress.take();
-    for (const [id, next] of progress.redeliveries) if (next === undefined) this.#finishedRedeliveries.add(id);
     try {
-      if (!(await store.save(this.#state, progress))) this.isEnded = true;
-      else if (mustDisable) {
+      if (!(await store.save(this.#state, progress))) {
+        this.isEnded = true;
+        return;
+      }
+      for (const [id, next] of progress.redeliveries) if (next === undefined) this.#finishedRedeliveries.add(id);
+      this.#progress.markSaved(progress);
+      if (mustDisable) {
         if (await store.disable(this.#state)) disabled(this.#state);
         this.isEnded = true;
       }

@@ -1,9 +1,11 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { attemptDelays } from "./backoff.ts";
+import { DispatchStore } from "./dispatch.store.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 const DAY = 24 * HOUR;
@@ -363,6 +365,30 @@ describe("a redelivery", () => {
     await webhooks.after(5 * SECOND * LATE_FACTOR);
     expect(receiver.received.map((one) => messageOf(one).type)).toEqual(["pet.updated", "pet.created"]);
   });
+
+  test.each(["redeliver", "test"])(
+    "is finished although the store failed when its end was saved (%s)",
+    async (action) => {
+      const { id } = await webhooks.endpoint(webhooks.receiver());
+      await webhooks.addPet();
+      await webhooks.deliver();
+      const [{ id: deliveryId }] = await webhooks.deliveries(id);
+      const save = spyOn(DispatchStore.prototype, "save");
+      save.mockImplementationOnce(async (_state, { redeliveries }) => {
+        expect(redeliveries.map(([, next]) => next)).toEqual([undefined]);
+        throw new StorageUnavailable("no store");
+      });
+      await webhooks.call("POST", `/webhook-endpoints/${id}/${action}`, action === "test" ? undefined : { deliveryId });
+      const left = async () => {
+        await webhooks.round();
+        return webhooks.service.store.rows("SELECT id FROM webhook_redeliveries");
+      };
+      expect(await eventually(left, (rows) => rows.length === 0)).toEqual([]);
+      expect(save.mock.calls.length).toBeGreaterThan(1);
+      save.mockRestore();
+      expect(await webhooks.deliveries(id)).toHaveLength(2);
+    },
+  );
 
   test("is refused if it is not possible", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver());

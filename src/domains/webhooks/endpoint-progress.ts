@@ -109,7 +109,7 @@ export class EndpointProgress {
     this.#savedPosition = undefined;
   }
 
-  /** Takes what is not saved yet. If saving it fails, `giveBack` must be called with it. */
+  /** Takes what is not saved yet. After the save, `markSaved` or, if it failed, `giveBack` must be called with it. */
   take(): Progress {
     const { health, parked } = this;
     const redeliveries = this.redeliveries
@@ -128,15 +128,19 @@ export class EndpointProgress {
     this.#attempts = [];
     this.#changed.clear();
     this.#savedPosition = progress.position;
-    for (const [id, next] of progress.redeliveries) {
+    return progress;
+  }
+
+  /** Records which progress of redeliveries is saved, and removes those whose end is saved. */
+  markSaved({ redeliveries }: Progress): void {
+    for (const [id, next] of redeliveries) {
       const redelivery = this.redeliveries.get(id);
       if (next === undefined) this.redeliveries.delete(id);
       else if (redelivery) redelivery.saved = next - 1n;
     }
-    return progress;
   }
 
-  /** Takes back what could not be saved. */
+  /** Makes what could not be saved unsaved again. */
   giveBack({ attempts, parked }: Progress): void {
     this.#attempts = [...attempts, ...this.#attempts];
     for (const [subject] of parked) this.#changed.add(subject);
