@@ -4,6 +4,7 @@ import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { requestStages } from "../../contract/request-stages.ts";
 import { DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { withCommas } from "../../contract/with-commas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */
@@ -97,7 +98,7 @@ const listRequests = defineOperation({
   summary: "List recent changes and failures",
   description:
     "Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for " +
-    `${RETENTION_DAYS} days, up to ${MAX_RECORDS.toLocaleString("en")} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
+    `${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
     "within a second. Bodies, queries and keys are not recorded.",
   separateQuota: "free",
   ...pagesOf({
