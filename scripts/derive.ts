@@ -1,4 +1,4 @@
-// Writes what is derived from the program: parts of the documentation, and of the client. Tests compare them.
+// Writes what is derived from the program: parts of the documentation, the client and the console. Tests compare them.
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { commandsOf } from "../src/cli/run.ts";

@@ -22,7 +22,7 @@ export interface TestStore {
   rows(sql: string): Promise<unknown[]>;
   /** Opens it alongside the running service. */
   open(): Promise<Storage>;
-  /** Deletes all animals, orders and categories alongside the running service, and resets their ids and times. */
+  /** Deletes all animals, orders, categories and events alongside the running service, and resets their ids and times. */
   empty(): Promise<void>;
   /** Locks the animals against writes until the returned function is called. */
   lock(): Promise<() => Promise<void>>;
@@ -31,7 +31,7 @@ export interface TestStore {
   remove(): Promise<void>;
 }
 
-/** The tables of animals, orders and categories. */
+/** The tables of animals, orders, categories and events. */
 const shopTables = ["pets", "events", "store_orders", "categories", "deleted_categories", "category_animals"];
 const resetShops = `UPDATE shops SET ${[
   "last_pet_id",

@@ -1,6 +1,6 @@
 import { wordOf } from "./words.ts";
 
-/** A state as a coloured dot and a word. `sold`, `confirmed` and others have colours of their own; the rest are grey. */
+/** A state as a coloured dot and a word. The colours are in `styles/lists.css`; a state without one is grey. */
 export function Status({ of }: { readonly of: string | undefined }) {
   return <span class={`status ${of ?? ""}`}>{of === undefined ? "No status" : wordOf(of)}</span>;
 }

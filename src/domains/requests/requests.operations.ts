@@ -135,7 +135,7 @@ const getRequest = defineOperation({
   summary: "Explain a request",
   description:
     "Returns the record of a request that changed something or failed, with an explanation and advice. " +
-    "Requests without a valid key belong to no shop, so they have no record.",
+    "Requests without a valid key belong to no shop, so only the operator sees them.",
   separateQuota: "free",
   params: {
     schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91-k3"]) }),
