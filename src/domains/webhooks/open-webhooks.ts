@@ -108,7 +108,7 @@ function deliver(
     finish: () => dispatcher.finish(),
   });
   repeat({
-    name: "forget_webhook_deliveries",
+    name: "remove_old_webhook_deliveries",
     by: "leader",
     run: () => deleteOldDeliveries(storage, clock.now()),
   });
