@@ -24,6 +24,9 @@ export function isConflict(error: unknown): boolean {
   return /^(40001|40P01)$/.test(postgresCode(error));
 }
 
+/** The code of a server that accepts no writes. */
+export const READ_ONLY = "25006";
+
 /**
  * True if the connection is unusable: it was lost, a proxy lost its connection, or the server no longer accepts writes.
  */

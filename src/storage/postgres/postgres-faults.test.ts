@@ -25,7 +25,7 @@ const BUSY = 1_000;
 interface PetRow extends Row {
   name: string;
 }
-// Random ids: all transactions would wait for the row of a counter.
+// Random ids: with a counter, all transactions would wait for its row.
 const addPet = statement<PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
@@ -329,7 +329,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const storage = await open(url);
     const { server } = shared as SharedPostgres;
     const database = new URL(url).pathname.slice(1);
-    // The number is of the attempts: a sequence does not go back. The trigger fires when a commit begins.
+    // The sequence counts the attempts: a rollback does not reset it. The trigger fires when a commit begins.
     await server.run(
       `
       CREATE SEQUENCE attempts;

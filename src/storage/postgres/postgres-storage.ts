@@ -9,7 +9,7 @@ import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
 import { PostgresStagingTable } from "./postgres-staging-table.ts";
-import { rewriteMark } from "./schema.ts";
+import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
@@ -163,13 +163,13 @@ export class PostgresStorage implements Storage {
     return this.#lease.lead();
   }
 
-  /** The server removes them itself later (VACUUM). */
+  /** The server removes the remains of deleted rows itself later (VACUUM). */
   async scrub(): Promise<boolean> {
     return true;
   }
 
   async probe(): Promise<void> {
-    await this.write(() => all(rewriteMark));
+    await this.write(() => all(writeNothing));
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
-// Random ids: all transactions would wait for the row of a counter.
+// Random ids: with a counter, all transactions would wait for its row.
 const addPet = statement(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
@@ -78,7 +78,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     expect(found.map((row) => row?.["name"] ?? "nobody")).toEqual(wanted.map(([name]) => name));
     expect(new Set(found.flatMap((row) => row?.["begun"] ?? [])).size).toBe(1);
   });
-  test("one, and one statement, for the pages of a turn, which hold the rows of each in their order", async () => {
+  test("one, with one statement, for all pages of a turn; each page has its own rows, in order", async () => {
     const names = ['"Quo"ted"', String.raw`Back\slash`, "{Brace, comma}", "NULL", ""];
     for (const [index, name] of names.entries()) {
       for (const number of [3, 1, 2]) await storage.write(() => final(addNamed, 100 * index + number, name));

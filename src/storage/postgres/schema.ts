@@ -38,7 +38,7 @@ const createOwnTables = `
 `;
 
 /** A write that changes nothing. */
-export const rewriteMark: Statement = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
+export const writeNothing: Statement = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
   /** The name of the database in messages. */

@@ -7,7 +7,7 @@ import { appendTogether } from "./append.ts";
 import { begin, beginLocking, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
-import { endsConnection, isConflict, postgresCode } from "./errors.ts";
+import { endsConnection, isConflict, postgresCode, READ_ONLY } from "./errors.ts";
 
 /** How long a transaction may wait and be retried, in milliseconds. */
 const DEADLINE = 5_000;
@@ -148,7 +148,10 @@ async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
   return rows as Row[];
 }
 
-/** True if the transaction changed nothing and failed because of a conflict or a lost connection. */
+/**
+ * True if the transaction changed nothing and failed because of a conflict or a lost connection. A read-only server
+ * would refuse it again.
+ */
 function mayRunAgain(error: unknown): boolean {
-  return isConflict(error) || (endsConnection(error) && postgresCode(error) !== "25006");
+  return isConflict(error) || (endsConnection(error) && postgresCode(error) !== READ_ONLY);
 }
