@@ -1,4 +1,4 @@
-// Who a request without a valid key is counted for: what anonymous clients write about themselves is not believed.
+// Who a request without a valid key is counted for: an address that an anonymous client sends is not trusted.
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { ClientAddresses } from "../../src/http/client-address.ts";
 import { TestService } from "../harness/service.ts";
@@ -6,8 +6,8 @@ import { KeepAlive } from "./keep-alive.ts";
 
 const PER_MINUTE = 60;
 
-/** Headers by which proxies tell where a request comes from. `X-Forwarded-For` is the one that can be believed. */
-const telling: readonly (readonly [string, (address: string) => string])[] = [
+/** Headers in which proxies name the client's address. The service can be set to trust `X-Forwarded-For` only. */
+const addressHeaders: readonly (readonly [string, (address: string) => string])[] = [
   ["X-Forwarded-For", (address) => address],
   ["X-Real-IP", (address) => address],
   ["Forwarded", (address) => `for=${address};proto=https;by=127.0.0.1`],
@@ -51,32 +51,34 @@ async function countAnswered(
   return answered;
 }
 
-/** As many requests as one address may send, and more; each names another address. */
-function tellingEachTime(to: TestService, name: string, write: (address: string) => string, from?: string) {
+/** Sends more requests than one address may send, each with another address in the header. */
+function sendWithNewAddresses(to: TestService, name: string, write: (address: string) => string, from?: string) {
   return countAnswered(to, PER_MINUTE + 20, (time) => ({ [name]: write(`198.51.100.${time}`) }), from);
 }
 
-function tellingAll(time: number): Record<string, string> {
-  return Object.fromEntries(telling.map(([name, write]) => [name, write(`198.51.100.${time}`)]));
+function allAddressHeaders(time: number): Record<string, string> {
+  return Object.fromEntries(addressHeaders.map(([name, write]) => [name, write(`198.51.100.${time}`)]));
 }
 
 describe("an anonymous client has one limit, although it sends another address with each request in", () => {
-  test.each(telling)("%s", async (name, write) => {
-    expect(await tellingEachTime(service, name, write)).toBe(PER_MINUTE);
+  test.each(addressHeaders)("%s", async (name, write) => {
+    expect(await sendWithNewAddresses(service, name, write)).toBe(PER_MINUTE);
   });
 
   test("all of these at once", async () => {
-    expect(await countAnswered(service, PER_MINUTE + 20, tellingAll)).toBe(PER_MINUTE);
+    expect(await countAnswered(service, PER_MINUTE + 20, allAddressHeaders)).toBe(PER_MINUTE);
   });
 
   test("X-Forwarded-For, also if another proxy is trusted", async () => {
-    expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE);
-    expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => `127.0.0.2, ${address}, 127.0.0.2`)).toBe(0);
+    expect(await sendWithNewAddresses(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE);
+    expect(
+      await sendWithNewAddresses(proxied, "X-Forwarded-For", (address) => `127.0.0.2, ${address}, 127.0.0.2`),
+    ).toBe(0);
   });
 });
 
 function throughProxy(write: (address: string) => string): Promise<number> {
-  return tellingEachTime(proxied, "X-Forwarded-For", write, "127.0.0.2");
+  return sendWithNewAddresses(proxied, "X-Forwarded-For", write, "127.0.0.2");
 }
 
 describe("X-Forwarded-For from a trusted proxy", () => {
@@ -84,8 +86,8 @@ describe("X-Forwarded-For from a trusted proxy", () => {
     expect(await throughProxy((address) => address)).toBe(PER_MINUTE + 20);
   });
 
-  test.each(telling.slice(1))("is used, but not %s", async (name, write) => {
-    expect(await tellingEachTime(proxied, name, write, "127.0.0.2")).toBe(PER_MINUTE);
+  test.each(addressHeaders.slice(1))("is used, but not %s", async (name, write) => {
+    expect(await sendWithNewAddresses(proxied, name, write, "127.0.0.2")).toBe(PER_MINUTE);
   });
 
   test.each<[string, (address: string) => string, number]>([
@@ -108,7 +110,7 @@ describe("X-Forwarded-For from a trusted proxy", () => {
 });
 
 test("control: fails if every client's X-Forwarded-For is used", async () => {
-  // The proxied service reads the header, which it believes only of its proxy.
+  // The proxied service reads the header, which it trusts only from its proxy.
   using _ = spyOn(ClientAddresses.prototype, "of").mockImplementation((peer, forwarded) => forwarded ?? peer);
-  expect(await tellingEachTime(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);
+  expect(await sendWithNewAddresses(proxied, "X-Forwarded-For", (address) => address)).toBe(PER_MINUTE + 20);
 });
