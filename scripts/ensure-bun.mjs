@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** Where npm has put Bun: beside this package's own folder, if it was installed as one. */
+/** Where npm has put Bun: in this folder's node_modules or, for an installed package, in the one that holds the package. */
 const folders = createRequire(import.meta.url).resolve.paths("bun") ?? [];
 const modules = folders.find((folder) => existsSync(join(folder, "bun"))) ?? folders[0];
 

@@ -37,7 +37,7 @@ const looks = {
 mkdirSync(folder, { recursive: true });
 for (const [look, { colors, size }] of Object.entries(looks)) {
   const browser = await TestBrowser.start(size);
-  webhooks.service.clock.advance(60_000); // each page asks about the sandbox, which it may 20 times a minute
+  webhooks.service.clock.advance(60_000); // at most 20 requests a minute about a sandbox are admitted
   for (const [name, [path, text]] of Object.entries(pages)) {
     const page = await browser.open("about:blank", colors);
     page.setDefaultTimeout(60_000);

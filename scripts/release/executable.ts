@@ -14,8 +14,8 @@ function isGlibc(): boolean {
 
 /**
  * Builds the service as one executable, for this machine or another platform by Bun's name. Bytecode makes it start in
- * half the time. Executables for other platforms have none, because it depends on the platform that built it: Bun's
- * have crashed with it (oven-sh/bun, issue 18416).
+ * half the time. Executables for other platforms have none: it depends on the platform that built it, and executables
+ * with the bytecode of another platform have crashed (oven-sh/bun, issue 18416).
  */
 export function buildExecutable(file: string, platform?: string): void {
   const isForThisMachine = platform === undefined || isOfThisMachine(platform);

@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 let service: TestService;
-/** Believes what is told of addresses. */
+/** A service that trusts `X-Forwarded-For` from this machine. */
 let proxied: TestService;
 beforeAll(async () => {
   service = await TestService.start({ settings: { PETSTORE_HOST: "0.0.0.0" } });

@@ -10,9 +10,9 @@ import { environment, newKeys } from "../torture/keys.ts";
 import { sendAll } from "./keep-alive.ts";
 
 const PART = 32 * 1024 * 1024;
-/** Requests of others until it is looked again, and how often that is done at the most. */
+/** Requests of others before memory is searched again, and how often that happens at most. */
 const REQUESTS = 20_000;
-const LOOKS = 10;
+const MAX_SEARCHES = 10;
 
 /** How often a text stands in the memory of a process, as Linux shows it to its parent. */
 function copiesIn(pid: number, text: string): number {
@@ -56,7 +56,7 @@ if (isLongRun) {
     // The control: a copy is found where there is one.
     expect(copiesIn(program.child.pid, secret)).toBeGreaterThan(0);
     let requests = 0;
-    while (copiesIn(program.child.pid, secret) > 0 && requests < LOOKS * REQUESTS) {
+    while (copiesIn(program.child.pid, secret) > 0 && requests < MAX_SEARCHES * REQUESTS) {
       await send(other, REQUESTS);
       requests += REQUESTS;
     }

@@ -10,7 +10,7 @@ import { KeepAlive } from "./keep-alive.ts";
 
 /** Keys of each kind; each is sent often. */
 const KEYS = 200;
-/** Blocks of measurements, compared one by one so that a machine that is busy for a while disturbs none of the others. */
+/** Measurements are compared within blocks: a machine that is busy for a while disturbs only some blocks. */
 const BLOCKS = 200;
 const SAMPLES_PER_BLOCK = 300;
 /** A difference that is smaller is none that anybody could use, in microseconds. */

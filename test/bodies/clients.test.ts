@@ -31,7 +31,7 @@ async function output(command: readonly string[], stdin?: Uint8Array<ArrayBuffer
   return new Response(child.stdout).text();
 }
 
-const python = "/usr/bin/python3"; // Debian's, for which it packages requests
+const python = "/usr/bin/python3"; // Debian's: Debian has a package of the library `requests` for it
 const node = Bun.which("node");
 const curl = Bun.which("curl");
 const canRun = (command: readonly string[]) => Bun.spawnSync([...command], { stderr: "ignore" }).success;

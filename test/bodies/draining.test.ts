@@ -19,10 +19,10 @@ const bearer = (key: string) => ({ Authorization: `Bearer ${key}`, "Content-Type
 
 /** Requests that are refused before their body is read, or because of it. */
 const refusals = [
-  ["nobody's", 401, "POST", "/pets", async () => ({})],
-  ["of an unknown key", 401, "POST", "/pets", async () => bearer("psk_test_unknown")],
+  ["without a key", 401, "POST", "/pets", async () => ({})],
+  ["with an unknown key", 401, "POST", "/pets", async () => bearer("psk_test_unknown")],
   [
-    "of a key that may not",
+    "with a key that lacks the scope",
     403,
     "POST",
     "/pets",

@@ -10,8 +10,8 @@ const DAY = 24 * HOUR;
 /** The rest of a ban of 60 s, however slow the machine is. */
 const someRest = { from: 1, to: 60 };
 
-/** The service with a wall clock that is wrong by `error` milliseconds. */
-const serve = (error: number, ...only: string[]) => [
+/** The service with a wall clock that is wrong by `error` milliseconds. With `only`, it does not know the time since boot. */
+const serve = (error: number, ...only: "wall clock only"[]) => [
   process.execPath,
   join(import.meta.dir, "controls/serve.ts"),
   String(error),
@@ -33,8 +33,11 @@ async function ask(base: string, key: string, error: number): Promise<Asked> {
   return { text, retryAfter, disagreement: Number(headers.get("x-ratelimit-reset")) - retryAfter - now };
 }
 
-/** What a key is told that was banned before the service was killed, when it runs again with a clock that is wrong. */
-async function afterRestart(error: number, ...only: string[]): Promise<Asked> {
+/**
+ * Bans a key, kills the service, and starts it again with a wall clock that is wrong by `error`. Returns the response to
+ * the key.
+ */
+async function afterRestart(error: number, ...only: "wall clock only"[]): Promise<Asked> {
   const dataDir = newDataDir();
   const first = await Program.start(dataDir, environment, serve(0, ...only));
   const key = await newKey(dataDir, { perMinute: 3, perDay: 1_000 });

@@ -1,4 +1,4 @@
-// Times in the shop go by its clock, which that of a sandbox may be ahead of.
+// Times in a shop are times of its clock. The clock of a sandbox may be ahead of real time.
 import { describe, expect, test } from "bun:test";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole, untilLive } from "../harness/console.ts";

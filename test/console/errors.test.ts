@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     ids = { PET: pet, ENDPOINT: id, DELIVERY: delivery?.id };
   });
   afterAll(() => ui.stop());
-  beforeEach(() => ui.service.clock.advance(60_000)); // a sandbox is asked about 20 times a minute at the most
+  beforeEach(() => ui.service.clock.advance(60_000)); // at most 20 requests a minute about a sandbox are admitted
 
   test.each([
     "",

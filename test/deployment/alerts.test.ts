@@ -1,4 +1,4 @@
-// Every alert fires when its series move as they do in trouble, and they do move when the trouble comes.
+// Every alert fires when its metrics change as they do in a fault. Some faults are made here, to see that they change so.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -42,7 +42,7 @@ const boot = `
     setpriv --bounding-set -sys_time,-sys_module /lib/systemd/systemd --unit=sysinit.target --log-target=null
 `;
 
-/** The programs that need the internet. */
+/** Scripts in place of programs that need the internet. */
 const standIns = {
   /** Starts what Debian's packages start, which are here already. */
   "apt-get": `

@@ -1,4 +1,5 @@
-// What can be said of the files for other tools without those tools: that they name what there is.
+// Checks the files for Compose, Docker, systemd, Prometheus and Grafana without these tools: the settings, addresses and
+// metrics that they name exist.
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -19,7 +19,7 @@ export async function buildExecutable(): Promise<string> {
   return folder;
 }
 
-/** The executable run in its folder, without a word about where its store is. */
+/** The executable run in its folder, without a setting for its store. */
 export function inFolder(folder: string, ...words: string[]): string[] {
   return ["env", "-C", folder, "-u", "PETSTORE_DATA_DIR", "./petstore", ...words];
 }

@@ -1,4 +1,4 @@
-// What a release has besides executables, and what is read of those of other platforms.
+// The files of a release besides the executables, and what is read in the headers of executables for other platforms.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -54,7 +54,7 @@ export class Load {
     ];
   }
 
-  /** Resolves when so many more writes and reads have succeeded. */
+  /** Resolves when this many more writes and reads have succeeded. */
   async untilServed(writes: number, reads: number): Promise<void> {
     const [enoughWrites, enoughReads] = [this.writes.count + writes, this.reads.count + reads];
     while (this.writes.count < enoughWrites || this.reads.count < enoughReads) await this.#success.promise;

@@ -47,7 +47,7 @@ export class Host {
     return ["ip", "netns", "exec", this.#namespace, ...words];
   }
 
-  /** Drops every packet from and to other machines, without a word to anybody. */
+  /** Drops every packet from and to other machines, without an error message. */
   cutFrom(...addresses: string[]): void {
     for (const address of addresses) {
       this.#nft(`add rule ip drill input ip saddr ${address} drop`);

@@ -6,7 +6,7 @@ const allOperations: readonly Operation[] = domains.flatMap((domain) => domain.o
 
 /**
  * The errors that even a valid request may get, depending on the state that other requests have left: a name is taken,
- * or a resource is deleted. A resource that cannot be deleted must be found.
+ * or a resource is deleted. A GET of a resource that no operation deletes has none.
  */
 function stateDependentErrors(
   { method, path, errors }: Operation,

@@ -46,7 +46,7 @@ const large = [
 
 export const half = BigInt(ROWS / 2);
 export const end = BigInt(ROWS - 100);
-/** An animal with few orders, one at the end of the list, and a category that has no animal. */
+/** Ids of an animal with few orders (3), an animal without orders, and a category without animals (99). */
 const samples = { ids: [3n, end / 3n, 99n], positions: [half, end], times: [timestampOf(half)] };
 const caller: Caller = {
   keyId: "key 30000",

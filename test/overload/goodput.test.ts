@@ -13,7 +13,7 @@ const NORMAL_WITHIN = 5;
 const LEFT_WHERE_BUSY = 0.7;
 /** The machine is busy if the service waited for a processor for more of the time than this. */
 const BUSY = 0.1;
-/** The control must be found out in one of so many attempts: thousands of readers need a quiet machine. */
+/** The control must be found out in one of this many attempts: thousands of readers need a quiet machine. */
 const ATTEMPTS = 5;
 /** A bound for a measurement that hangs, in milliseconds. */
 const LONGEST = 300_000;
@@ -53,7 +53,7 @@ if (isLongRun) {
     );
   });
 
-  describe("a write among thousands that read", () => {
+  describe("the slowest of the writes among thousands of reads", () => {
     const READERS = 3_000;
 
     /** The longest that a create took, in milliseconds of the service's CPU time. */
@@ -74,7 +74,7 @@ if (isLongRun) {
     }
 
     test(
-      "comes to its turn, and would not if they were read on and on",
+      "takes less than half the CPU time that it takes without `maxTurnMs`",
       async () => {
         let [bounded, control] = [0, 0];
         for (let attempt = 0; attempt < ATTEMPTS && control <= 2 * bounded; attempt++) {

@@ -10,7 +10,7 @@ export interface LoadOrder {
   /** Requests due each second; without it each connection sends again as soon as it is answered. */
   readonly rate?: number;
   readonly seconds: number;
-  /** Ends the load earlier: after so many refusals. */
+  /** Ends the load earlier: after this many refusals. */
   readonly enough?: number;
 }
 

@@ -9,7 +9,7 @@ import { eventually } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LoadedService } from "./loaded-service.ts";
 
-/** More than a crowd, all of them busy all the time. */
+/** More connections than `maxInFlight`, all of them busy all the time. */
 const CONNECTIONS = 600;
 /** Refusals after which the load may end. */
 const ENOUGH = 100;

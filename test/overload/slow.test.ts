@@ -10,7 +10,7 @@ import { SlowClients, type SlowKind, slowKinds } from "./slow-clients.ts";
 
 /** Connections that this process may have; the service may have as many. */
 const MAX_OPEN = Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
-/** Clients of the kind that costs nothing to be, and of each other one. */
+/** The number of clients that send nothing, and of clients of each other kind. */
 const IDLE = Math.min(rounds(200, 10_000), MAX_OPEN - 4_000);
 const EACH = rounds(20, 300);
 /** Clients of a kind that sends as fast as it can, which is work for the service, not slowness. */
@@ -69,7 +69,7 @@ test(
       if (status !== undefined) expect([name, ...clients.statuses]).toEqual([name, status]);
       if (isLongRun) console.log(`${name}: ended after ${clients.slowestEnd.toFixed(1)} s`);
     }
-    const grace = () => GRACE + waited(service) - waitedBefore; // what the machine took is not held against the service
+    const grace = () => GRACE + waited(service) - waitedBefore; // time without a processor does not count as late
     const late = awaited.filter(({ kind, slowestEnd }) => slowestEnd > kind.endsWithin + grace());
     expect(late.map(({ kind }) => kind.name)).toEqual([]);
     if (isLongRun) {

@@ -4,7 +4,7 @@ import { afterAll } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
-/** Fields of /proc/PID/stat that count the ended processes below, in ticks, of which a second has 100 on Linux. */
+/** Fields of /proc/PID/stat with the CPU time of ended child processes, in ticks, of which a second has 100 on Linux. */
 const [CHILDREN_USER, CHILDREN_SYSTEM] = [15, 16];
 const TICKS_A_SECOND = 100;
 
