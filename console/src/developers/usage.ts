@@ -1,7 +1,7 @@
 import type { GetUsageQuery, UsageCount, UsageInterval } from "petstore-client";
 import type { Bar, Series } from "../ui/chart.tsx";
 
-/** The kinds of results of requests. */
+/** The kinds of results of requests, each with the CSS class that colours it. */
 export const results: Series = [
   ["succeeded", "succeeded"],
   ["rejected", "paused"],

@@ -15,6 +15,7 @@ interface Entry {
   requestNumber: number;
   /** Changes made while a request was in flight: its response may not include them. */
   changes: ((data: unknown) => unknown)[];
+  /** The `reload` of each component that shows the entry. Any one of them reads it again for all. */
   readonly loaders: Map<symbol, () => void>;
 }
 

@@ -57,7 +57,7 @@ export async function signIn(secret: string): Promise<void> {
       key: secret,
       baseUrl,
       fetch: watchedFetch,
-      usersKey: true,
+      usersKey: true, // no warning about a key in a page: the user entered it
       onDeprecated: () => {},
     });
     const prepared = prepare(petstore);

@@ -6,7 +6,7 @@ import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { say } from "../ui/toasts.tsx";
 import { orderName, showOrder } from "./orders.ts";
 
-/** Changes what may change of an order in any state: its metadata. */
+/** Changes the metadata of an order, the only part that can change in any state. */
 export function EditOrder({ order, onClose }: { readonly order: StoreOrder; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const action = useAction(async (body: StoreOrderPatch) => {

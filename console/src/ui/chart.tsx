@@ -27,7 +27,7 @@ const LABELS = 4;
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-/** A round distance between the lines of the axis, so that few of them reach the highest bar. */
+/** A round distance between the lines of the axis: the highest bar needs at most `LINES` of them above zero. */
 function stepOf(highest: number): number {
   const least = Math.max(1, highest / LINES);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -44,7 +44,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
   const width = 100 / bars.length;
   const every = Math.ceil(bars.length / LABELS);
   const describe = (index: number) => {
-    const values = series.map(([name], of) => `${numberOf(bars[index]?.values[of] ?? 0)} ${name}`);
+    const values = series.map(([name], part) => `${numberOf(bars[index]?.values[part] ?? 0)} ${name}`);
     return `${bars[index]?.title}: ${numberOf(totals[index] ?? 0)} ${unit}, ${values.join(", ")}`;
   };
   const point = ({ currentTarget, clientX }: { readonly currentTarget: Element; readonly clientX: number }) => {
@@ -103,10 +103,10 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
             const isLabelled = (last - index) % every === 0 && index > 0;
             return (
               <g key={title} class={index === chosen ? "chosen" : ""}>
-                {values.map((value, of) => {
+                {values.map((value, part) => {
                   const height = (value / top) * HEIGHT;
                   below += height;
-                  const [seriesName, style] = series[of] ?? [];
+                  const [seriesName, style] = series[part] ?? [];
                   return (
                     value > 0 && (
                       <rect
@@ -152,8 +152,8 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
                 totals[index] !== 0 && (
                   <tr key={title}>
                     <th scope="row">{title}</th>
-                    {[totals[index], ...values].map((value, of) => (
-                      <td key={series[of - 1]?.[0] ?? ""} class="number">
+                    {[totals[index], ...values].map((value, column) => (
+                      <td key={series[column - 1]?.[0] ?? ""} class="number">
                         {numberOf(value ?? 0)}
                       </td>
                     ))}
