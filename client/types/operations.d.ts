@@ -1132,7 +1132,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Explain a request (experimental).
      *
-     * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop, so they have no record.
+     * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
      *
      * Needs a key with the scope `read`.
      *

@@ -94,13 +94,13 @@ function errorResponse(
   components: Components,
 ): Json {
   const name = nameOfErrors(status, errors);
-  const canBeReplay = errors.some((error) => canBeStored(error));
+  const canBeReplayed = errors.some((error) => canBeStored(error));
   return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
     description: describeErrors(errors),
     headers: headerReferences([
       ...headersOfAll,
       ...(operation.deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : []),
-      ...(canBeReplay ? ["Replayed"] : []),
+      ...(canBeReplayed ? ["Replayed"] : []),
       ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
       ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
       ...(status === 401 ? ["Challenge"] : []),

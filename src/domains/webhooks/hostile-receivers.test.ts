@@ -1,4 +1,4 @@
-// Receivers that do what they like, as the owner of an endpoint sees it: each attempt is listed with what came of it.
+// Receivers that misbehave, as the owner of an endpoint sees it: each attempt is listed with its result.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";

@@ -19,7 +19,7 @@ export function readAhead(log: EventLog, state: CourierState, progress: Endpoint
   return redelivery && readRedelivery(log, state, redelivery);
 }
 
-/** Reads a page of the log, whose last event is at least `last`. */
+/** Reads a page of the log. The last event of the log has the id `last` or, since that was read, a later one. */
 async function readLog(
   log: EventLog,
   { shop, types }: CourierState,

@@ -56,7 +56,7 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
 export const webhookCommands: readonly Command[] = [
   list,
   stateCommand("pause", "Stop sending to a webhook endpoint. Nothing is lost while it is paused."),
-  stateCommand("resume", "Send to a webhook endpoint again that is paused or disabled."),
+  stateCommand("resume", "Send again to a webhook endpoint that is paused or disabled."),
 ];
 
 function shown(row: OwnedEndpointRow) {

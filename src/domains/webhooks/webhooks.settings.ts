@@ -12,7 +12,8 @@ export const webhookSettings = {
       "The key from which the secrets of webhook endpoints are derived. In a list, the first key is for new secrets; " +
       "secrets from the other keys stay valid while those are listed. If unset, the embedded store has a key in " +
       "`secret.key` in its folder, and with PostgreSQL there are no webhooks.",
-    expects: "base64 of at least 32 random bytes, as `openssl rand -base64 32` gives, more of them separated by commas",
+    expects:
+      "base64 of at least 32 random bytes, as `openssl rand -base64 32` gives; several keys are separated by commas",
     parse: parseSecretKeys,
     isSecret: true,
   }),
