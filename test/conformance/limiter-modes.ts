@@ -14,121 +14,121 @@ import {
 export function modesConformance(open: OpenLimiter): void {
   describe("the two shops of an account", () => {
     const other = inOtherMode(caller());
-    let under: LimiterUnderTest;
+    let tested: LimiterUnderTest;
     beforeEach(async () => {
-      under = await LimiterUnderTest.start(open);
+      tested = await LimiterUnderTest.start(open);
     });
-    afterEach(() => under.close());
+    afterEach(() => tested.close());
 
     test("have separate windows, each with the limits of the plan", async () => {
-      await under.send(caller(), 4);
-      expect(verdicts(await under.send(other, 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
-      under.clock.advance(60 * SECOND);
-      await under.send(other, 1);
-      expect((await under.limiter.peek(other)).day.used).toBe(4);
-      expect((await under.limiter.peek(caller())).day.used).toBe(3);
+      await tested.send(caller(), 4);
+      expect(verdicts(await tested.send(other, 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
+      tested.clock.advance(60 * SECOND);
+      await tested.send(other, 1);
+      expect((await tested.limiter.peek(other)).day.used).toBe(4);
+      expect((await tested.limiter.peek(caller())).day.used).toBe(3);
     });
 
     test("have keys whose strikes and bans do not affect the other shop", async () => {
-      await under.offend(caller());
-      expect((await under.sendOne(caller())).verdict).toBe("banned");
-      expect((await under.sendOne(other)).verdict).toBe("admitted");
-      expect(await under.limiter.peek(other)).toMatchObject({ strikes: 0, banEnds: undefined });
+      await tested.offend(caller());
+      expect((await tested.sendOne(caller())).verdict).toBe("banned");
+      expect((await tested.sendOne(other)).verdict).toBe("admitted");
+      expect(await tested.limiter.peek(other)).toMatchObject({ strikes: 0, banEnds: undefined });
     });
 
     describe("if the clock of the sandbox is advanced", () => {
       const [sandbox, live] = [caller(), other];
-      const setAhead = (seconds: number) => under.limiter.setClockOffset(sandbox, seconds * SECOND);
+      const setAhead = (seconds: number) => tested.limiter.setClockOffset(sandbox, seconds * SECOND);
 
       test("by 60 s, its minute has ended at the next request, whose headers have real times", async () => {
-        await under.send(sandbox, 4);
+        await tested.send(sandbox, 4);
         await setAhead(59);
-        expect(await under.sendOne(sandbox)).toMatchObject({
+        expect(await tested.sendOne(sandbox)).toMatchObject({
           verdict: "limited",
           reset: noonSecond + 1,
           retryAfter: 1,
         });
         await setAhead(60);
-        const admitted = await under.sendOne(sandbox);
+        const admitted = await tested.sendOne(sandbox);
         expect(admitted).toMatchObject({ verdict: "admitted", remaining: 2, reset: noonSecond + 60 });
-        expect((await under.limiter.peek(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
+        expect((await tested.limiter.peek(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
       });
 
       test("by the length of a ban, the banned key works again, and the next ban is longer", async () => {
-        await under.offend(sandbox);
+        await tested.offend(sandbox);
         await setAhead(59);
-        expect(await under.sendOne(sandbox)).toMatchObject({
+        expect(await tested.sendOne(sandbox)).toMatchObject({
           verdict: "banned",
           reset: noonSecond + 2,
           retryAfter: 1,
         });
         await setAhead(60);
-        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
-        expect((await under.limiter.peek(sandbox)).banEnds).toBeUndefined();
-        expect((await under.offend(sandbox)).retryAfter).toBe(120);
+        expect((await tested.sendOne(sandbox)).verdict).toBe("admitted");
+        expect((await tested.limiter.peek(sandbox)).banEnds).toBeUndefined();
+        expect((await tested.offend(sandbox)).retryAfter).toBe(120);
         await setAhead(60 + 120 + 24 * 3_600);
-        expect((await under.offend(sandbox)).retryAfter).toBe(60);
+        expect((await tested.offend(sandbox)).retryAfter).toBe(60);
       });
 
       test("in steps of less than 24 hours, the day changes when they add up to 24 hours", async () => {
         const two = caller({ perDay: 2 });
-        await under.send(two, 2);
+        await tested.send(two, 2);
         await setAhead(11 * 3_600);
-        expect(await under.sendOne(two)).toMatchObject({
+        expect(await tested.sendOne(two)).toMatchObject({
           verdict: "limited",
           reset: noonSecond + 3_600,
           retryAfter: 3_600,
         });
         await setAhead(12 * 3_600);
-        await under.send(two, 2);
-        expect((await under.sendOne(two)).verdict).toBe("limited");
+        await tested.send(two, 2);
+        expect((await tested.sendOne(two)).verdict).toBe("limited");
         await setAhead(35 * 3_600);
-        expect((await under.sendOne(two)).verdict).toBe("limited");
+        expect((await tested.sendOne(two)).verdict).toBe("limited");
         await setAhead(36 * 3_600);
-        expect(await under.sendOne(two)).toMatchObject({ verdict: "admitted", reset: noonSecond + 24 * 3_600 });
+        expect(await tested.sendOne(two)).toMatchObject({ verdict: "admitted", reset: noonSecond + 24 * 3_600 });
       });
 
       test("the live shop, other accounts and addresses do not change", async () => {
         const neighbour = caller({}, "key_9", "acc_9");
-        await under.offend(live);
-        await under.offend(neighbour);
-        await under.sendFrom("192.0.2.1", 61);
+        await tested.offend(live);
+        await tested.offend(neighbour);
+        await tested.sendFrom("192.0.2.1", 61);
         const all = () =>
           Promise.all([
-            under.sendOne(live),
-            under.limiter.peek(live),
-            under.sendOne(neighbour),
-            under.limiter.peek(neighbour),
-            under.limiter.peek(inOtherMode(neighbour)),
-            under.limiter.peekAddress("192.0.2.1"),
-            under.limiter.admitSeparately(live, "free"),
+            tested.sendOne(live),
+            tested.limiter.peek(live),
+            tested.sendOne(neighbour),
+            tested.limiter.peek(neighbour),
+            tested.limiter.peek(inOtherMode(neighbour)),
+            tested.limiter.peekAddress("192.0.2.1"),
+            tested.limiter.admitSeparately(live, "free"),
           ]);
         const before = await all();
         await setAhead(48 * 3_600);
-        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
+        expect((await tested.sendOne(sandbox)).verdict).toBe("admitted");
         expect(await all()).toEqual(before);
       });
 
       test("it never goes back, and that of a live shop cannot be advanced", async () => {
-        await under.send(sandbox, 4);
+        await tested.send(sandbox, 4);
         await setAhead(60);
         await setAhead(10);
-        expect((await under.sendOne(sandbox)).verdict).toBe("admitted");
-        const refused = await under.limiter.setClockOffset(live, SECOND).catch((error: unknown) => error);
+        expect((await tested.sendOne(sandbox)).verdict).toBe("admitted");
+        const refused = await tested.limiter.setClockOffset(live, SECOND).catch((error: unknown) => error);
         expect(refused).toBeInstanceOf(TypeError);
       });
     });
 
     describe("a request for a sandbox", () => {
       const sandbox = caller();
-      const operate = async (who = sandbox) => under.limiter.admitSeparately(who, "sandbox");
+      const operate = async (who = sandbox) => tested.limiter.admitSeparately(who, "sandbox");
 
       test("uses no quota, and is admitted with the current limits while the key is limited or banned", async () => {
-        await under.send(sandbox, 1);
+        await tested.send(sandbox, 1);
         expect(await operate()).toMatchObject({ verdict: "admitted", limit: 3, remaining: 2, reset: noonSecond + 60 });
-        await under.send(sandbox, 3);
+        await tested.send(sandbox, 3);
         expect(await operate()).toMatchObject({ verdict: "admitted", remaining: 0 });
-        const { reset } = await under.offend(sandbox);
+        const { reset } = await tested.offend(sandbox);
         expect(await operate()).toMatchObject({ verdict: "admitted", remaining: 0, reset });
       });
 
@@ -136,8 +136,8 @@ export function modesConformance(open: OpenLimiter): void {
         const all = Array.from({ length: 30 }, (_, index) => operate(caller({}, `key_${index % 3}`)));
         const admissions = await Promise.all(all);
         expect(verdicts(admissions)).toEqual([...Array(20).fill("admitted"), ...Array(10).fill("limited")]);
-        await under.limiter.setClockOffset(sandbox, 48 * 3_600 * SECOND);
-        under.clock.advance(59 * SECOND);
+        await tested.limiter.setClockOffset(sandbox, 48 * 3_600 * SECOND);
+        tested.clock.advance(59 * SECOND);
         expect(await operate()).toEqual({
           verdict: "limited",
           limit: 20,
@@ -146,39 +146,39 @@ export function modesConformance(open: OpenLimiter): void {
           retryAfter: 1,
         });
         expect((await operate(caller({}, "key_1", "acc_2"))).verdict).toBe("admitted");
-        under.clock.advance(SECOND);
+        tested.clock.advance(SECOND);
         expect((await operate()).verdict).toBe("admitted");
-        expect(await under.limiter.peek(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
+        expect(await tested.limiter.peek(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
       });
     });
 
     test("are both forgotten with the account, and no other is", async () => {
       const neighbour = caller({}, "key_9", "acc_9");
-      for (const who of [caller(), other, neighbour]) await under.offend(who);
-      for (let request = 0; request < 20; request++) await under.limiter.admitSeparately(caller(), "sandbox");
-      await under.limiter.setClockOffset(caller(), 36 * 3_600 * SECOND);
-      const before = await under.limiter.peek(neighbour);
-      await under.limiter.forget("acc_1");
+      for (const who of [caller(), other, neighbour]) await tested.offend(who);
+      for (let request = 0; request < 20; request++) await tested.limiter.admitSeparately(caller(), "sandbox");
+      await tested.limiter.setClockOffset(caller(), 36 * 3_600 * SECOND);
+      const before = await tested.limiter.peek(neighbour);
+      await tested.limiter.forget("acc_1");
       for (const who of [caller(), other]) {
-        expect(await under.limiter.peek(who)).toMatchObject({
+        expect(await tested.limiter.peek(who)).toMatchObject({
           minute: { used: 0 },
           day: { used: 0, reset: midnightSecond },
           strikes: 0,
           banEnds: undefined,
           nextBan: 60,
         });
-        expect((await under.sendOne(who)).verdict).toBe("admitted");
-        expect((await under.limiter.admitSeparately(who, "sandbox")).verdict).toBe("admitted");
+        expect((await tested.sendOne(who)).verdict).toBe("admitted");
+        expect((await tested.limiter.admitSeparately(who, "sandbox")).verdict).toBe("admitted");
       }
-      expect(await under.limiter.peek(neighbour)).toEqual(before);
-      await under.limiter.forget("acc_1");
-      await under.limiter.forget("acc_of_nobody");
+      expect(await tested.limiter.peek(neighbour)).toEqual(before);
+      await tested.limiter.forget("acc_1");
+      await tested.limiter.forget("acc_of_nobody");
     });
 
     test("have separate limits for free requests", async () => {
-      for (let request = 0; request < 4; request++) await under.limiter.admitSeparately(caller(), "free");
-      expect((await under.limiter.admitSeparately(caller(), "free")).verdict).toBe("limited");
-      expect((await under.limiter.admitSeparately(other, "free")).verdict).toBe("admitted");
+      for (let request = 0; request < 4; request++) await tested.limiter.admitSeparately(caller(), "free");
+      expect((await tested.limiter.admitSeparately(caller(), "free")).verdict).toBe("limited");
+      expect((await tested.limiter.admitSeparately(other, "free")).verdict).toBe("admitted");
     });
   });
 }

@@ -12,20 +12,20 @@ import {
 
 /** The part of the suite for limiters that is about looking at the limits without using them up. */
 export function limitStatusConformance(open: OpenLimiter): void {
-  let under: LimiterUnderTest;
+  let tested: LimiterUnderTest;
   beforeEach(async () => {
-    under = await LimiterUnderTest.start(open);
+    tested = await LimiterUnderTest.start(open);
   });
-  afterEach(() => under.close());
+  afterEach(() => tested.close());
 
-  const free = async (who = caller()) => under.limiter.admitSeparately(who, "free");
+  const free = async (who = caller()) => tested.limiter.admitSeparately(who, "free");
 
   describe("a look at a key", () => {
     test("shows both windows, and counts nothing", async () => {
-      await under.send(caller(), 2);
-      under.clock.advance(20 * SECOND);
+      await tested.send(caller(), 2);
+      tested.clock.advance(20 * SECOND);
       for (let look = 0; look < 10; look++) {
-        expect(await under.limiter.peek(caller({}, "key_2"))).toEqual({
+        expect(await tested.limiter.peek(caller({}, "key_2"))).toEqual({
           minute: { limit: 3, used: 2, remaining: 1, reset: noonSecond + 60 },
           day: { limit: 1_000, used: 2, remaining: 998, reset: midnightSecond },
           strikes: 0,
@@ -35,33 +35,33 @@ export function limitStatusConformance(open: OpenLimiter): void {
           banSchedule: { first: 60, longest: 3_600, forgottenAfter: 86_400 },
         });
       }
-      expect(verdicts(await under.send(caller(), 2))).toEqual(["admitted", "limited"]);
+      expect(verdicts(await tested.send(caller(), 2))).toEqual(["admitted", "limited"]);
     });
 
     test("shows that nothing is left after a plan became smaller", async () => {
-      await under.send(caller(), 3);
-      expect((await under.limiter.peek(caller({ perMinute: 1 }))).minute).toMatchObject({ used: 3, remaining: 0 });
+      await tested.send(caller(), 3);
+      expect((await tested.limiter.peek(caller({ perMinute: 1 }))).minute).toMatchObject({ used: 3, remaining: 0 });
     });
 
     test("shows its strikes as long as they count", async () => {
-      await under.send(caller({ perMinute: 80 }), 81);
-      under.clock.advance(SECOND);
-      await under.send(caller({ perMinute: 80 }), 7);
-      expect(await under.limiter.peek(caller({ perMinute: 80 }))).toMatchObject({ strikes: 7, strikesForBan: 40 });
-      expect((await under.limiter.peek(caller({ perMinute: 80 }, "key_2"))).strikes).toBe(0);
-      under.clock.advance(59 * SECOND);
-      expect((await under.limiter.peek(caller({ perMinute: 80 }))).strikes).toBe(0);
+      await tested.send(caller({ perMinute: 80 }), 81);
+      tested.clock.advance(SECOND);
+      await tested.send(caller({ perMinute: 80 }), 7);
+      expect(await tested.limiter.peek(caller({ perMinute: 80 }))).toMatchObject({ strikes: 7, strikesForBan: 40 });
+      expect((await tested.limiter.peek(caller({ perMinute: 80 }, "key_2"))).strikes).toBe(0);
+      tested.clock.advance(59 * SECOND);
+      expect((await tested.limiter.peek(caller({ perMinute: 80 }))).strikes).toBe(0);
     });
 
     test("shows its ban, and how the next ones grow", async () => {
       const seen: (number | undefined)[][] = [];
       for (let ban = 0; ban < 8; ban++) {
-        const { reset, retryAfter } = await under.offend(caller());
-        const { banEnds, nextBan, strikes } = await under.limiter.peek(caller());
+        const { reset, retryAfter } = await tested.offend(caller());
+        const { banEnds, nextBan, strikes } = await tested.limiter.peek(caller());
         expect([banEnds, strikes]).toEqual([reset, 0]);
         seen.push([retryAfter, nextBan]);
-        under.clock.advance(retryAfter * SECOND);
-        expect(await under.limiter.peek(caller())).toMatchObject({ banEnds: undefined, nextBan });
+        tested.clock.advance(retryAfter * SECOND);
+        expect(await tested.limiter.peek(caller())).toMatchObject({ banEnds: undefined, nextBan });
       }
       expect(seen).toEqual([
         [60, 120],
@@ -73,14 +73,14 @@ export function limitStatusConformance(open: OpenLimiter): void {
         [3_600, 3_600],
         [3_600, 3_600],
       ]);
-      under.clock.advance(24 * HOUR);
-      expect((await under.limiter.peek(caller())).nextBan).toBe(60);
+      tested.clock.advance(24 * HOUR);
+      expect((await tested.limiter.peek(caller())).nextBan).toBe(60);
     });
   });
 
   describe("a free request", () => {
     test("uses no quota, and returns the limits of the account", async () => {
-      await under.send(caller(), 1);
+      await tested.send(caller(), 1);
       expect(await free()).toEqual({
         verdict: "admitted",
         limit: 3,
@@ -88,18 +88,18 @@ export function limitStatusConformance(open: OpenLimiter): void {
         reset: noonSecond + 60,
         retryAfter: 0,
       });
-      expect(verdicts(await under.send(caller(), 3))).toEqual(["admitted", "admitted", "limited"]);
+      expect(verdicts(await tested.send(caller(), 3))).toEqual(["admitted", "admitted", "limited"]);
       expect(await free()).toMatchObject({ verdict: "admitted", remaining: 0 });
     });
 
     test("is admitted while the key is banned, and returns the end of the ban", async () => {
-      const { reset, limit } = await under.offend(caller());
+      const { reset, limit } = await tested.offend(caller());
       expect(await free()).toEqual({ verdict: "admitted", limit, remaining: 0, reset, retryAfter: 0 });
     });
 
     test("is admitted up to the plan's limit for all keys of the account together, and is no strike", async () => {
-      await under.send(caller(), 4);
-      under.clock.advance(2 * SECOND);
+      await tested.send(caller(), 4);
+      tested.clock.advance(2 * SECOND);
       const admissions = [];
       for (let request = 0; request < 60; request++) admissions.push(await free(caller({}, `key_${request % 2}`)));
       expect(verdicts(admissions)).toEqual([...Array(3).fill("admitted"), ...Array(57).fill("limited")]);
@@ -110,9 +110,9 @@ export function limitStatusConformance(open: OpenLimiter): void {
         reset: noonSecond + 62,
         retryAfter: 60,
       });
-      expect(await under.limiter.peek(caller({}, "key_1"))).toMatchObject({ strikes: 0, banEnds: undefined });
+      expect(await tested.limiter.peek(caller({}, "key_1"))).toMatchObject({ strikes: 0, banEnds: undefined });
       expect((await free(caller({}, "key_1", "acc_2"))).verdict).toBe("admitted");
-      under.clock.advance(60 * SECOND);
+      tested.clock.advance(60 * SECOND);
       expect((await free()).verdict).toBe("admitted");
     });
   });

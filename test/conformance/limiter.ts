@@ -15,23 +15,23 @@ import {
   verdicts,
 } from "./limiter-under-test.ts";
 
-async function figuresOf(under: LimiterUnderTest, quota: Quota) {
-  const { limit, remaining, reset } = await under.sendOne(caller(quota));
+async function figuresOf(tested: LimiterUnderTest, quota: Quota) {
+  const { limit, remaining, reset } = await tested.sendOne(caller(quota));
   return { limit, remaining, reset };
 }
 
 /** Declares what every implementation of `Limiter` must pass, with so many random stories. */
 export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
   describe(`${name} keeps the promises of the interface Limiter:`, () => {
-    let under: LimiterUnderTest;
+    let tested: LimiterUnderTest;
     beforeEach(async () => {
-      under = await LimiterUnderTest.start(open);
+      tested = await LimiterUnderTest.start(open);
     });
-    afterEach(() => under.close());
+    afterEach(() => tested.close());
 
     describe("the minute", () => {
       test("admits exactly the limit", async () => {
-        expect(verdicts(await under.send(caller(), 5))).toEqual([
+        expect(verdicts(await tested.send(caller(), 5))).toEqual([
           "admitted",
           "admitted",
           "admitted",
@@ -42,38 +42,38 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
 
       test("admits exactly the limit of requests that come at once", async () => {
         const admissions = await Promise.all(
-          Array.from({ length: 200 }, () => under.sendOne(caller({ perMinute: 50 }))),
+          Array.from({ length: 200 }, () => tested.sendOne(caller({ perMinute: 50 }))),
         );
         expect(admissions.filter(({ verdict }) => verdict === "admitted")).toHaveLength(50);
       });
 
       test("starts with the first request and ends 60 s later, not sooner", async () => {
-        under.clock.advance(37_123);
-        await under.send(caller(), 3);
-        under.clock.advance(59_999);
-        expect((await under.sendOne(caller())).verdict).toBe("limited");
-        under.clock.advance(1);
-        expect(verdicts(await under.send(caller(), 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
+        tested.clock.advance(37_123);
+        await tested.send(caller(), 3);
+        tested.clock.advance(59_999);
+        expect((await tested.sendOne(caller())).verdict).toBe("limited");
+        tested.clock.advance(1);
+        expect(verdicts(await tested.send(caller(), 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
       });
 
       test("reports a constant reset, at the window's end", async () => {
-        under.clock.advance(250);
+        tested.clock.advance(250);
         const resets = new Set<number>();
         for (let request = 0; request < 3; request++) {
-          resets.add((await under.sendOne(caller())).reset);
-          under.clock.advance(11_111);
+          resets.add((await tested.sendOne(caller())).reset);
+          tested.clock.advance(11_111);
         }
         for (let request = 0; request < 3; request++) {
-          resets.add((await under.sendOne(caller())).reset);
-          under.clock.advance(7_777);
+          resets.add((await tested.sendOne(caller())).reset);
+          tested.clock.advance(7_777);
         }
         expect([...resets]).toEqual([noonSecond + 61]); // rounded up: at that second it has ended
       });
 
       test("starts again with the next request, however late it comes", async () => {
-        await under.send(caller(), 3);
-        under.clock.advance(200_000);
-        expect(await under.sendOne(caller())).toEqual({
+        await tested.send(caller(), 3);
+        tested.clock.advance(200_000);
+        expect(await tested.sendOne(caller())).toEqual({
           verdict: "admitted",
           limit: 3,
           remaining: 2,
@@ -86,20 +86,20 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
     describe("the day", () => {
       test("is the UTC calendar day", async () => {
         const who = caller({ perDay: 2 });
-        under.clock.setWall(midnightSecond * SECOND - 500);
-        expect(verdicts(await under.send(who, 3))).toEqual(["admitted", "admitted", "limited"]);
-        under.clock.advance(499);
-        expect((await under.sendOne(who)).verdict).toBe("limited");
-        under.clock.advance(1);
-        expect((await under.sendOne(who)).verdict).toBe("admitted");
+        tested.clock.setWall(midnightSecond * SECOND - 500);
+        expect(verdicts(await tested.send(who, 3))).toEqual(["admitted", "admitted", "limited"]);
+        tested.clock.advance(499);
+        expect((await tested.sendOne(who)).verdict).toBe("limited");
+        tested.clock.advance(1);
+        expect((await tested.sendOne(who)).verdict).toBe("admitted");
       });
 
       test("counts what all minutes admitted", async () => {
         const who = caller({ perMinute: 2, perDay: 5 });
         const admitted: number[] = [];
         for (let minute = 0; minute < 4; minute++) {
-          admitted.push((await under.send(who, 4)).filter(({ verdict }) => verdict === "admitted").length);
-          under.clock.advance(60_000);
+          admitted.push((await tested.send(who, 4)).filter(({ verdict }) => verdict === "admitted").length);
+          tested.clock.advance(60_000);
         }
         expect(admitted).toEqual([2, 2, 1, 0]);
       });
@@ -107,7 +107,7 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
 
     describe("the returned limit and remaining requests are", () => {
       test("those of the minute if it has less left", async () => {
-        expect(await figuresOf(under, { perMinute: 3, perDay: 4 })).toEqual({
+        expect(await figuresOf(tested, { perMinute: 3, perDay: 4 })).toEqual({
           limit: 3,
           remaining: 2,
           reset: noonSecond + 60,
@@ -116,20 +116,20 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
 
       test("those of the day if it has less left", async () => {
         const reset = midnightSecond;
-        expect(await figuresOf(under, { perMinute: 4, perDay: 3 })).toEqual({ limit: 3, remaining: 2, reset });
+        expect(await figuresOf(tested, { perMinute: 4, perDay: 3 })).toEqual({ limit: 3, remaining: 2, reset });
       });
 
       test("those of the day if both have the same left", async () => {
-        await under.send(caller({ perMinute: 5, perDay: 6 }), 2);
-        under.clock.advance(60_000);
+        await tested.send(caller({ perMinute: 5, perDay: 6 }), 2);
+        tested.clock.advance(60_000);
         const reset = midnightSecond;
-        expect(await figuresOf(under, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 3, reset });
-        expect(await figuresOf(under, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 2, reset });
+        expect(await figuresOf(tested, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 3, reset });
+        expect(await figuresOf(tested, { perMinute: 4, perDay: 6 })).toEqual({ limit: 6, remaining: 2, reset });
       });
 
       test("never below zero, even if the plan has become smaller", async () => {
-        await under.send(caller({ perMinute: 10 }), 8);
-        expect(await under.sendOne(caller({ perMinute: 5 }))).toMatchObject({
+        await tested.send(caller({ perMinute: 10 }), 8);
+        expect(await tested.sendOne(caller({ perMinute: 5 }))).toMatchObject({
           verdict: "limited",
           limit: 5,
           remaining: 0,
@@ -137,8 +137,8 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
       });
 
       test("those of the new plan at once if it has become larger", async () => {
-        await under.send(caller(), 4);
-        const admission = await under.sendOne(caller({ perMinute: 10 }));
+        await tested.send(caller(), 4);
+        const admission = await tested.sendOne(caller({ perMinute: 10 }));
         expect(admission).toMatchObject({ verdict: "admitted", limit: 10, remaining: 6 });
       });
     });
@@ -146,52 +146,52 @@ export function limiterConformance(name: string, open: OpenLimiter, stories = 15
     describe("addresses", () => {
       test("have separate minutes and days", async () => {
         expect(
-          verdicts(await under.sendFrom("192.0.2.1", 61)).filter((verdict) => verdict === "admitted"),
+          verdicts(await tested.sendFrom("192.0.2.1", 61)).filter((verdict) => verdict === "admitted"),
         ).toHaveLength(60);
-        expect(await under.limiter.admitAddress("192.0.2.1")).toEqual({
+        expect(await tested.limiter.admitAddress("192.0.2.1")).toEqual({
           verdict: "limited",
           limit: 60,
           remaining: 0,
           reset: noonSecond + 60,
           retryAfter: 60,
         });
-        expect(await under.limiter.admitAddress("192.0.2.2")).toMatchObject({ verdict: "admitted", remaining: 59 });
+        expect(await tested.limiter.admitAddress("192.0.2.2")).toMatchObject({ verdict: "admitted", remaining: 59 });
       });
 
       test("may send 1,000 requests a day", async () => {
         let admitted = 0;
         for (let minute = 0; minute < 20; minute++) {
-          admitted += verdicts(await under.sendFrom("192.0.2.1", 60)).filter(
+          admitted += verdicts(await tested.sendFrom("192.0.2.1", 60)).filter(
             (verdict) => verdict === "admitted",
           ).length;
-          under.clock.advance(60_000);
+          tested.clock.advance(60_000);
         }
         expect(admitted).toBe(1_000);
-        expect(await under.limiter.admitAddress("192.0.2.1")).toMatchObject({ limit: 1_000, reset: midnightSecond });
+        expect(await tested.limiter.admitAddress("192.0.2.1")).toMatchObject({ limit: 1_000, reset: midnightSecond });
       });
 
       test("are never banned", async () => {
-        await under.sendFrom("192.0.2.1", 61);
-        under.clock.advance(SECOND);
-        expect(new Set(verdicts(await under.sendFrom("192.0.2.1", 300)))).toEqual(new Set(["limited"]));
+        await tested.sendFrom("192.0.2.1", 61);
+        tested.clock.advance(SECOND);
+        expect(new Set(verdicts(await tested.sendFrom("192.0.2.1", 300)))).toEqual(new Set(["limited"]));
       });
 
       test("can be read without being counted", async () => {
         for (let look = 0; look < 100; look++) {
-          expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ limit: 60, remaining: 60 });
+          expect(await tested.limiter.peekAddress("192.0.2.1")).toMatchObject({ limit: 60, remaining: 60 });
         }
-        await under.sendFrom("192.0.2.1", 2);
-        expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 58, reset: noonSecond + 60 });
-        under.clock.advance(60 * SECOND);
-        await under.limiter.peekAddress("192.0.2.1"); // does not start the next minute
-        under.clock.advance(20 * SECOND);
-        await under.sendFrom("192.0.2.1", 1);
-        expect(await under.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 59, reset: noonSecond + 140 });
+        await tested.sendFrom("192.0.2.1", 2);
+        expect(await tested.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 58, reset: noonSecond + 60 });
+        tested.clock.advance(60 * SECOND);
+        await tested.limiter.peekAddress("192.0.2.1"); // does not start the next minute
+        tested.clock.advance(20 * SECOND);
+        await tested.sendFrom("192.0.2.1", 1);
+        expect(await tested.limiter.peekAddress("192.0.2.1")).toMatchObject({ remaining: 59, reset: noonSecond + 140 });
       });
 
       test("are separate from accounts of the same name", async () => {
-        await under.sendFrom("acc_1", 60);
-        expect((await under.sendOne(caller({ perMinute: 60 }))).remaining).toBe(59);
+        await tested.sendFrom("acc_1", 60);
+        expect((await tested.sendOne(caller({ perMinute: 60 }))).remaining).toBe(59);
       });
     });
 
