@@ -133,7 +133,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
       await Promise.all(programs.map((program) => program.end("SIGKILL")));
       await Promise.all(loads);
       const reader = await start();
-      ledger.reopen();
+      ledger.expectAllAgain();
       const client = new Client(reader.base, key);
       for (let path: string | undefined = "/pets?limit=100"; path; ) {
         const { text = "", headers } = await client.call("GET", path);
@@ -155,7 +155,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     }
     expect(await program.end()).toBe(0);
     expect(replay.violations).toEqual([]);
-    ledger.reopen();
+    ledger.expectAllAgain();
     for (const animal of replay.all("pet")) ledger.see(animal as unknown as ShownAnimal);
     ledger.settle();
     expect(ledger.violations).toEqual([]);

@@ -119,7 +119,7 @@ export class CrashTest implements AsyncDisposable {
   async finish(): Promise<void> {
     const program = await this.#start();
     const client = await this.#check(program);
-    const expected = this.#ledger.reopen() + this.#shop.present;
+    const expected = this.#ledger.expectAllAgain() + this.#shop.present;
     await this.#readFrom("/pets?limit=100", client);
     this.#ledger.settle();
     const found = this.#inspect<{ count: number }>("SELECT count(*) AS count FROM pets")[0]?.count;
@@ -137,7 +137,7 @@ export class CrashTest implements AsyncDisposable {
     const program = await Program.start(this.dataDir, environment, this.#command);
     this.#program = program;
     const ready = await fetch(new URL("/readyz", program.base));
-    const took = elapsed() - runQueueDelayOf(program.child.pid); // which a busy machine had not for it
+    const took = elapsed() - runQueueDelayOf(program.child.pid); // without the time that it waited for a processor
     this.#slowestStart = Math.max(this.#slowestStart, took);
     if (ready.status !== 200) this.#violations.push(`not ready after a kill: ${await ready.text()}`);
     if (took > READY_WITHIN) this.#violations.push(`ready only after ${Math.round(took)} ms`);
@@ -172,7 +172,7 @@ export class CrashTest implements AsyncDisposable {
     if (program.errors !== "") this.#violations.push(`the service complained: ${program.errors}`);
   }
 
-  /** Waits for nothing in particular: the moment of a kill must have no reason. */
+  /** Waits for a random time. */
   #anyMoment(latest: number): Promise<void> {
     return Bun.sleep(this.#moments.below(latest * 1_000) / 1_000);
   }

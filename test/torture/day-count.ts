@@ -1,6 +1,6 @@
 import type { Client, ClientResponse } from "./client.ts";
 
-/** A killed process may forget so much of what it counted, in milliseconds. */
+/** A killed process may forget what it counted in this time, in milliseconds. */
 const FORGOTTEN = 1_000;
 
 /** The first response to a client in one life of the service, and how the life ended. */

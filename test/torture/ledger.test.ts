@@ -31,7 +31,7 @@ describe("the ledger accepts", () => {
 
   test("an animal that is present at every check", () => {
     look({ id: "1", ...rex });
-    ledger.reopen();
+    ledger.expectAllAgain();
     expect(look({ id: "1", ...rex })).toEqual([]);
   });
 });
@@ -81,7 +81,7 @@ describe("the ledger reports", () => {
 
   test("an animal that was present and is absent at a later check", () => {
     look({ id: "1", ...rex }, { id: "2", ...ida });
-    expect(ledger.reopen()).toBe(2);
+    expect(ledger.expectAllAgain()).toBe(2);
     expect(look({ id: "1", ...rex })).toEqual([expect.stringContaining("is missing")]);
   });
 });

@@ -24,9 +24,9 @@ interface Entry {
 }
 
 /**
- * What a client knows of the animals that it sent, and what it has a right to: each that was
- * acknowledged is there exactly once as it was sent, nothing else is but what was sent, and no id is
- * ever given twice. The names of the animals sent must be unique.
+ * What a client knows of the animals that it sent, and what must hold. Each acknowledged animal is stored exactly once,
+ * as it was sent. No animal is stored that was not sent. No id is given twice. The names of the animals sent must be
+ * unique.
  */
 export class Ledger {
   /** What went against this so far, in words. */
@@ -88,8 +88,8 @@ export class Ledger {
     this.#nameById.set(id, name);
   }
 
-  /** Asks for all animals that must be there to be seen once more. Returns how many they are. */
-  reopen(): number {
+  /** From now on, every stored animal must be seen once more. Returns their number. */
+  expectAllAgain(): number {
     this.#unsettled = [...this.#entries.values()].filter(({ fate }) => fate === "acknowledged");
     for (const entry of this.#unsettled) entry.isSeen = false;
     return this.#unsettled.length;

@@ -5,7 +5,7 @@ import { Random } from "./random.ts";
 import type { ShopLedger, ShownOrder, Stock, TrackedPet } from "./shop-ledger.ts";
 
 const TILLS = 8;
-const ARTICLES_PER_TILL = 3;
+const ANIMALS_PER_TILL = 3;
 
 /** What can be done with an animal: one request or more at once, and the statuses of their responses in ascending order. */
 interface Move {
@@ -26,7 +26,7 @@ export class OrderWorkload {
     this.#ledger = ledger;
     this.#tills = Array.from({ length: TILLS }, (_, till) => ({
       random: new Random(seed + till),
-      pets: Array.from({ length: ARTICLES_PER_TILL }, () => ledger.begin()),
+      pets: Array.from({ length: ANIMALS_PER_TILL }, () => ledger.begin()),
     }));
   }
 

@@ -1,5 +1,5 @@
-// Kills the service over and over under clients that send each request again until it is answered: of
-// each exactly one animal may come. `npm run torture` does the same for longer.
+// Kills the service over and over while clients send each request again until it is answered. Each request may add only
+// one animal. `npm run torture` does the same for longer.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -24,10 +24,10 @@ interface Attempt {
   sent: number;
 }
 
-/** One client's requests over the lives of the service. */
-class Customers {
+/** The requests that clients send until each is answered, over several starts of the service. */
+class Clients {
   readonly violations: string[] = [];
-  /** What was answered with, by name. */
+  /** The body of the response to each request, by the name of its animal. */
   readonly answered = new Map<string, string>();
   /** Replayed responses whose first copy never arrived: the service was killed between commit and response. */
   replays = 0;
@@ -90,7 +90,7 @@ class Customers {
 }
 
 /** What is wrong with what the store holds at the end. */
-function compare(dataDir: string, { answered }: Customers): string[] {
+function compare(dataDir: string, { answered }: Clients): string[] {
   const database = new Database(join(dataDir, "petstore.db"), { readonly: true });
   const rows = database.query<{ id: number; name: string }, []>("SELECT id, name FROM pets").all();
   database.close();
@@ -103,33 +103,33 @@ function compare(dataDir: string, { answered }: Customers): string[] {
 }
 
 /**
- * Kills the service this many times under customers, who find all that they asked for in the end; with the
- * header until one of them was killed between commit and response.
+ * Kills the service at least `rounds` times while clients send requests, and compares the store with the responses. With
+ * `header`, it goes on until a kill came between a commit and its response.
  */
 async function crashTest(rounds: number, header: string | undefined) {
   const random = new Random(SEED);
   const dataDir = newDataDir();
   const first = await Program.start(dataDir, environment);
-  const customers = new Customers(await newKey(dataDir, unlimitedQuota), header);
+  const clients = new Clients(await newKey(dataDir, unlimitedQuota), header);
   await first.end("SIGKILL");
-  const isEnough = (round: number) => round >= rounds && (customers.replays > 0 || header === undefined);
+  const isEnough = (round: number) => round >= rounds && (clients.replays > 0 || header === undefined);
   let round = 0;
-  for (; !isEnough(round) && customers.violations.length === 0; round++) {
+  for (; !isEnough(round) && clients.violations.length === 0; round++) {
     const program = await Program.start(dataDir, environment);
     let isGone = false;
-    const load = customers.sendTo(program.base, () => isGone);
+    const load = clients.sendTo(program.base, () => isGone);
     await Bun.sleep(random.below(LATEST_KILL * 1_000) / 1_000);
     isGone = true;
     await program.end("SIGKILL");
     await load;
   }
   const program = await Program.start(dataDir, environment);
-  await customers.finish(program.base);
+  await clients.finish(program.base);
   const status = await program.end();
-  const violations = [...customers.violations, ...compare(dataDir, customers)];
+  const violations = [...clients.violations, ...compare(dataDir, clients)];
   if (status !== 0) violations.push(`the service ended with ${status}`);
   rmSync(dataDir, { recursive: true, force: true });
-  return { violations, kills: round, replays: customers.replays, animals: customers.answered.size };
+  return { violations, kills: round, replays: clients.replays, animals: clients.answered.size };
 }
 
 test(

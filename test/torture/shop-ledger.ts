@@ -33,9 +33,9 @@ export type Claim = (id: string, name: string) => void;
 const nothing: Stock = { animal: undefined, orders: [] };
 
 /**
- * What clients know of animals that they change, sell and delete, and what they have a right to: each
- * animal and all its orders are, together, as the last acknowledged request left them, or as the one
- * leaves them that was not answered. Nothing in between, nothing older, nothing else.
+ * What clients know of animals that they change, sell and delete, and what must hold. After a kill, an animal and all
+ * its orders are together in one of two states: as the last acknowledged request left them, or as the request without a
+ * response leaves them.
  */
 export class ShopLedger {
   readonly violations: string[] = [];

@@ -17,7 +17,7 @@ export function shopRows(read: Read): [ShownAnimal[], ShownOrder[]] {
   ];
 }
 
-/** What of the store does not fit together, in words. */
+/** The contradictions in the store, in words. */
 export function rowViolations(read: Read): string[] {
   const wrong = {
     "its last event shows another status": `

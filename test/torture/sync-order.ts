@@ -8,9 +8,9 @@ const syncs = /^f(data)?sync$/;
 const sends = /^(write|writev|sendto|sendmsg)$/;
 
 /**
- * Looks in a trace for the way of each animal that was acknowledged: written to the log of the store
- * (its write-ahead log), then synced to the disk, and only then answered with 201. Returns what is
- * not so. The names must be as strace writes them: letters, digits and hyphens.
+ * Checks the order of system calls for each acknowledged animal: written to the log of the store (its write-ahead log),
+ * then synced to the disk, and only then answered with 201. Returns the violations. The names must be as strace writes
+ * them: letters, digits and hyphens.
  */
 export function syncOrderViolations(calls: readonly SystemCall[], names: readonly string[], wal: string): string[] {
   const walWrites = calls.filter((call) => writes.test(call.name) && pathOf(call) === wal);
@@ -27,8 +27,8 @@ export function syncOrderViolations(calls: readonly SystemCall[], names: readonl
 }
 
 /**
- * Looks for each folder that was made: its entry in the folder above must be synced before anything
- * is acknowledged. Returns what is not so.
+ * Checks each folder that was made: its entry in the folder above must be synced before anything is acknowledged.
+ * Returns the violations.
  */
 export function folderViolations(calls: readonly SystemCall[], folders: readonly string[]): string[] {
   const [response] = responsesIn(calls);
