@@ -11,7 +11,7 @@ import { eventually, serveSource } from "../harness/program.ts";
 import { startWorkers, workerPids } from "../harness/workers.ts";
 import { environment } from "../torture/keys.ts";
 
-/** As the service has it, but for the start, which may take longer there. In milliseconds. */
+/** The limits of the service, except that it lets a start take 60 s. In milliseconds. */
 const SILENCE = { starting: 25_000, serving: 2_500 };
 /** When clients of a worker that hangs are served again, in milliseconds: 3 s on a machine with nothing else to do. */
 const SERVED_AGAIN = 10_000;

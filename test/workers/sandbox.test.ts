@@ -10,7 +10,7 @@ import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
 
 const WORKERS = 4;
-/** The promise: what one process has changed of keys and shops holds in all so soon, in milliseconds. */
+/** The promise: a change of keys and shops by one process applies in all processes within this time, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
 const HOUR = 3_600;
 
@@ -97,7 +97,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     const { call, forward, ofEach, storage } = await newSandbox(quota);
     const other = await newSandbox(quota);
     const code = async () => (await call("GET", "/pets")).json.code;
-    // The first 429 begins the period in which requests are strikes, from its second second on.
+    // From one second after the first 429 on, requests are strikes.
     while ((await code()) === undefined);
     await eventually(code, (given) => given === "key_banned");
     await forward(60);

@@ -18,11 +18,11 @@ import { Animals, createBody } from "../torture/load.ts";
 import { Random } from "../torture/random.ts";
 
 const WORKERS = 3;
-/** The promise: what one process has changed of keys and plans holds in all so soon, in milliseconds. */
+/** The promise: a change of keys and plans by one process applies in all processes within this time, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
-/** The promise: all is well so soon after the server is back, in milliseconds. */
+/** The promise: after PostgreSQL is back, requests succeed again within this time, in milliseconds. */
 const BACK_WITHIN = 2_000;
-/** A leader that dies has a successor so soon, in milliseconds. */
+/** A leader that dies has a successor within this time, in milliseconds. */
 const LED_WITHIN = 10_000;
 
 const hasNewLimit = ({ headers }: Response) => headers.get("x-ratelimit-limit") === "1000";

@@ -134,7 +134,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s to the process group of `npm start`, workers too, is one request to stop: all response every request",
+    "%s to the process group of `npm start`, workers too, is one request to stop: every request gets its response",
     async (signal) => {
       const program = await Program.start(newDataDir(), settings, [...npmStart, "--", "--workers", "3"]);
       const requests = await Promise.all(Array.from({ length: 16 }, () => unfinishedRequest(program, key)));
