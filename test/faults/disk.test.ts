@@ -12,7 +12,10 @@ import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault
 /** More than fit into one group commit. */
 const MANY = 600;
 
-/** What must hold whatever lets writes fail for this reason: `begin` brings the fault, and what it gives ends it. */
+/**
+ * Checks that writes fail for this reason during a fault, that reads do not, and that writes succeed after it. `begin`
+ * starts the fault and returns a function that ends it.
+ */
 async function expectWritesToFailAndComeBack(
   store: StoreUnderFault,
   reason: string,

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program, programCommand, runJson, serveCommand } from "../harness/program.ts";
 import { secretKey } from "../harness/webhook-service.ts";
+import { canInject } from "./faulty-disk.ts";
 
 /** Makes every sync of the disk fail. */
 const failingSyncs = [
@@ -17,10 +18,7 @@ const failingSyncs = [
   "-e",
   "inject=fsync,fdatasync:error=EIO",
 ];
-/** False where strace is missing, or forbidden as it can be in a container. */
-const hasStrace = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o", "/dev/null", "true"]).success;
-
-describe.skipIf(!hasStrace)("a sync that fails", () => {
+describe.skipIf(!canInject)("a sync that fails", () => {
   test("ends the service at once, without an orderly stop and without acknowledging the write", async () => {
     // With the key of webhooks, which the first start would sync into the data folder.
     const settings = { PETSTORE_ENV: "staging", PETSTORE_SECRET_KEY: secretKey };

@@ -18,7 +18,7 @@ test.skipIf(!canInject).each([
   ["link,linkat", 1, false],
   ["fsync", 2, true],
   ["unlink,unlinkat", 1, true],
-] as const)("is whole or absent after a kill at %s number %i", async (calls, when, isNamed) => {
+] as const)("the key is whole or absent after a kill at %s number %i", async (calls, when, isNamed) => {
   const store = mkdtempSync(join(folder, "store-"));
   const inject = ["-f", "-o", "/dev/null", "-e", `trace=${calls}`, "-e", `inject=${calls}:signal=KILL:when=${when}`];
   const child = Bun.spawn(["strace", ...inject, process.execPath, "-e", script, store], { stderr: "ignore" });
