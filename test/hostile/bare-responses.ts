@@ -41,7 +41,7 @@ function chunked(body: string): string {
   return `${chunk(body)}0\r\n\r\n`;
 }
 
-/** The table of `docs/decisions/http.md`, which is held against this one. */
+/** The table of `docs/decisions/http.md`, which a test compares with this one. */
 export const bareResponses: readonly BareResponse[] = [
   {
     what: "a request line of fewer than three words, or whose target is neither a path nor an address",

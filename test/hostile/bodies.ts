@@ -9,7 +9,7 @@ import { dangerousNames, hostileNumber, isInt64Text } from "./hostile-texts.ts";
 import { Oracle } from "./oracle.ts";
 import type { Target } from "./target.ts";
 
-/** Bodies, by an ordinary client. Operations without a body are sent some in `framing.ts`. */
+/** Sends bodies with an ordinary client. `framing.ts` sends bodies to operations that have none. */
 export function attackBodies(operation: Operation, target: () => Target): void {
   if (!operation.body) return;
   const valid = bodyOf(operation) as string;

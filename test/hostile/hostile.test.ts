@@ -31,8 +31,9 @@ afterAll(() => target.program.child.kill());
 const refusedAnyway = new Set(["getRequest", "getWebhookDelivery", "redeliverWebhooks"]);
 
 /**
- * Not those that answer 20 times a minute, nor a stream, which does not end, nor those of which a 400 does not tell
- * whether the request was taken for valid. Up to their handlers, they share all code with the others.
+ * The operations to attack. Left out are `refusedAnyway`, operations that are limited to 20 requests a minute, streams,
+ * which do not end, and operations with a 400 error of their own, because their 400 does not show whether the input was
+ * valid. Up to their handlers, they share all code with the others.
  */
 const attacked = operations.filter(
   ({ name, separateQuota, response, errors }) =>
