@@ -1,11 +1,11 @@
 import { session } from "./session/session.ts";
 import { SignIn } from "./session/sign-in.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { useStore } from "./store.ts";
 import { Toasts } from "./ui/toasts.tsx";
+import { useWatchable } from "./watchable.ts";
 
 export function App() {
-  const { kind } = useStore(session);
+  const { kind } = useWatchable(session);
   return (
     <>
       {kind === "open" ? <Shell /> : <SignIn />}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Store, useStore } from "./store.ts";
+import { useWatchable, Watchable } from "./watchable.ts";
 
 /** The path that contains `v1/` and `console/`: `/`, or for example `/api/` if a proxy serves the service there. */
 const root = new URL("../..", import.meta.url).pathname;
@@ -25,10 +25,10 @@ export function currentPlace(): Place {
   };
 }
 
-const place = new Store(currentPlace());
+const place = new Watchable(currentPlace());
 addEventListener("popstate", () => place.set(currentPlace()));
 
-export const usePlace = (): Place => useStore(place);
+export const usePlace = (): Place => useWatchable(place);
 
 /** The address of a location in the console. Undefined and empty query parameters are left out. */
 function addressOf(path: string, query: Query = {}): string {

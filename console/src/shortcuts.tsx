@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Store, useStore } from "./store.ts";
 import { Dialog } from "./ui/dialog.tsx";
+import { useWatchable, Watchable } from "./watchable.ts";
 
 interface Shortcut {
   readonly keys: string;
@@ -11,7 +11,7 @@ interface Shortcut {
 /** How long the second key of a pair may take, in milliseconds. */
 const PAIR_TIME = 1_000;
 
-const shortcuts = new Store<readonly Shortcut[]>([]);
+const shortcuts = new Watchable<readonly Shortcut[]>([]);
 let first: { key: string; at: number } | undefined;
 
 /** A shortcut of one key, or two such as `g a`, that works while the component is mounted. Without `run` it does nothing. */
@@ -45,7 +45,7 @@ addEventListener("keydown", onKey);
 
 /** Lists the shortcuts of the page when the user asks for them. */
 export function ShortcutList() {
-  const all = useStore(shortcuts);
+  const all = useWatchable(shortcuts);
   const [isOpen, setOpen] = useState(false);
   useShortcut("?", "Show the shortcuts", () => setOpen(true));
   if (!isOpen) return null;

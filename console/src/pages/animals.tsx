@@ -13,7 +13,6 @@ import { ImportPets } from "../shop/import-pets.tsx";
 import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
 import { deletePets, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
-import { useStore } from "../store.ts";
 import { SelectFilter } from "../ui/filters.tsx";
 import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
@@ -23,6 +22,7 @@ import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
+import { useWatchable } from "../watchable.ts";
 
 const PAGE = 50;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
@@ -45,7 +45,7 @@ export function Animals() {
   const pages = useQuery(...petsQuery(petstore, query));
   const { data } = pages;
   const { data: categories } = useCategories();
-  const hidden = useStore(pendingDeletions);
+  const hidden = useWatchable(pendingDeletions);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [dialog, setDialog] = useState<"add" | "import" | "export" | bigint>();
 

@@ -9,7 +9,6 @@ import { EventLine } from "../shop/event-text.tsx";
 import { useFigures } from "../shop/figures.ts";
 import { orderColumns } from "../shop/order-rows.tsx";
 import { ORDERS } from "../shop/orders.ts";
-import { useStore } from "../store.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
@@ -17,6 +16,7 @@ import { Status } from "../ui/status.tsx";
 import { Skeleton, Table } from "../ui/table.tsx";
 import { Countdown } from "../ui/time.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
+import { useWatchable } from "../watchable.ts";
 
 const ORDERS_SHOWN = 10;
 const EVENTS_SHOWN = 20;
@@ -120,7 +120,7 @@ function Latest() {
   const { data } = query;
   return (
     <section aria-label="Latest changes">
-      <h2>Latest changes {useStore(isLive) && <span class="status enabled fine">Live</span>}</h2>
+      <h2>Latest changes {useWatchable(isLive) && <span class="status enabled fine">Live</span>}</h2>
       <Loading of={query} />
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
       <ol class="events" aria-label="Events">

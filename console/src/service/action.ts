@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { useRerender } from "../store.ts";
+import { useRerender } from "../watchable.ts";
 import { reportRequestError } from "./query.ts";
 
 /** A change that the user requests. Only one runs at a time. */

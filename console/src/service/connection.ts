@@ -1,5 +1,5 @@
 import type { RateLimit } from "petstore-client";
-import { Store } from "../store.ts";
+import { Watchable } from "../watchable.ts";
 
 /** Why requests wait: no connection, a used-up limit, a banned key or an unavailable service. */
 export type Interruption =
@@ -12,9 +12,9 @@ export type Interruption =
       readonly isOfSandbox: boolean;
     };
 
-export const interruption = new Store<Interruption | undefined>(undefined);
+export const interruption = new Watchable<Interruption | undefined>(undefined);
 /** The window with the least remaining, from the last response. */
-export const limits = new Store<RateLimit | undefined>(undefined);
+export const limits = new Watchable<RateLimit | undefined>(undefined);
 
 /** How long an interruption lasts if the response has no `Retry-After`, in seconds. */
 const DEFAULT_WAIT = 5;

@@ -1,12 +1,12 @@
 import { AuthenticationError, type Event, type Petstore, PetstoreError } from "petstore-client";
-import { Store } from "../store.ts";
+import { Watchable } from "../watchable.ts";
 import { invalidate, reportRequestError } from "./query.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
 
 /** Whether events arrive as they happen. */
-export const isLive = new Store(false);
+export const isLive = new Watchable(false);
 
 /** The id of the last event in the log. */
 async function readLastEventId(petstore: Petstore, options = {}): Promise<bigint> {

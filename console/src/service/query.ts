@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useRerender } from "../store.ts";
+import { useRerender } from "../watchable.ts";
 
 /** When a page opens, data younger than this are shown without a new request, in milliseconds. */
 const FRESH_TIME = 5_000;

@@ -3,7 +3,7 @@ import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
 import { clearCache, onRequestError } from "../service/query.ts";
-import { Store, useStore } from "../store.ts";
+import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
 
 /** The user is signed in with a key. */
@@ -21,7 +21,7 @@ type Session =
   /** The user is not signed in. `error` is why the last key was refused. */
   | { readonly kind: "closed"; readonly error?: PetstoreError | undefined };
 
-export const session = new Store<Session>({ kind: "starting" });
+export const session = new Watchable<Session>({ kind: "starting" });
 
 /** How long the session waits for the first query of its page, in milliseconds. Rendering twice takes longer. */
 const PREPARE_TIME = 200;
@@ -89,7 +89,7 @@ function signOutIfUnauthorized(error: unknown): void {
 
 /** The session, for pages, which are rendered only while the user is signed in. */
 export function useSession(): OpenSession {
-  return useStore(session) as OpenSession;
+  return useWatchable(session) as OpenSession;
 }
 
 /** Whether the key may use an operation. What it may not use is not shown. */

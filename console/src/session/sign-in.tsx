@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import icon from "../icon.svg";
-import { useStore } from "../store.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { useWatchable } from "../watchable.ts";
 import { session, signIn } from "./session.ts";
 
 /** The page that is shown while the user is not signed in. */
 export function SignIn() {
-  const current = useStore(session);
+  const current = useWatchable(session);
   const [key, setKey] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const isClosed = current.kind === "closed";

@@ -3,8 +3,8 @@ import { usePlace } from "../router.tsx";
 import { interruption } from "../service/connection.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
-import { useStore } from "../store.ts";
 import { Countdown } from "../ui/time.tsx";
+import { useWatchable } from "../watchable.ts";
 
 /** How often the console checks whether the connection is back, in milliseconds. */
 const CHECK_INTERVAL = 2_000;
@@ -30,7 +30,7 @@ const titles = {
 function InterruptionBanner() {
   const { petstore } = useSession();
   const { path } = usePlace();
-  const current = useStore(interruption);
+  const current = useWatchable(interruption);
   const kind = current?.kind;
   const until = current && current.kind !== "lost" ? current.until : 0;
   useEffect(() => {

@@ -3,9 +3,9 @@ import { groups, type PageEntry } from "../pages/page-entry.ts";
 import { Link } from "../router.tsx";
 import { limits } from "../service/connection.ts";
 import { signOut, useSession } from "../session/session.ts";
-import { useStore } from "../store.ts";
 import { Countdown, Time } from "../ui/time.tsx";
 import { numberOf } from "../ui/words.ts";
+import { useWatchable } from "../watchable.ts";
 
 interface NavigationProps {
   readonly pages: readonly PageEntry[];
@@ -68,7 +68,7 @@ export function Navigation({ pages, current, isOpen, setOpen }: NavigationProps)
 
 /** How much is left of the window with the least remaining. */
 function Limits() {
-  const known = useStore(limits);
+  const known = useWatchable(limits);
   if (!known) return null;
   const { limit, remaining, reset } = known;
   return (

@@ -1,13 +1,13 @@
 import type { Pet } from "petstore-client";
 import { useEffect } from "preact/hooks";
 import { session } from "../session/session.ts";
-import { Store, useStore } from "../store.ts";
+import { useWatchable, Watchable } from "../watchable.ts";
 
 /** The most ids that one request may have. */
 const MAX_IDS = 100;
 
 /** Requested names; null for a deleted animal. */
-const names = new Store<ReadonlyMap<bigint, string | null>>(new Map());
+const names = new Watchable<ReadonlyMap<bigint, string | null>>(new Map());
 session.watch(() => session.value.kind !== "open" && names.set(new Map())); // the next user may have another shop
 const wanted = new Set<bigint>();
 
@@ -45,7 +45,7 @@ export const nameOf = (id: bigint): string => names.value.get(id) ?? `Animal ${i
 
 /** The name of an animal; its number while the name is not known, or if it was deleted. */
 export function PetName({ id }: { readonly id: bigint }) {
-  const known = useStore(names).get(id);
+  const known = useWatchable(names).get(id);
   useEffect(() => requestName(id), [id]);
   return known ? <bdi>{known}</bdi> : <span class="number">No. {String(id)}</span>;
 }

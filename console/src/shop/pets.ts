@@ -1,9 +1,9 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
 import { invalidate, updateCache } from "../service/query.ts";
-import { Store } from "../store.ts";
 import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
+import { Watchable } from "../watchable.ts";
 import { replaceItem, withoutItem } from "./lists.ts";
 import { cacheNames } from "./pet-name.tsx";
 
@@ -15,7 +15,7 @@ export const FIGURES = `${PETS} figures`;
 const CONCURRENCY = 4;
 
 /** Ids of animals whose deletion can still be undone. They are not shown. */
-export const pendingDeletions = new Store<ReadonlySet<bigint>>(new Set());
+export const pendingDeletions = new Watchable<ReadonlySet<bigint>>(new Set());
 
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { clockOffset } from "../service/clock.ts";
-import { useRerender, useStore } from "../store.ts";
+import { useRerender, useWatchable } from "../watchable.ts";
 
 let format: Intl.DateTimeFormat | undefined;
 /** "21 Nov 2026, 12:00:00". The formatter is created when it is first used, because that is slow. */
@@ -25,7 +25,7 @@ function relativeTime(at: number, now: number): string {
 
 /** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
 function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boolean | undefined } = {}): number {
-  const offset = useStore(clockOffset);
+  const offset = useWatchable(clockOffset);
   const tick = useRerender();
   useEffect(() => {
     const timer = setInterval(tick, isCountdown ? 1_000 : 30_000);

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { explain } from "../service/explain.ts";
 import { reportRequestError } from "../service/query.ts";
-import { Store, useStore } from "../store.ts";
+import { useWatchable, Watchable } from "../watchable.ts";
 import { MESSAGE_TIME } from "./message-time.ts";
 
 /** A short message at the edge of the page. */
@@ -13,7 +13,7 @@ interface Toast {
 }
 
 let lastId = 0;
-const toasts = new Store<readonly Toast[]>([]);
+const toasts = new Watchable<readonly Toast[]>([]);
 const add = (toast: Omit<Toast, "id">) => toasts.set([...toasts.value, { ...toast, id: ++lastId }]);
 const remove = (toast: Toast) => toasts.set(toasts.value.filter((other) => other !== toast));
 
@@ -30,7 +30,7 @@ export function sayFailure(what: string, error: unknown): void {
 }
 
 export function Toasts() {
-  const all = useStore(toasts);
+  const all = useWatchable(toasts);
   return (
     <div class="toasts" role="status">
       {all.map((toast) => (

@@ -1,7 +1,7 @@
 import { useEffect, useReducer } from "preact/hooks";
 
 /** A value that parts of the page watch. */
-export class Store<T> {
+export class Watchable<T> {
   #value: T;
   readonly #watchers = new Set<() => void>();
 
@@ -29,13 +29,13 @@ export class Store<T> {
 /** Returns a function that renders the component again. */
 export const useRerender = (): (() => void) => useReducer((count: number) => count + 1, 0)[1] as () => void;
 
-/** The value of a store; the component renders again when it changes. */
-export function useStore<T>(store: Store<T>): T {
+/** The current value; the component renders again when it changes. */
+export function useWatchable<T>(watchable: Watchable<T>): T {
   const rerender = useRerender();
-  const rendered = store.value;
+  const rendered = watchable.value;
   useEffect(() => {
-    if (!Object.is(store.value, rendered)) rerender(); // it changed between rendering and watching
-    return store.watch(() => rerender());
-  }, [store]);
+    if (!Object.is(watchable.value, rendered)) rerender(); // it changed between rendering and watching
+    return watchable.watch(() => rerender());
+  }, [watchable]);
   return rendered;
 }
