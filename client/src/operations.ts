@@ -238,7 +238,7 @@ export interface LimitWindow {
   readonly reset: number;
 }
 
-/** The windows of the account, which all of its keys share. */
+/** The windows of the shop, which all of its keys share. */
 export interface KeyLimits {
   /** The current minute. Its first request began it. */
   readonly minute: LimitWindow;
@@ -246,7 +246,7 @@ export interface KeyLimits {
   readonly day: LimitWindow;
 }
 
-/** Strikes of the key since its last 429. Waiting for `Retry-After` resets them to 0. */
+/** Strikes of the key. Waiting for `Retry-After` resets them to 0, and so does a ban. */
 export interface KeyStrikes {
   /** Requests sent before the `Retry-After` of a 429 had passed. */
   readonly count: number;
@@ -274,7 +274,7 @@ export interface BanSchedule {
   readonly forgottenAfter: number;
 }
 
-/** The calling key, its account, and their current limits. */
+/** The calling key, its account, and its current limits. */
 export interface CurrentKey {
   /** Identifies the key. It is not secret. */
   readonly id: string;
@@ -410,7 +410,7 @@ export interface UsageCount {
   readonly deprecated?: boolean | undefined;
 }
 
-/** Requests of an account in a minute, an hour or a day. */
+/** Requests of a shop in a minute, an hour or a day. */
 export interface UsageInterval {
   /** When the minute, hour or day begins. */
   readonly start: string;
@@ -1470,7 +1470,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the calling key (experimental).
    *
-   * Returns the scopes of the calling key, the current limits of its account, and how close a ban is or when it ends.
+   * Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.
    *
    * Any valid key may use it.
    *
@@ -1515,9 +1515,9 @@ export interface Petstore<Ids extends IdKind> {
   revokeKey(keyId: string, options?: CallOptions): Promise<NoContent>;
 
   /**
-   * Get the account's usage (experimental).
+   * Get the shop's usage (experimental).
    *
-   * Returns the number of requests of all keys of the account, by operation and response status, newest first, one page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. If the service is killed, the last seconds may be missing.
+   * Returns the number of requests of all keys of the shop, by operation and response status, newest first, one page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. If the service is killed, the last seconds may be missing.
    *
    * Needs a key with the scope `read`.
    *

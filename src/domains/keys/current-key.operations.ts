@@ -34,7 +34,7 @@ const CurrentKey = Type.Object(
         minute: described(LimitWindow, "The current minute. Its first request began it."),
         day: described(LimitWindow, "The UTC calendar day."),
       },
-      { title: "KeyLimits", description: "The windows of the account, which all of its keys share." },
+      { title: "KeyLimits", description: "The windows of the shop, which all of its keys share." },
     ),
     strikes: Type.Object(
       {
@@ -43,7 +43,7 @@ const CurrentKey = Type.Object(
       },
       {
         title: "KeyStrikes",
-        description: "Strikes of the key since its last 429. Waiting for `Retry-After` resets them to 0.",
+        description: "Strikes of the key. Waiting for `Retry-After` resets them to 0, and so does a ban.",
       },
     ),
     ...banField,
@@ -57,7 +57,7 @@ const CurrentKey = Type.Object(
       { title: "BanSchedule", description: "How long bans last." },
     ),
   },
-  { title: "CurrentKey", description: "The calling key, its account, and their current limits." },
+  { title: "CurrentKey", description: "The calling key, its account, and its current limits." },
 );
 export type CurrentKeyBody = Static<typeof CurrentKey>;
 
@@ -78,7 +78,7 @@ const getCurrentKey = defineOperation({
   tag: account,
   summary: "Get the calling key",
   description:
-    "Returns the scopes of the calling key, the current limits of its account, and how close a ban is or when it ends.",
+    "Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.",
   scope: "any",
   separateQuota: "free",
   response: {

@@ -26,7 +26,7 @@ const UsageInterval = Type.Object(
       { description: "The same requests by operation and status.", maxItems: MAX_COUNTS },
     ),
   },
-  { title: "UsageInterval", description: "Requests of an account in a minute, an hour or a day." },
+  { title: "UsageInterval", description: "Requests of a shop in a minute, an hour or a day." },
 );
 export type UsageInterval = Static<typeof UsageInterval>;
 
@@ -44,9 +44,9 @@ const getUsage = defineOperation({
   method: "GET",
   path: "/usage",
   tag: account,
-  summary: "Get the account's usage",
+  summary: "Get the shop's usage",
   description:
-    "Returns the number of requests of all keys of the account, by operation and response status, newest first, one " +
+    "Returns the number of requests of all keys of the shop, by operation and response status, newest first, one " +
     "page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. " +
     "If the service is killed, the last seconds may be missing.",
   separateQuota: "free",
