@@ -40,7 +40,7 @@ export interface Admission {
   readonly retryAfter: number;
 }
 
-/** The state of one window of an account. */
+/** The state of one window of a shop. */
 export interface WindowStatus {
   /** The maximum number of requests in the window. */
   readonly limit: number;
@@ -50,7 +50,7 @@ export interface WindowStatus {
   readonly reset: number;
 }
 
-/** The limits of a key and its account. */
+/** The limits of a key and its shop. */
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
@@ -67,7 +67,7 @@ export interface LimitStatus {
 
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
 export interface Limiter {
-  /** For a request with a valid key: the account's windows, the key's strikes and bans. */
+  /** For a request with a valid key: the windows of the shop, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
    * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
@@ -76,7 +76,7 @@ export interface Limiter {
    * these counts.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
-  /** The limits of the key and its account, without counting a request. */
+  /** The limits of the key and its shop, without counting a request. */
   peek(caller: Caller): MaybePromise<LimitStatus>;
   /**
    * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows, strikes and

@@ -47,7 +47,7 @@ export type Stage = (exchange: Exchange, services: StageServices) => MaybePromis
 
 /**
  * Stage: identifies the caller. A request without a valid key is counted as an anonymous client before it is refused.
- * A request of a suspended account is counted in the account's windows before it is refused.
+ * A request of a suspended account is counted in the windows of its shop before it is refused.
  */
 const identify: Stage = (exchange, { authenticator }) => {
   const token = bearerToken(exchange.request.headers.get("authorization"));
@@ -82,7 +82,7 @@ const shedLoad: Stage = (exchange, services) =>
     isRefused ? refuseAtOverload(exchange, services.shedder) : undefined,
   );
 
-/** Stage: counts the request against the windows of its account or, without a valid key, of its address. */
+/** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
 const admit: Stage = (exchange, { limiter, addressOf }) => {
   const { caller, operation } = exchange;
   const separate = caller && separateQuotaOf(operation?.operation, caller);

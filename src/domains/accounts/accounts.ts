@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Plan } from "./plans.ts";
 
-/** A customer. Quotas count for all of its keys together. */
+/** A customer. Its live keys share its quota, and its test keys share a second, equal one. */
 export interface Account extends Quota {
   readonly id: string;
   readonly name: string;

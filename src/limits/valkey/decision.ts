@@ -75,7 +75,7 @@ export function separateAdmission({ perMinute }: Caller, { minute, day, banEnds 
     : { verdict: "admitted", limit: perMinute, remaining: 0, reset: banEnds, retryAfter: 0 };
 }
 
-/** The limits of a key and its account. */
+/** The limits of a key and its shop. */
 export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
   const { now, ahead, banEnds, banLevel } = decision;
   return {
