@@ -47,8 +47,11 @@ test("serves real HTTP, as its own test shows", async () => {
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[12] passed, 0 failed/); // on each engine that is there
 });
 
-test("obeys the import rules", async () => {
-  const { stdout, stderr, status } = await copy.shell("npm test -- test/architecture.test.ts");
+test.each([
+  ["the import rules", "architecture"],
+  ["the rule that each change declares its events", "emitted-events"],
+])("obeys %s", async (_, file) => {
+  const { stdout, stderr, status } = await copy.shell(`npm test -- test/${file}.test.ts`);
   expect(status === 0 ? "" : stdout + stderr).toBe("");
 });
 
