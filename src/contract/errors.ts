@@ -184,7 +184,7 @@ export const overloaded = defineError({
     "`Retry-After` says when to try again.",
 });
 
-/** Of the operations that are streamed. */
+/** Errors of streamed operations. */
 export const tooManyStreams = defineError({
   code: "too_many_streams",
   status: 429,
@@ -196,7 +196,7 @@ export const streamsExhausted = defineError({
   meaning: "The process has reached its maximum number of streams. `Retry-After` says when to try again.",
 });
 
-/** Of the operations that honour `If-Match`. */
+/** The error of operations that honour `If-Match`. */
 export const preconditionFailed = defineError({
   code: "precondition_failed",
   status: 412,

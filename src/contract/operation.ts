@@ -65,7 +65,7 @@ export interface Operation {
   };
   /**
    * Types of the events that a success adds to the log of the shop. The first is always added, unless nothing changed.
-   * Empty for an operation that is not a `GET` and changes no resource.
+   * Absent for a `GET`. Required for every other operation; empty if it changes no resource.
    */
   readonly emits?: readonly EventType["type"][];
   /**

@@ -18,7 +18,7 @@ export function isInt64(schema: TSchema): boolean {
   return type === "integer" && format === "int64";
 }
 
-/** Bounds of a signed 32-bit integer, the format of integers that stay small. */
+/** The largest signed 32-bit integer. */
 const INT32_MAX = 2 ** 31 - 1;
 
 interface CountOptions {

@@ -49,7 +49,7 @@ function projectInt64(value: unknown): unknown {
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
 }
 
-/** Of an object whose names clients choose. */
+/** The projection of an object whose property names clients choose. */
 function mapProjection(values: TSchema): Projection {
   const project = compileProjection(values);
   return (value) => Object.fromEntries(Object.entries(value as object).map(([name, field]) => [name, project(field)]));

@@ -11,8 +11,8 @@ type Failures<O> = {
 };
 
 /**
- * The success for an outcome of a store, or the failure that the table has for its refusal. A refusal without a
- * failure does not compile.
+ * The success for an outcome of a store, or the failure that `failures` has for its refusal. A refusal without a failure
+ * does not compile.
  */
 export function successOr<O, const F extends Failures<O>>(
   outcome: O,

@@ -6,8 +6,8 @@ import { isInt64, parseInt64 } from "./schemas.ts";
 const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
 /**
- * Compiles a reader for the text of each property. A reader of a number or an object returns text that it cannot read
- * unchanged, and validation then rejects it.
+ * Compiles a reader for the text of each property. If a reader of a number or an object cannot read a text, it returns
+ * the text unchanged, and validation rejects it.
  */
 export function compileTextReaders({ properties }: TObject): ReadonlyMap<string, (text: string) => unknown> {
   return new Map(Object.entries(properties).map(([name, schema]) => [name, compileTextReader(schema)]));
