@@ -26,7 +26,7 @@ import { failureResponse, optionsResponse, successResponse } from "./response.ts
 import { type StageServices, stageNames, stages } from "./stages.ts";
 import type { Streams } from "./streams.ts";
 
-/** Seconds after which a client may retry a request that timed out. */
+/** The `Retry-After` of a request for which the store was too slow, in seconds. */
 const LATE_RETRY = 5;
 
 export interface ApiServices extends ReportServices {

@@ -12,8 +12,8 @@ export interface LoadLimits {
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
   /**
-   * If this many requests wait for the store, a shop may not write if it has an equal share of them in flight: this
-   * number, divided by the number of shops with requests in flight.
+   * While this many requests wait for the store, a shop may not write if its own requests in flight are at least this
+   * number divided by the number of shops with requests in flight.
    */
   readonly maxWaiting: number;
   /** How long one turn of the event loop may start requests, in milliseconds. */
@@ -23,8 +23,8 @@ export interface LoadLimits {
 /**
  * `refuseOneIn` is 16: a refusal costs almost as much as a response, because most of the work is HTTP. Refusals
  * therefore take at most a sixteenth of the time; refusing every excess request would leave no time for the
- * others. A client that obeys `Retry-After` frees its slot for at least a second, which drains the queue. TCP
- * limits the others to one request per connection.
+ * others. A client that obeys `Retry-After` frees its slot for at least a second, which drains the queue. The others wait
+ * for each response before they send again.
  */
 export const loadLimits: LoadLimits = {
   maxInFlight: 256,

@@ -24,9 +24,9 @@ const MAX_HOLD = 2_000;
 /** The handlers of a server, created once its address is known. */
 export interface Served {
   readonly api: Api;
-  /** The path of the base URL, such as `/v1`. */
+  /** The path of the base address, such as `/v1`. */
   readonly basePath: string;
-  /** The `Link` header of the base URL itself, which has no operation. */
+  /** The `Link` header of the base address itself, which has no operation. */
   readonly baseLinks: string;
   /** Routes below the base address, by pattern. */
   readonly routes: ReadonlyMap<string, Route>;
