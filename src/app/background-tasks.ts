@@ -3,8 +3,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 /**
- * Milliseconds between two rounds. At most a second of data may be lost when the process is killed. Half of it is left
- * for a busy process, in which a round starts late and takes longer.
+ * Milliseconds between two rounds. At most a second of data may be lost when the process is killed. The other half
+ * second is left for a busy process, in which a round starts late and takes longer.
  */
 const PERIOD = 500;
 

@@ -38,7 +38,7 @@ export async function readBanEnds(
       const some = keys.slice(start, start + KEY_BATCH);
       const questions = some.map(({ keyId, ...shop }) => ({
         keyId,
-        owner: shop.accountId,
+        owner: shop.accountId, // with `kind`, the name of the hash that has the shop's counts
         kind: shop.mode,
         shop,
         quota,
@@ -58,7 +58,10 @@ export async function readBanEnds(
   return ends;
 }
 
-/** If the server does not know a shop, its next request restores its bans from the store. */
+/**
+ * The end of a key's ban. If the server does not know the shop, the stored ban counts: the next request of the shop
+ * restores it.
+ */
 function endOfBan(decision: Decision | undefined, stored: number | undefined): number | undefined {
   if (!decision) return stored;
   return decision.now < decision.banEnds ? realSeconds(decision.banEnds, decision.ahead) : undefined;
@@ -81,7 +84,8 @@ export async function liftBanOf(
       yield* liftBan(shop, keyId, clock.now());
       yield* clearNotedBan(keyId);
     });
-    await counts?.forgetKey(shop, keyId); // if it lost its data in between, a process has restored the ban
+    // Again: if the server lost its data in between, a process may have restored the ban from the store.
+    await counts?.forgetKey(shop, keyId);
   } finally {
     counts?.close();
   }

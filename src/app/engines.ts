@@ -27,7 +27,7 @@ export interface Engine {
   readonly setting: keyof typeof settings;
   /** True if only one process may serve the store. */
   readonly isForOneProcess: boolean;
-  /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
+  /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;

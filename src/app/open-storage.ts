@@ -53,7 +53,7 @@ export function restoreStorage(config: Config, backup: string, now: Date): Resto
   }
 }
 
-/** The folder in which opening the store would create it; undefined if it exists or that is not known. */
+/** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
 export function folderToCreate(config: Config): string | undefined {
   return engineOf(config).folderToCreate();
 }

@@ -10,8 +10,8 @@ const PAUSE = 60_000;
 export type TakeBackup = (stop: AbortSignal) => Promise<void>;
 
 /**
- * Takes a backup whenever the newest one is older than the plan says. `take` does it in another process, because a copy
- * of a large store keeps a thread busy for seconds.
+ * Takes a backup whenever the newest one is at least `every` old. `take` does it in another process, because a copy of a
+ * large store keeps a thread busy for seconds.
  */
 export function scheduleBackups(
   { every, folder }: BackupSettings,

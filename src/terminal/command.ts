@@ -9,7 +9,7 @@ export interface StoreAccess {
   open(observer?: StorageObserver): Promise<Storage>;
   /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`. */
   openOrMake(): Promise<Storage>;
-  /** The folder in which opening the store would create it; undefined if it exists or that is not known. */
+  /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Rejects with `StorageUnusable` if the store belongs to another environment than the settings say. */
   requireOwnEnvironment(storage: Storage): Promise<void>;
