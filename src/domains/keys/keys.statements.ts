@@ -88,12 +88,13 @@ export const insertKey = statement<KeyRow>(
   `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
-// A key that is revoked or expires earlier does not change. A revoked key loses its digest, so looking it up takes
+// A key that is already revoked keeps its time of revocation. A revoked key loses its digest, so looking it up takes
 // exactly as long as looking up an unknown key.
 export const revoke = statement<KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), digest = 'revoked ' || id WHERE id = $2
    RETURNING ${keyColumns}`,
 );
+// A key that expires earlier does not change.
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );

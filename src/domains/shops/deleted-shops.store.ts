@@ -9,7 +9,7 @@ const BATCHES = 20;
 /** How long transactions that began before the end of a shop may still write to it, in milliseconds. */
 const STILL_WRITTEN_FOR = 5_000;
 
-/** Shops whose account was deleted or whose sandbox was reset. Nothing more is written to them. */
+/** Shops of deleted accounts, and sandboxes as they were before a reset. No new transaction writes to them. */
 export class DeletedShops {
   readonly #storage: Storage;
   readonly #tables: readonly OwnedTable[];
