@@ -1,16 +1,18 @@
 // How counts of requests are stored: the minutes of an hour, or the hours of a day, as one text. All times are in unix
-// seconds.
+// seconds, except `minute`.
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from "../../timing/units.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
-/** Requests of one key in one minute, in minutes since 1970. `operation` is empty if no operation matched. */
+/** Requests in one minute of one key, or of all keys of a shop together. */
 export interface RequestCount {
   readonly shop: ShopName;
   /** Empty for the sum of all keys of the shop. */
   readonly keyId: string;
+  /** In minutes since 1970. */
   readonly minute: number;
+  /** Empty if no operation matched. */
   readonly operation: string;
   readonly status: number;
   readonly requests: number;
@@ -40,7 +42,7 @@ const sources: Readonly<Record<Granularity, { span: Span; interval: number; reac
   day: { span: "day", interval: DAY_SECONDS, reach: 30 * DAY_SECONDS },
 };
 
-/** The history that has the intervals of a granularity. */
+/** Where the intervals of a granularity are stored, and how far back they go. */
 export interface History {
   readonly span: Span;
   /** The length of a span, in seconds. */
@@ -49,7 +51,7 @@ export interface History {
   readonly interval: number;
   /** How far back the intervals reach, in seconds. */
   readonly reach: number;
-  /** The maximum number of spans that this time overlaps. */
+  /** The maximum number of spans that `reach` overlaps. */
   readonly spans: number;
 }
 
