@@ -43,7 +43,7 @@ const sources: Readonly<Record<Granularity, { span: Span; interval: number; reac
 };
 
 /** Where the intervals of a granularity are stored, and how far back they go. */
-export interface History {
+export interface StoredIntervals {
   readonly span: Span;
   /** The length of a span, in seconds. */
   readonly length: number;
@@ -55,7 +55,7 @@ export interface History {
   readonly spans: number;
 }
 
-export function historyOf(granularity: Granularity): History {
+export function storedIntervalsOf(granularity: Granularity): StoredIntervals {
   const { span, interval, reach } = sources[granularity];
   const { length } = spans[span];
   return { span, length, interval, reach, spans: reach / length + 1 };

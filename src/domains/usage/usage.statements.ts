@@ -1,5 +1,5 @@
 import { type Row, statement } from "../../storage/statement.ts";
-import { type History, historyOf, type StoredCounts } from "./usage-intervals.ts";
+import { type StoredCounts, type StoredIntervals, storedIntervalsOf } from "./usage-intervals.ts";
 
 interface CountsRow extends Row, StoredCounts {
   operation: string;
@@ -22,8 +22,8 @@ export interface SweptRow extends Row {
 }
 
 const key = "span, starts_at, account_id, mode, key_id, operation, status";
-/** Reads the counts of a key in all spans of a history in one statement. `$5` and later are the starts of the spans. */
-const countsOf = ({ spans }: History) =>
+/** Reads the counts of a key in several spans in one statement. `$5` and later are the starts of the spans. */
+const countsOf = ({ spans }: StoredIntervals) =>
   statement<SpanRow>(
     `SELECT starts_at, operation, status, counts FROM usage_counts
      WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
@@ -31,9 +31,9 @@ const countsOf = ({ spans }: History) =>
      ORDER BY starts_at DESC, operation, status`,
   );
 export const readCounts = {
-  minute: countsOf(historyOf("minute")),
-  hour: countsOf(historyOf("hour")),
-  day: countsOf(historyOf("day")),
+  minute: countsOf(storedIntervalsOf("minute")),
+  hour: countsOf(storedIntervalsOf("hour")),
+  day: countsOf(storedIntervalsOf("day")),
 };
 export const readCount = statement<CountsRow>(
   `SELECT operation, status, counts FROM usage_counts

@@ -24,11 +24,11 @@ import {
 } from "./usage.statements.ts";
 import {
   floor,
-  historyOf,
   intervalsOf,
   type RequestCount,
   type Span,
   startOf,
+  storedIntervalsOf,
   toUsageInterval,
   withRequests,
 } from "./usage-intervals.ts";
@@ -102,8 +102,8 @@ export class UsageStore {
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
   ): MaybePromise<Page<UsageInterval, number>> {
-    const history = historyOf(granularity);
-    const { span, length, interval, reach, spans } = history;
+    const stored = storedIntervalsOf(granularity);
+    const { span, length, interval, reach, spans } = stored;
     const oldest = floor(now / 1000 - reach, interval);
     const newest = floor(Math.min(now / 1000, before - 1), length);
     const starts = Array.from({ length: spans }, (_, index) => newest - index * length);
@@ -112,7 +112,7 @@ export class UsageStore {
       const counted = unsaved();
       const intervals = starts
         .values()
-        .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, history, start))
+        .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, stored, start))
         .filter(({ start }) => start >= oldest && start < before)
         .take(limit + 1); // older spans are not computed
       return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
@@ -134,7 +134,7 @@ export class UsageStore {
   /** Deletes the usage of an account's shops and its calls of deprecated operations. */
   async forget(accountId: string, now: number): Promise<void> {
     for (const span of ["hour", "day"] as const) {
-      const { length } = historyOf(span === "hour" ? "minute" : "day");
+      const { length } = storedIntervalsOf(span === "hour" ? "minute" : "day");
       const newest = floor(now / 1000, length);
       const oldest = newest - kept[span] - length;
       // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
