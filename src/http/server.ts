@@ -13,7 +13,7 @@ const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
 /** Seconds after which a connection that neither sends nor receives is closed. */
 const IDLE_TIMEOUT = 30;
 /** How long a stopping server still responds, so that clients learn to close, in milliseconds. */
-const DRAIN = 200;
+const ASK_TO_CLOSE = 200;
 /** It then holds requests until none has arrived for this long, in milliseconds. */
 const QUIET = 100;
 /** After this many turns of the event loop, all connections and requests that had arrived are accepted and read. */
@@ -57,7 +57,7 @@ const unknownRoute: Route = { methods: new Map(), allow: "" };
 /** A listening server. */
 export class Server {
   readonly #server: Bun.Server<undefined>;
-  #isDraining = false;
+  #asksToClose = false;
   #held: Promise<void> | undefined;
   #heldRequests = 0;
 
@@ -101,8 +101,8 @@ export class Server {
     // Closing immediately would reset connections whose next request is already in transit. First, every
     // response asks the client to close its connection. Then requests are held briefly, so that clients wait
     // for a response instead of reconnecting to a process that is about to stop.
-    this.#isDraining = true;
-    await Bun.sleep(DRAIN);
+    this.#asksToClose = true;
+    await Bun.sleep(ASK_TO_CLOSE);
     const hold = Promise.withResolvers<void>();
     this.#held = hold.promise;
     await this.#quiet();
@@ -133,7 +133,7 @@ export class Server {
 
   #routes({ api, basePath, baseLinks, routes, content }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
-      if (!this.#isDraining) return api.serve(route, request, server);
+      if (!this.#asksToClose) return api.serve(route, request, server);
       if (this.#held) this.#heldRequests++;
       const response = whenReady(this.#held, () => api.serve(route, request, server));
       return whenReady(response, closing);
