@@ -23,7 +23,7 @@ import { firstStart } from "./first-start.ts";
 import { isBuilt } from "./is-built.ts";
 import { openDeletion } from "./open-deletion.ts";
 import { openIdempotency } from "./open-idempotency.ts";
-import { type LimiterEngine, openLimiter } from "./open-limiter.ts";
+import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { failedStore, openStorage } from "./open-storage.ts";
 import { scheduleBackups, type TakeBackup } from "./scheduled-backups.ts";
 import { serveOperations } from "./serve-operations.ts";
@@ -66,7 +66,7 @@ export class App {
   readonly keys: KeyStore;
   readonly log: Log;
   readonly #storage: Storage;
-  readonly #limits: LimiterEngine;
+  readonly #limits: RunningLimiter;
   readonly #tasks: BackgroundTasks;
   readonly #abuse: AbuseLog;
   readonly #server: Server;
@@ -107,7 +107,7 @@ export class App {
   private constructor(
     config: Config,
     parts: Omit<Host, "limiter" | "runSoon">,
-    limits: LimiterEngine,
+    limits: RunningLimiter,
     tasks: readonly BackgroundTask[],
     { domains: served = domains, shared, loadLimits, maxStreams }: AppOptions,
   ) {

@@ -12,7 +12,7 @@ import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
 import { isForManyProcesses } from "./open-storage.ts";
 
 /** The limiter of a running service. */
-export interface LimiterEngine {
+export interface RunningLimiter {
   readonly limiter: Limiter;
   close(): void;
 }
@@ -30,7 +30,7 @@ const gauges = {
 export async function openLimiter(
   config: Config,
   { storage, clock, log, metrics, repeat }: Omit<Host, "limiter" | "runSoon">,
-): Promise<LimiterEngine> {
+): Promise<RunningLimiter> {
   const { valkey } = config;
   const share = new Share();
   const store = new LimitStore(storage);

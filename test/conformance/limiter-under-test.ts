@@ -5,13 +5,13 @@ import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 
 /** An implementation of `Limiter` without any state, and how to close it. */
-export interface LimiterEngine {
+export interface RunningLimiter {
   readonly limiter: Limiter;
   close(): Promise<void>;
 }
 
 /** Opens an implementation that takes the time from the clock and counts in a place of its own. */
-export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<LimiterEngine>;
+export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<RunningLimiter>;
 
 export const SECOND = 1_000;
 export const HOUR = 60 * MINUTE_MS;
@@ -29,10 +29,10 @@ export class LimiterUnderTest {
     return new LimiterUnderTest(clock, await open(clock, { perMinute: 60, perDay: 1_000 }));
   }
 
-  private constructor(clock: ManualClock, engine: LimiterEngine) {
+  private constructor(clock: ManualClock, running: RunningLimiter) {
     this.clock = clock;
-    this.limiter = engine.limiter;
-    this.close = () => engine.close();
+    this.limiter = running.limiter;
+    this.close = () => running.close();
   }
 
   async sendOne(who: Caller): Promise<Admission> {
