@@ -13,7 +13,3 @@ export class OperatorError extends Error {
 export function noSuchAccount(id: string): OperatorError {
   return new OperatorError("account_not_found", `There is no account ${id}.`);
 }
-
-export function noSuchKey(id: string): OperatorError {
-  return new OperatorError("key_not_found", `There is no key ${id}.`);
-}

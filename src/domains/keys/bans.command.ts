@@ -2,9 +2,10 @@ import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
-import { noSuchKey, OperatorError } from "../accounts/operator-error.ts";
+import { OperatorError } from "../accounts/operator-error.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { withKeys } from "./keys-for-command.ts";
+import { noSuchKey } from "./no-such-key.ts";
 
 /** A key that is banned. */
 interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {

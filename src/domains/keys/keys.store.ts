@@ -4,7 +4,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { noSuchAccount, noSuchKey, OperatorError } from "../accounts/operator-error.ts";
+import { noSuchAccount, OperatorError } from "../accounts/operator-error.ts";
 import { randomBase62 } from "../accounts/random-text.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -36,6 +36,7 @@ import {
   validKeyWithQuota,
 } from "./keys.statements.ts";
 import { type ApiKey, type IssuedKey, isValid, type KeyWithQuota, type NewKey, type Rotation } from "./keys.ts";
+import { noSuchKey } from "./no-such-key.ts";
 import { ensureEnvironment } from "./store-environment.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
