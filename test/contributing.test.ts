@@ -50,6 +50,7 @@ test("serves real HTTP, as its own test shows", async () => {
 test.each([
   ["the import rules", "architecture"],
   ["the rule that each change declares its events", "emitted-events"],
+  ["the rule that each statement names the shop", "shop-statements"],
 ])("obeys %s", async (_, file) => {
   const { stdout, stderr, status } = await copy.shell(`npm test -- test/${file}.test.ts`);
   expect(status === 0 ? "" : stdout + stderr).toBe("");
