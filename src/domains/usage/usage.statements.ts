@@ -69,7 +69,9 @@ export const addCalls = statement(
   `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
    VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (day, operation, key_id) DO UPDATE SET
-     calls = deprecated_calls.calls + excluded.calls, last_called_at = excluded.last_called_at`,
+     calls = deprecated_calls.calls + excluded.calls,
+     last_called_at = CASE WHEN excluded.last_called_at > deprecated_calls.last_called_at
+       THEN excluded.last_called_at ELSE deprecated_calls.last_called_at END`,
 );
 export const readCalls = statement<UseRow>(
   `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at

@@ -301,6 +301,13 @@ describe("usage", () => {
     expect(Number((await storage.first(deadlocks))?.deadlocks)).toBe(0);
   });
 
+  test("keeps the time of the last deprecated call, even if an earlier call is saved later", async () => {
+    const call = { operation: { ...operation, deprecation: {} } as Operation, keyId: "key_1", accountId: "acc_1" };
+    const [early, late] = [DAY + 1000, DAY + 2000];
+    for (const lastAt of [early, late, early]) await store.add([], [{ ...call, calls: 1, lastAt }], () => {});
+    expect(await store.deprecatedCalls(2 * DAY)).toMatchObject([{ calls: 3, lastAt: late }]);
+  });
+
   test("is kept if the store fails, and saved later", async () => {
     let isFull = true;
     const write: typeof storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : storage.write(body));
