@@ -76,7 +76,7 @@ export class Metrics {
     waits.observe(seconds);
   }
 
-  /** Counts a request that got 429: by its account's windows, its address's, or a ban. */
+  /** Counts a request that got 429: by the windows of its shop or of its address, or by a ban. */
   limited(by: "account" | "address" | "ban"): void {
     this.#limited[by]++;
   }

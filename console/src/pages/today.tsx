@@ -132,7 +132,7 @@ function Latest() {
   );
 }
 
-/** The rate limit windows of the account. Reading them costs no quota. */
+/** The rate limit windows of the shop. Reading them costs no quota. */
 function Limits() {
   const { petstore } = useSession();
   const { data, error, reload } = useQuery<CurrentKey>("key", () => petstore.getCurrentKey());
