@@ -22,7 +22,7 @@ describe("accounts and keys", () => {
     const response = await fetch(`${program.base}/keys`, { method: "POST", headers, body: JSON.stringify(body) });
     return (await response.json()) as { id: string; key: string; code?: string; expiresAt?: string };
   };
-  /** A key of an account of its own, so that no test uses up another's limit. */
+  /** The key of a new account, so that no test uses up another's limit. */
   const newKey = async (...more: string[]) => {
     const figures = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
     const account = await runJsonInProcess(

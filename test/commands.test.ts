@@ -1,5 +1,5 @@
 // What every command must do, whatever else it does: help with an example, suggestions, errors as JSON. A new command is
-// tested here without a line of its own. The commands run inside the test; other tests run them as processes.
+// tested here without further code. The commands run inside the test; other tests run them as processes.
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

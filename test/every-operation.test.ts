@@ -1,4 +1,4 @@
-// What every operation must do: one that is added is tested here without a line of its own.
+// What every operation must do. A new operation is tested here without further code.
 import { domains } from "../src/app/domains.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
 import { TestService } from "./harness/service.ts";

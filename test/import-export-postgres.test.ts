@@ -1,5 +1,5 @@
 // `petstore import` and `petstore export` while PostgreSQL dies: a clear message, no partial result, and no process
-// that waits for ever.
+// that hangs.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// `petstore import` and `petstore export` as processes of their own: alongside a service, killed, stopped, without room.
+// `petstore import` and `petstore export` as separate processes: alongside a service, killed, stopped, without room.
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";

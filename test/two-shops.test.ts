@@ -10,7 +10,7 @@ import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
-/** Operations on data of the shop. Operations on keys and usage have tests of their own, and return random values. */
+/** Operations on data of the shop. Operations on keys and usage have separate tests, and return random values. */
 const operations = all.filter(({ tag }) => tag.name !== "account");
 /** Ordered so that each finds the data it needs: first operations that create, then those that read, then the others. */
 const ordered = operations.toSorted((one, other) => rank(one) - rank(other));

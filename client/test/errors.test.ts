@@ -40,7 +40,7 @@ afterAll(() => service.stop());
 async function failureOf({ name, path, body, query }: Operation, code: string): Promise<client.PetstoreError> {
   const petstore = new client.Petstore({
     key,
-    baseUrl: `http://${code.replaceAll("_", "-")}.invalid/v1`, // a gate of its own: a limit of one call does not hold up others
+    baseUrl: `http://${code.replaceAll("_", "-")}.invalid/v1`, // a separate gate: a limit of one call does not hold up others
     retries: 0,
     timeout: 900, // less than any `Retry-After`, so that no call waits
     onDeprecated() {},

@@ -61,7 +61,7 @@ test("each animal is added once through a proxy that cuts connections", async ()
       retries: 30,
       timeout: 3_600_000,
       clock: fastClock,
-      // Each request has a connection of its own, so that each can be cut.
+      // Each request has its own connection, so that each can be cut.
       onRequest({ headers }) {
         attempts++;
         headers.set("Connection", "close");

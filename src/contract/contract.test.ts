@@ -67,7 +67,7 @@ function faultsWith(operation: Operation, change: object): string[] {
   return contractFaults([...toys, { ...operation, name: "another", path: "/others", ...change }]);
 }
 
-/** The faults of the toys, after one of their operations was given an error of its own. */
+/** The faults of the toys, after one of their operations was given an additional error. */
 function faultsOfError(code: string, status = 409, meaning = "It broke."): string[] {
   return faultsAfter(createToy, { errors: [defineError({ code, status, meaning })] });
 }

@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.ts";
 
 /** Requests with invalid keys in a minute, of one address or of all others together, that are worth a line. */
 const BURST = 10;
-/** Addresses that get a line of their own in a minute: those that sent most. */
+/** Addresses that are each logged in a line within a minute: those that sent most. */
 const MAX_LINES = 20;
 /** Addresses whose requests are counted separately within a minute, about 0.1 KB each. Others are in the total only. */
 const MAX_ADDRESSES = 10_000;

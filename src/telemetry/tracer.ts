@@ -15,7 +15,7 @@ const MAX_WAITING = 4_096;
 /** How long a stopping service waits for the receiver, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
 
-/** The methods that have a name of their own in a trace (OpenTelemetry, semantic conventions for HTTP). */
+/** The methods that a trace shows by name (OpenTelemetry, semantic conventions for HTTP). */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
 /** A request that has its response. */

@@ -32,7 +32,7 @@ export const systemClock: Clock = {
   boot: readBoot(),
 };
 
-/** If the system does not provide it, a random number makes each process a boot of its own. */
+/** If the system does not provide it, a random number stands for the boot, and differs between processes. */
 function readBoot(): Boot {
   try {
     const uuid = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");

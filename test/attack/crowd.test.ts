@@ -68,7 +68,7 @@ describe("memory stays bounded", () => {
     async (crowds) => {
       const responses = await anonymousClients();
       const remaining = new Set(responses.map(({ headers }) => headers.get("x-ratelimit-remaining")));
-      expect([...remaining]).toEqual(["59"]); // each has a bucket of its own
+      expect([...remaining]).toEqual(["59"]); // each has its own bucket
       expect(await held("addresses")).toBe(Math.min(crowds * CROWD, MAX_TRACKED));
       const memory = residentMemory();
       console.log(`${Math.round(memory / MIB)} MiB after ${crowds * CROWD} addresses`);

@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 let addresses = 0;
-/** What is sent with a key: each time from an address of its own, so that no bucket is used up. */
+/** What is sent with a key: each time from another address, so that no bucket is used up. */
 function headers(key: string): Record<string, string> {
   const number = addresses++ % 2 ** 24;
   const address = `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;

@@ -22,7 +22,7 @@ interface CountRow extends Row {
 
 const columns = "name, category_id, status";
 const addPet = statement(`INSERT INTO pets (shop, id, added_at, ${columns}) VALUES (1, $1, 0, $2, $3, $4)`);
-/** Each animal has an id of its own. */
+/** Each animal has a different id. */
 let lastId = 0;
 const petsFrom = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id`);
 const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");

@@ -10,7 +10,7 @@ export interface RunningLimiter {
   close(): Promise<void>;
 }
 
-/** Opens an implementation that takes the time from the clock and counts in a place of its own. */
+/** Opens an implementation that reads the time from the given clock and shares no counts with others. */
 export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<RunningLimiter>;
 
 export const SECOND = 1_000;
@@ -59,7 +59,7 @@ export class LimiterUnderTest {
   }
 }
 
-/** The same account's caller in the other mode, with a key of its own. */
+/** The same account's caller in the other mode, with another key. */
 export function inOtherMode(who: Caller): Caller {
   const mode = who.mode === "live" ? "test" : "live";
   return { ...who, mode, keyId: `${who.keyId}_${mode}` };

@@ -20,7 +20,7 @@ async function figuresOf(tested: LimiterUnderTest, quota: Quota) {
   return { limit, remaining, reset };
 }
 
-/** Declares what every implementation of `Limiter` must pass, with so many random stories. */
+/** Declares the tests that every implementation of `Limiter` must pass. `stories` is the number of random stories. */
 export function limiterConformance(name: string, open: OpenLimiter, stories = 150): void {
   describe(`${name} keeps the promises of the interface Limiter:`, () => {
     let tested: LimiterUnderTest;

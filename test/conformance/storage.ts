@@ -88,7 +88,7 @@ const addCounter = statement(
 const readCounter = statement<CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
 const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
 let lastId = 0;
-/** Parameters of `addPet`: each animal has an id of its own. */
+/** Parameters of `addPet`: each animal has a different id. */
 const petRow = (name: string, categoryId: SqlParameter, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
 const addRex = () => final(addPet, ...petRow("Rex", 1, null));

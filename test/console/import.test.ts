@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();
     let sent = 0;
-    await page.route(/\/v1\/pets$/, (route) => (sent++ < 8 ? route.continue() : undefined)); // the ninth waits for ever
+    await page.route(/\/v1\/pets$/, (route) => (sent++ < 8 ? route.continue() : undefined)); // the ninth gets no response
     await page.getByRole("button", { name: "Import" }).click();
     await choose(page, `name,categoryId\n${"Pup,1\n".repeat(60)}`);
     await dialog(page).getByRole("button", { name: "Import" }).click();
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await ui.addPet({ name: "Pup" });
     const page = await ui.open("/animals");
     await page.route(/\/v1\/pets\?.*limit=100/, async (route) => {
-      if (route.request().url().includes("cursor=")) return; // the second page waits for ever
+      if (route.request().url().includes("cursor=")) return; // the second page gets no response
       const response = await route.fetch();
       await route.fulfill({ response, json: (await response.json()).slice(1) });
     });

@@ -67,7 +67,7 @@ sed -i 's|^shop.example.org {$|&\n\ttls /run/site.pem /run/site.key|' /etc/caddy
 const groups = () => /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
 let started = 0;
 
-/** A machine that runs systemd, with files and a network of its own: commands of root change nothing outside. */
+/** A machine that runs systemd, with its own files and network: commands of root change nothing outside. */
 export class BareMachine {
   /** Where the commands are typed. */
   readonly folder = mkdtempSync(join(tmpdir(), "petstore-machine-"));
@@ -93,7 +93,7 @@ export class BareMachine {
     return machine;
   }
 
-  /** Machines on a network of their own, each with its address. */
+  /** Machines on a separate network, each with its address. */
   static async network<const A extends readonly string[]>(addresses: A): Promise<{ [K in keyof A]: BareMachine }> {
     const machines = await Promise.all(addresses.map(() => BareMachine.start()));
     const [hub] = machines as [BareMachine];

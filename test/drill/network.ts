@@ -21,7 +21,7 @@ export function canMakeNetworks(): boolean {
   return filters;
 }
 
-/** A machine: a network namespace with an address of its own. */
+/** A machine: a network namespace with its own address. */
 export class Host {
   readonly address: string;
   readonly #namespace: string;

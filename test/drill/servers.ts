@@ -56,7 +56,7 @@ export class DatabaseServer {
     this.#host = host;
   }
 
-  /** Runs SQL over a connection of its own. */
+  /** Runs SQL over a separate connection. */
   async run<R = Record<string, unknown>>(sql: string): Promise<R[]> {
     const pool = new Bun.SQL({ url: `postgres://petstore@${this.#host.address}:5432/postgres`, max: 1 });
     try {

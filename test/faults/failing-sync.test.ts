@@ -1,4 +1,4 @@
-// The service as a process of its own, on a disk that fails.
+// The service as a separate process, on a disk that fails.
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -4,11 +4,11 @@
 export const canInject = Bun.which("strace") !== null && Bun.spawnSync(["strace", "-o", "/dev/null", "true"]).success;
 
 const limitedDisk = ["unshare", "-rm", "sh", "-c"];
-/** False where a process may not mount a disk of its own. */
+/** False where a process may not mount a separate disk. */
 export const canMount = Bun.spawnSync([...limitedDisk, "mount -t tmpfs none /mnt"]).success;
 
 /**
- * A command that runs another on a small disk of its own, mounted at the folder, on which the files of
+ * A command that runs another on a separate small disk, mounted at the folder, on which the files of
  * the folder are. From outside it is seen below `/proc/PID/root`.
  */
 export function onSmallDisk(dataDir: string, bytes: number, command: readonly string[]): string[] {

@@ -13,7 +13,7 @@ export const unavailable: Seen = "503 storage_unavailable after 1";
 /** What a client may see of a service that ends at once: a response on its way may be lost with it. */
 export const lastResponses: readonly Seen[] = [unavailable, "closed"];
 
-/** The service as a process of its own, on a store of its own, that an animal was added to. */
+/** The service as a separate process, on a separate store, that an animal was added to. */
 export class StoreUnderFault implements AsyncDisposable {
   readonly dataDir: string;
   readonly file: string;

@@ -8,7 +8,7 @@ interface CommandOutput {
   stderr: string;
 }
 
-/** The context of a command without a process of its own. `folder` is its working directory. */
+/** The context of a command without a separate process. `folder` is its working directory. */
 export function contextOf(
   folder: string,
   environment: Record<string, string | undefined>,

@@ -49,7 +49,7 @@ export class DatabaseProxy {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** The fewest round trips of an action in several tries, because the store sometimes sends statements of its own. */
+  /** The fewest round trips of an action in several tries, because the store sometimes sends its own statements. */
   async tripsOf(act: () => unknown): Promise<number> {
     let fewest = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 5; round++) {

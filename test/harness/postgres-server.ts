@@ -35,7 +35,7 @@ const cleanUp = `
 /** Why this machine cannot run a server; undefined if it can. */
 export const postgresMissing: string | undefined = findBinaries();
 
-/** A PostgreSQL server of a test, with a cluster of its own. */
+/** A PostgreSQL server of a test, with its own cluster. */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
@@ -72,7 +72,7 @@ export class PostgresServer {
     return name;
   }
 
-  /** Runs SQL over a connection of its own. */
+  /** Runs SQL over a separate connection. */
   async run<R = Record<string, unknown>>(sql: string, database = "postgres"): Promise<R[]> {
     const pool = new Bun.SQL({ url: this.url(database), max: 1, bigint: true });
     try {

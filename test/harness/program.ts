@@ -52,7 +52,7 @@ export async function runJson(
   return JSON.parse(stdout);
 }
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export class Program {
   readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly dataDir: string;

@@ -31,7 +31,7 @@ const sharedAccounts = new WeakMap<TestStore, Promise<Account>>();
 /** The quota of an enterprise account unless a test gives another; pages of the console show it. */
 const defaultQuota: Quota = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 
-/** A service under test: the real program, real HTTP on a free port, a real store in a folder of its own. */
+/** A service under test: the real program, real HTTP on a free port, a real store in a separate folder. */
 export class TestService {
   readonly app: App;
   readonly clock: ManualClock;

@@ -37,7 +37,7 @@ export class ValkeyServer {
     return this.#process.pid;
   }
 
-  /** Runs one command on a connection of its own. */
+  /** Runs one command on a separate connection. */
   async command(name: string, ...words: (string | number)[]): Promise<unknown> {
     const connection = new RedisClient(this.url, { autoReconnect: false, enableOfflineQueue: false });
     try {

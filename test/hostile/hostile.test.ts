@@ -32,7 +32,7 @@ const refusedAnyway = new Set(["getRequest", "getWebhookDelivery", "redeliverWeb
 
 /**
  * The operations to attack. Left out are `refusedAnyway`, operations that are limited to 20 requests a minute, streams,
- * which do not end, and operations with a 400 error of their own, because their 400 does not show whether the input was
+ * which do not end, and operations with their own 400 error, because their 400 does not show whether the input was
  * valid. Up to their handlers, they share all code with the others.
  */
 const attacked = operations.filter(

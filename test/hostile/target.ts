@@ -8,7 +8,7 @@ import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
-/** The operations of the interface: one that is added is attacked without a line of its own. */
+/** The operations of the interface. A new operation is attacked without further code. */
 export const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 
 /** The real program as a process, and what it answered to hostile requests. */
@@ -61,7 +61,7 @@ export class Target {
     return validRequest(operation, this.basePath, this.key);
   }
 
-  /** A header line that makes the request come from an address of its own. */
+  /** A header line that makes the request come from an address that nothing else uses. */
   newAddress(): string {
     const number = this.#anonymousClients++;
     return `X-Forwarded-For: 10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;

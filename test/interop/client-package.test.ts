@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a tool with the package. Without `arguments` of its own, it fails for anything that it finds. */
+/** Runs a tool with the package. Without its own `arguments`, it fails for anything that it finds. */
 function check(tool: string, ...options: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([
     join(interopFolder, "node_modules/.bin", tool),

@@ -12,7 +12,7 @@ import { type LoadOrder, type LoadReport, runLoad } from "./open-loop.ts";
 /** Paths that monitoring requests. */
 const watched = ["/healthz", "/readyz", "/metrics"];
 
-/** The service as a process of its own, with all that a load on it needs. */
+/** The service as a separate process, with all that a load on it needs. */
 export class LoadedService implements AsyncDisposable {
   readonly program: Program;
   readonly key: string;

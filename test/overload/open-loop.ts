@@ -1,4 +1,4 @@
-// Puts load on a service from a process of its own. In an open loop requests are due at a fixed rate,
+// Puts load on a service from a separate process. In an open loop requests are due at a fixed rate,
 // whatever the service does, as those of many independent clients are; wrk and its like wait for each
 // answer before they send again, and so never ask for more than the service can do.
 
@@ -36,7 +36,7 @@ const OPENING = 100;
 /** How long the last responses may take, in milliseconds. */
 const LAST_RESPONSE_TIMEOUT = 20_000;
 
-/** Runs a load in a process of its own. */
+/** Runs a load in a separate process. */
 export async function runLoad(order: LoadOrder): Promise<LoadReport> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     stdout: "pipe",

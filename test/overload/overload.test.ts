@@ -1,4 +1,4 @@
-// More requests than the service can answer, from a process of its own (`open-loop.ts`).
+// More requests than the service can answer, from a separate process (`open-loop.ts`).
 // Each of these faults was put into the code by hand, and these tests failed: refused requests that count or take
 // effect, `/readyz` that fails.
 

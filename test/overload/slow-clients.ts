@@ -55,7 +55,7 @@ export function slowKinds(service: LoadedService, otherKey: string): SlowKind[] 
   ];
 }
 
-/** Many slow clients of one kind, each with a connection of its own. */
+/** Many slow clients of one kind, each with its own connection. */
 export class SlowClients {
   readonly kind: SlowKind;
   readonly #sockets = new Set<Bun.Socket>();

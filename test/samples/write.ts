@@ -19,7 +19,7 @@ if (length > LARGEST) throw new Error(`The sample has ${length} bytes; it may ha
 console.log(`${writeSample(release, engine, sample)}: ${length} bytes`);
 process.exit(onPostgres ? 0 : await writeOnPostgres());
 
-/** Does the same in a process of its own, whose tests are on PostgreSQL. Returns its exit status. */
+/** Does the same in a separate process, whose tests are on PostgreSQL. Returns its exit status. */
 async function writeOnPostgres(): Promise<number> {
   const postgres = await SharedPostgres.start();
   try {

@@ -17,7 +17,7 @@ interface Move {
   readonly wanted: Stock;
 }
 
-/** The tills of a shop. Each adds animals of its own, changes, orders, sells, takes back and deletes them. */
+/** The tills of a shop. Each adds its own animals, changes, orders, sells, takes back and deletes them. */
 export class OrderWorkload {
   readonly #ledger: ShopLedger;
   readonly #tills: readonly { readonly random: Random; readonly pets: TrackedPet[] }[];

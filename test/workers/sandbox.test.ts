@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await Promise.all([postgres.remove(), valkey.stop()]);
   });
 
-  /** Sends a request over a connection of its own, which the system gives to any worker. */
+  /** Sends a request over a separate connection, which the system gives to any worker. */
   async function send(key: string, method: string, path: string, body?: unknown): Promise<WorkerResponse> {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const response = await fetch(program.base + path, {

@@ -8,7 +8,7 @@ export type Interruption =
       readonly kind: "limited" | "banned" | "unavailable";
       readonly message: string;
       readonly until: number;
-      /** True if it stops only the requests about the sandbox, which have a limit of their own. */
+      /** True if it stops only the requests about the sandbox, which have a separate limit. */
       readonly isOfSandbox: boolean;
     };
 
@@ -32,7 +32,7 @@ export async function watchedFetch(request: Request): Promise<Response> {
   }
 }
 
-/** Requests about the sandbox have a limit of their own. */
+/** Requests about the sandbox have a separate limit. */
 const isAboutSandbox = ({ url }: Request) => /\/sandbox\b/.test(url);
 
 function recordResponse(request: Request, response: Response): void {

@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 
 const iso = (milliseconds: number) => new Date(service.clock.now() + milliseconds).toISOString();
 const seconds = (milliseconds = 0) => Math.ceil((service.clock.now() + milliseconds) / 1000);
-/** A key that may do everything, of an account of its own. */
+/** A key that may do everything, of a new account. */
 const newAdmin = () => service.newAccountWithKey("enterprise", undefined, [...scopes]);
 const get = (key: string, path: string) => service.call("GET", path, { key });
 const create = (key: string, body: object) => service.call("POST", "/keys", { key, body });
