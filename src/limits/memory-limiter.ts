@@ -178,7 +178,7 @@ export class MemoryLimiter implements Limiter {
   async #save(): Promise<void> {
     const bans = [...this.#unsavedBans.values()];
     if (bans.length > 0) await this.#saveBans(bans);
-    const changed = [...entriesOf(this.#changed)];
+    const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
     for (let start = 0; start < changed.length; start += BATCH) {
       await this.#saveWindows(changed.slice(start, start + BATCH));
     }
@@ -283,6 +283,15 @@ export class MemoryLimiter implements Limiter {
       if (keyBans.isSpent(now) && !this.#unsavedBans.has(keyId)) this.#keyBans.delete(keyId);
     }
   }
+}
+
+/** The order of the stored rows. A transaction that changes neighbouring rows writes fewer pages. */
+function inRowOrder(
+  [{ accountId: one }]: readonly [ShopName, unknown],
+  [{ accountId: other }]: readonly [ShopName, unknown],
+) {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** The clock of a live shop is real time. */
