@@ -45,8 +45,9 @@ const onAnyStore: Record<string, Comparison> = {
   "one animal": { requests: gets },
   "first page": { requests: firstPage },
   "unread pages": { requests: everyPage },
-  "adding one": { requests: creates },
+  // Before the creates, which take these ids.
   "no such animal": { requests: missing, isRefused: true },
+  "adding one": { requests: creates },
 };
 /** The last ones leave the account without quota. */
 const onPostgres: Record<string, Comparison> = {
