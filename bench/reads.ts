@@ -80,7 +80,11 @@ export const coldPages: Workload = {
         run: () => freshRound(bench, store, name),
       })),
     );
-    return { series, notes: coldServers.flatMap((name) => unavailableReason(name) ?? []) };
+    const notes = coldServers.flatMap((name) => {
+      const reason = unavailableReason(name);
+      return reason ? [`${name} was left out: ${reason}.`] : [];
+    });
+    return { series, notes };
   },
   targets: [ratioTarget("≥ 3 × Fastify", "at least", 3, ["rate", "service", "Fastify"])],
 };
