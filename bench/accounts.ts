@@ -18,6 +18,7 @@ export const manyAccounts: Workload = {
     "service alone, 64 connections; the memory is that of the same process at the end.",
   inShort: false,
   chart: "rate",
+  isServiceOnly: true,
   run: async (bench) => {
     const { options, processes, folder } = bench;
     const accounts = options.effort.accounts;
