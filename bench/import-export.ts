@@ -2,8 +2,7 @@
 // store and out of it, and how long a service alongside an import lets its clients wait.
 //
 //   bun bench/import-export.ts [ANIMALS]     (default 1,000,000)
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Program, runJson, serveCommand } from "../test/harness/program.ts";
 import { UNLIMITED } from "./seed.ts";
@@ -12,7 +11,10 @@ const ANIMALS = Number(process.argv[2] ?? 1_000_000);
 /** Milliseconds between two requests of each kind alongside an import. */
 const PACE = 5;
 
-const folder = mkdtempSync(join(tmpdir(), "petstore-import-export-"));
+// In the checkout, because the system's temporary folder is often in memory.
+const work = join(import.meta.dir, "work");
+mkdirSync(work, { recursive: true });
+const folder = mkdtempSync(join(work, "import-export-"));
 const files = { jsonl: join(folder, "animals.jsonl"), csv: join(folder, "animals.csv") };
 const statuses = ["available", "pending", "sold", undefined];
 
