@@ -86,13 +86,14 @@ process.on("SIGTERM", () => void end(143));
 try {
   const [form, ...rest] = process.argv.slice(2);
   if (form === "--limits") {
-    await compareLimits(rest);
+    await compareLimits(rest, { processes, folder });
     await end(0);
   }
   const options = readOptions(process.argv.slice(2), root, (scale) => pageOf(scale).workloads.map(({ name }) => name));
   await end(options ? await measure(options) : 0);
 } catch (error) {
-  console.error((error as Error).message);
+  // Stopping fails what is in progress.
+  if (!ending) console.error((error as Error).message);
   await end(1);
 }
 
