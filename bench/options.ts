@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export type Mode = "short" | "normal" | "full";
@@ -124,5 +125,5 @@ export function readOptions(
   if (unknown.length > 0) throw new Error(`There is no workload ${unknown.join(", ")}. See --help.`);
   const mode = values.full ? "full" : values.short ? "short" : "normal";
   const out = values.out ?? `${root}/bench/results/${scale ? "scale" : "performance"}-results.md`;
-  return { mode, effort: efforts[mode], scale, only, out, service };
+  return { mode, effort: efforts[mode], scale, only, out, service: resolve(service) };
 }
