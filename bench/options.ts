@@ -90,7 +90,7 @@ Usage: npm run bench -- [--scale] [--short | --full] [--only NAME]... [--out FIL
   --service FOLDER  The checkout whose service is measured. Default: this one.
   --help            Print this.
 
-It needs wrk and taskset, and two cores; with --scale valkey-server or redis-server, and 12 GB of disk for
+It needs wrk and taskset, and two cores; with --scale valkey-server or redis-server, and 14 GB of disk for
 ten million animals. nginx is measured where it is installed.
 Workloads:`;
 
