@@ -1,8 +1,9 @@
 // Builds the files of a release in dist/release: `npm run release`. `--only linux-x64` builds only that executable.
+// `--out` names another folder, which must be empty: only dist/release is emptied here.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { clientPackage } from "../../src/app/client-package.ts";
@@ -29,14 +30,17 @@ const platforms: Readonly<Record<string, Omit<Inspected, "signature">>> = {
 const { values } = parseArgs({
   options: { out: { type: "string" }, only: { type: "string", multiple: true } },
 });
-const target = values.out ?? join(root, "dist/release");
+const target = resolve(values.out ?? join(root, "dist/release"));
 
 const faults = [...versionFaults(), ...sampleFaults(version)];
+if (values.out !== undefined && existsSync(target) && readdirSync(target).length > 0) {
+  faults.push(`${target} is not empty.`);
+}
 if (faults.length > 0) {
   console.error(faults.join("\n"));
   process.exit(1);
 }
-rmSync(target, { recursive: true, force: true });
+if (values.out === undefined) rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const lines = (values.only ?? Object.keys(platforms)).map(makeExecutable);
 console.log(`service   ${packService(target)}`);

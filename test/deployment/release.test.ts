@@ -1,6 +1,6 @@
 // The files of a release besides the executables, and what is read in the headers of executables for other platforms.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -34,6 +34,13 @@ describe("npm run release", () => {
     const bytes = readFileSync(file(`petstore-${manifest.version}-darwin-arm64`));
     bytes[5_000_000] = (bytes[5_000_000] ?? 0) ^ 1;
     expect(inspectExecutable(bytes).signature).toStartWith("not valid (1 of ");
+  });
+
+  test("keeps the files of another folder: it must be empty", () => {
+    const before = readdirSync(folder);
+    const { status, stderr } = run(["npm", "run", "--silent", "release", "--", "--out", folder]);
+    expect([status, stderr]).toEqual([1, `${folder} is not empty.\n`]);
+    expect(readdirSync(folder)).toEqual(before);
   });
 
   test("lists what the service is made of", () => {
