@@ -1,4 +1,5 @@
-// Runs the tests of faults, of hostile requests and of random walks as a long run: npm run torture -- [--rounds N] [--seed N]
+// Runs the tests that have a long form, for longer: npm run torture -- [--rounds N] [--seed N]
+// `--rounds` is how often test/torture/durability.test.ts kills the service.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -20,9 +21,11 @@ const { status } = spawnSync(
     "test/attack",
     "test/overload",
     "test/bodies",
+    "test/workers/paging.test.ts",
     "test/supply-chain.test.ts",
     "src/domains/events/event-reconnects.test.ts",
     "src/domains/orders/shop-model.test.ts",
+    "client/test/lost-connections.test.ts",
   ],
   {
     cwd: root,
