@@ -144,7 +144,8 @@ function refusedAndFailed({ rounds }: Series): string {
 function chart({ title, chart: kind, isServiceOnly }: Workload, { series, figures = [] }: Outcome): string {
   if (kind === "figures") {
     const bars = figures.map(({ name, values }) => bar(name, values));
-    return barChart(title, `${figures[0]?.unit ?? ""}, less is better`, bars);
+    const unit = figures[0]?.unit ?? "";
+    return barChart(title, unit === "%" ? unit : `${unit}, less is better`, bars); // shares are neither good nor bad
   }
   const unit = {
     rate: "answers/s, more is better",
