@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Figure, figureTarget, ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";
 import { residentMemory } from "./processes.ts";
 import { gets } from "./requests.ts";
 import { alternate, contestant, shuffled } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Measurement, measurementTarget, ratioTarget, type Workload } from "./workload.ts";
 import { writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
@@ -44,15 +44,15 @@ export const manyAccounts: Workload = {
       contestant("one key", processes, server, one, options.effort),
       contestant("all keys", processes, server, all, options.effort),
     ]);
-    const figures: Figure[] = [
+    const measurements: Measurement[] = [
       { name: "memory after the start", unit: "MB", values: [memory.start] },
       { name: "memory after the load", unit: "MB", values: [residentMemory(server.process.pid)] },
     ];
     await stopFleet(bench, fleet);
-    return { series, figures, notes: [`The store had ${accounts.toLocaleString("en")} accounts.`] };
+    return { series, measurements, notes: [`The store had ${accounts.toLocaleString("en")} accounts.`] };
   },
   targets: [
     ratioTarget("throughput ≥ 0.8 × of one key", "at least", 0.8, ["rate", "all keys", "one key"]),
-    figureTarget("memory < 300 MB", "MB", 300, "memory after the load"),
+    measurementTarget("memory < 300 MB", "MB", 300, "memory after the load"),
   ],
 };

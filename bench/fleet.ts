@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Bench } from "./outcome.ts";
 import {
   contextPeers,
   type Dialect,
@@ -11,6 +10,7 @@ import {
 import type { Environment } from "./processes.ts";
 import { alternate, contestant, type Series } from "./rounds.ts";
 import type { SeededStore } from "./seed.ts";
+import type { Bench } from "./workload.ts";
 import { type Request, writeLoad } from "./wrk.ts";
 
 /** Connections that put load on a server, unless a workload sets another number. */

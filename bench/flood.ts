@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";
 import { creates, firstPage, gets } from "./requests.ts";
 import { alternate, contestant, shuffled } from "./rounds.ts";
 import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
+import { ratioTarget, type Workload } from "./workload.ts";
 import { runWrk, writeLoad } from "./wrk.ts";
 
 /** Connections of the shop that floods the service: more than it takes on at once. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Bench, type Outcome, ratios, type Target, type Workload } from "./outcome.ts";
 import { type Dialect, type RunningServer } from "./peers.ts";
 import { firstPage, gets, pageAfter } from "./requests.ts";
 import { alternate, contestant, type Series } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Bench, type Findings, ratios, type Target, type Workload } from "./workload.ts";
 import { type LoadedServer, type Request, writeLoad } from "./wrk.ts";
 
 /** The reads that are measured on stores of all sizes. Pages in the middle and at the end are a hundred each. */
@@ -25,7 +25,7 @@ export const growth: Workload = {
   inShort: false,
   chart: "p99",
   isServiceOnly: true,
-  run: async (bench: Bench): Promise<Outcome> => {
+  run: async (bench: Bench): Promise<Findings> => {
     const { options, folder } = bench;
     const sized: SizedServer<RunningServer>[] = [];
     for (const animals of options.effort.growth) {
@@ -67,13 +67,13 @@ export function compareSizes(
 export function growthTarget(read: string, measure: "p50" | "p99"): Target {
   return {
     text: `${read}: ${measure} ≤ 1.3 × from smallest to largest`,
-    sense: "at most",
+    comparison: "at most",
     bound: 1.3,
     unit: "×",
-    values: (outcome) => {
-      const of = outcome.series.filter(({ name }) => name.startsWith(`${read}, `));
+    values: (findings) => {
+      const of = findings.series.filter(({ name }) => name.startsWith(`${read}, `));
       const [smallest, largest] = [of[0]?.name ?? "", of.at(-1)?.name ?? ""];
-      return ratios(outcome, measure, largest, smallest);
+      return ratios(findings, measure, largest, smallest);
     },
   };
 }

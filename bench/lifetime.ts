@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";
-import { type Figure, figureTarget, type Outcome, type Workload } from "./outcome.ts";
 import { type ServerName, startServer, unavailableReason } from "./peers.ts";
 import { residentMemory } from "./processes.ts";
 import { mixed } from "./requests.ts";
 import { median } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Findings, type Measurement, measurementTarget, type Workload } from "./workload.ts";
 import { type Round, runWrk, writeLoad } from "./wrk.ts";
 
 /** How long a process may take to become idle, in milliseconds. */
@@ -21,24 +21,28 @@ export const start: Workload = {
   description:
     "From starting the executable to its first answer of `GET /v1/pets/1`, on a large existing store; asked every 2 ms.",
   inShort: false,
-  chart: "figures",
+  chart: "measurements",
   run: async ({ options, processes, folder }) => {
     const { effort, service } = options;
     const executable = buildExecutable(service, folder);
     const store = seedStore(folder, "seed", effort.startAnimals, [UNLIMITED]);
     const names = (["service", "Fastify"] satisfies ServerName[]).filter((name) => !unavailableReason(name));
-    const figures: (Figure & { values: number[] })[] = names.map((name) => ({ name, unit: "ms", values: [] }));
+    const measurements: (Measurement & { values: number[] })[] = names.map((name) => ({
+      name,
+      unit: "ms",
+      values: [],
+    }));
     for (let round = 0; round < effort.starts; round++) {
-      for (const { name, values } of figures) {
+      for (const { name, values } of measurements) {
         const place = { processes, folder: join(folder, name), service, executable, store };
         const server = await startServer(name as ServerName, place);
         values.push(server.startedIn);
         await processes.stop(server.process);
       }
     }
-    return { series: [], figures, notes: [sizeNote(effort.startAnimals)] };
+    return { series: [], measurements, notes: [sizeNote(effort.startAnimals)] };
   },
-  targets: [figureTarget("first answer in < 150 ms", "ms", 150, "service")],
+  targets: [measurementTarget("first answer in < 150 ms", "ms", 150, "service")],
 };
 
 export const memory: Workload = {
@@ -49,8 +53,8 @@ export const memory: Workload = {
     "load (10 minutes with `--full`), then at rest again. Growth is the median of the last third over that of the " +
     "second third; up to 1.1 is taken as none.",
   inShort: false,
-  chart: "figures",
-  run: async ({ options, processes, folder }): Promise<Outcome> => {
+  chart: "measurements",
+  run: async ({ options, processes, folder }): Promise<Findings> => {
     const store = seedStore(folder, "seed", options.effort.startAnimals, [UNLIMITED]);
     const executable = buildExecutable(options.service, folder);
     const place = { processes, folder: join(folder, "service"), service: options.service, executable, store };
@@ -70,7 +74,7 @@ export const memory: Workload = {
     await processes.stop(server.process);
     return {
       series: [{ name: "service", rounds }],
-      figures: [
+      measurements: [
         { name: "at rest", unit: "MB", values: [idle] },
         { name: "under load", unit: "MB", values: during },
         { name: "at rest after the load", unit: "MB", values: [after] },
@@ -79,15 +83,15 @@ export const memory: Workload = {
     };
   },
   targets: [
-    figureTarget("at rest < 60 MB", "MB", 60, "at rest"),
-    figureTarget("after the load < 100 MB", "MB", 100, "at rest after the load"),
+    measurementTarget("at rest < 60 MB", "MB", 60, "at rest"),
+    measurementTarget("after the load < 100 MB", "MB", 100, "at rest after the load"),
     {
       text: "no growth under load",
-      sense: "at most",
+      comparison: "at most",
       bound: NOISE,
       unit: "×",
-      values: ({ figures = [] }) => {
-        const values = figures.find(({ name }) => name === "under load")?.values ?? [];
+      values: ({ measurements = [] }) => {
+        const values = measurements.find(({ name }) => name === "under load")?.values ?? [];
         const third = Math.floor(values.length / 3);
         return third === 0 ? [] : [median(values.slice(-third)) / median(values.slice(-2 * third, -third))];
       },

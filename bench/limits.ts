@@ -6,8 +6,8 @@ import { join, resolve } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
 import { freePort } from "../test/harness/free-port.ts";
 import type { LimitsLoad, LimitsResult } from "./limits-process.ts";
-import type { Bench } from "./outcome.ts";
 import { median } from "./rounds.ts";
+import type { Bench } from "./workload.ts";
 
 const TURNS = [1, 4, 16, 64];
 const MANY = 1_000;

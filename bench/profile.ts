@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";
-import type { Figure, Workload } from "./outcome.ts";
 import { type Dialect, startServer } from "./peers.ts";
 import { creates, everyPage, gets } from "./requests.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import type { Measurement, Workload } from "./workload.ts";
 import { type Request, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
@@ -25,10 +25,10 @@ export const profile: Workload = {
     "it calls in the runtime and in SQLite. The runtime's HTTP, its garbage collector and the kernel come on top. The " +
     "profiler slows the service down, calls into the runtime most, so these are no rates.",
   inShort: false,
-  chart: "figures",
+  chart: "measurements",
   run: async ({ options, processes, folder }) => {
     const store = seedStore(folder, "seed", ANIMALS, [UNLIMITED]);
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const [index, [name, requests]] of Object.entries(loads).entries()) {
       const own = join(folder, String(index));
       const profiles = join(own, "profiles");
@@ -44,7 +44,7 @@ export const profile: Workload = {
       const load = writeLoad(join(own, "requests.txt"), requests(server.dialect), store.keys[0] ?? "", CONNECTIONS);
       await runWrk(processes, server, load, options.effort.warmUp + options.effort.seconds);
       await processes.stop(server.process);
-      figures.push(
+      measurements.push(
         ...sharesOf(profiles, `${options.service}/src/`).map(([file, share]) => ({
           name: `${name}: ${file}`,
           unit: "%" as const,
@@ -52,7 +52,7 @@ export const profile: Workload = {
         })),
       );
     }
-    return { series: [], figures, notes: [] };
+    return { series: [], measurements, notes: [] };
   },
   targets: [],
 };

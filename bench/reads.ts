@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
-import { type Bench, type Outcome, ratioTarget, type Workload } from "./outcome.ts";
 import {
   type Dialect,
   type RunningServer,
@@ -12,6 +11,7 @@ import {
 import { everyPage, firstPage, gets } from "./requests.ts";
 import { alternate } from "./rounds.ts";
 import { type SeededStore, seedStore, UNLIMITED } from "./seed.ts";
+import { type Bench, type Findings, ratioTarget, type Workload } from "./workload.ts";
 import { type Request, type Round, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
@@ -19,7 +19,7 @@ const ANIMALS = 100_000;
 const WARM_UP = 3;
 
 /** Puts one kind of read on all servers. */
-async function compareReads(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
+async function compareReads(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Findings> {
   const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
   const fleet = await startFleet(bench, store, serverNames);
   const series = await compareServers(bench, fleet, requests);

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { ratioTarget, type Workload } from "./outcome.ts";
 import type { RunningServer } from "./peers.ts";
 import { gets } from "./requests.ts";
 import { alternate, contestant } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { ratioTarget, type Workload } from "./workload.ts";
 import { type Request, writeLoad } from "./wrk.ts";
 
 /** Addresses that wrong keys come from. Each may be refused 60 times a minute before it gets 429. */

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Options } from "./options.ts";
-import { judge, type Outcome, ratios, type Verdict, type Workload } from "./outcome.ts";
 import { median, type Series } from "./rounds.ts";
 import { type Bar, barChart, figure } from "./svg.ts";
+import { type Findings, judge, ratios, type Verdict, type Workload } from "./workload.ts";
 
-/** A workload with its outcome, or the reason why it has none. */
+/** A workload with its findings, or the reason why it has none. */
 export interface WorkloadResult {
   readonly workload: Workload;
-  readonly outcome: Outcome | undefined;
+  readonly findings: Findings | undefined;
   readonly failure?: string;
 }
 
@@ -32,7 +32,7 @@ export function writeReport(
   const folder = join(dirname(out), pictures);
   mkdirSync(folder, { recursive: true });
   const sections = results.map((one) => {
-    if (one.outcome) writeFileSync(join(folder, `${one.workload.name}.svg`), chart(one.workload, one.outcome));
+    if (one.findings) writeFileSync(join(folder, `${one.workload.name}.svg`), chart(one.workload, one.findings));
     return section(one, pictures);
   });
   const page = [
@@ -47,18 +47,18 @@ export function writeReport(
     table(["", ""], machine),
   ];
   writeFileSync(out, `${page.join("\n\n")}\n`);
-  const values = results.map(({ workload, outcome, failure }) => ({ workload: workload.name, ...outcome, failure }));
+  const values = results.map(({ workload, findings, failure }) => ({ workload: workload.name, ...findings, failure }));
   writeFileSync(join(folder, "values.json"), `${JSON.stringify({ mode, machine, workloads: values }, null, 2)}\n`);
 }
 
 /** The targets of a workload in one line each, for the terminal. */
-export function verdictLines({ workload, outcome }: WorkloadResult): string[] {
-  return outcome ? workload.targets.map((target) => `  ${verdictCells(judge(target, outcome)).join(" · ")}`) : [];
+export function verdictLines({ workload, findings }: WorkloadResult): string[] {
+  return findings ? workload.targets.map((target) => `  ${verdictCells(judge(target, findings)).join(" · ")}`) : [];
 }
 
 function targetTable(results: readonly WorkloadResult[]): string {
-  const rows = results.flatMap(({ workload, outcome = { series: [], notes: [] } }) =>
-    workload.targets.map((target) => [workload.title, ...verdictCells(judge(target, outcome))]),
+  const rows = results.flatMap(({ workload, findings = { series: [], notes: [] } }) =>
+    workload.targets.map((target) => [workload.title, ...verdictCells(judge(target, findings))]),
   );
   return table(["workload", "must reach", "measured", "least – most of the rounds", ""], rows);
 }
@@ -70,13 +70,13 @@ function verdictCells({ target, values, met }: Verdict): string[] {
   return [target.text, figure(median(values)) + unit, spread, met ? "met" : "**not met**"];
 }
 
-function section({ workload, outcome, failure }: WorkloadResult, pictures: string): string {
+function section({ workload, findings, failure }: WorkloadResult, pictures: string): string {
   const head = [`## ${workload.title}`, workload.description];
-  if (!outcome) return [...head, `It failed: ${failure}`].join("\n\n");
+  if (!findings) return [...head, `It failed: ${failure}`].join("\n\n");
   const parts = [...head, `![${workload.title}](${pictures}/${workload.name}.svg)`];
-  if (outcome.series.length > 0) parts.push(seriesTable(outcome));
-  if (outcome.figures) {
-    const rows = outcome.figures.map(({ name, unit, values }) => [
+  if (findings.series.length > 0) parts.push(seriesTable(findings));
+  if (findings.measurements) {
+    const rows = findings.measurements.map(({ name, unit, values }) => [
       name,
       `${figure(median(values))} ${unit}`,
       `${figure(Math.min(...values))} – ${figure(Math.max(...values))}`,
@@ -84,18 +84,18 @@ function section({ workload, outcome, failure }: WorkloadResult, pictures: strin
     ]);
     parts.push(table(["", "median", "least – most", "values"], rows));
   }
-  return [...parts, ...outcome.notes].join("\n\n");
+  return [...parts, ...findings.notes].join("\n\n");
 }
 
-function seriesTable(outcome: Outcome): string {
-  const names = outcome.series.map(({ name }) => name);
+function seriesTable(findings: Findings): string {
+  const names = findings.series.map(({ name }) => name);
   const comparesServers = names.some((name) => names.includes(oursFor(name)) && name !== oursFor(name));
-  const costs = Object.keys(outcome.series[0]?.rounds[0]?.costs ?? {});
-  const rows = outcome.series.map((series) => {
+  const costs = Object.keys(findings.series[0]?.rounds[0]?.costs ?? {});
+  const rows = findings.series.map((series) => {
     const { name, rounds } = series;
     const of = (measure: "rate" | "p50" | "p99" | "core" | "passes") => rounds.map((round) => round[measure]);
     const rates = of("rate");
-    const lead = ratios(outcome, "rate", oursFor(name), name);
+    const lead = ratios(findings, "rate", oursFor(name), name);
     return [
       name,
       figure(median(rates)),
@@ -141,10 +141,10 @@ function refusedAndFailed({ rounds }: Series): string {
   return `${refused}, ${sum("failed")}`;
 }
 
-function chart({ title, chart: kind, isServiceOnly }: Workload, { series, figures = [] }: Outcome): string {
-  if (kind === "figures") {
-    const bars = figures.map(({ name, values }) => bar(name, values));
-    const unit = figures[0]?.unit ?? "";
+function chart({ title, chart: kind, isServiceOnly }: Workload, { series, measurements = [] }: Findings): string {
+  if (kind === "measurements") {
+    const bars = measurements.map(({ name, values }) => bar(name, values));
+    const unit = measurements[0]?.unit ?? "";
     return barChart(title, unit === "%" ? unit : `${unit}, less is better`, bars); // shares are neither good nor bad
   }
   const unit = {

@@ -8,7 +8,6 @@ import { compareLimits } from "./limits.ts";
 import { describeMachine, firstLine, missingTools, packageVersion, sqliteVersion } from "./machine.ts";
 import type { Options } from "./options.ts";
 import { readOptions } from "./options.ts";
-import type { Workload } from "./outcome.ts";
 import { installPeers, PEERS } from "./peers.ts";
 import { Processes } from "./processes.ts";
 import { profile } from "./profile.ts";
@@ -20,6 +19,7 @@ import { scaleWorkloads } from "./scale/workloads.ts";
 import { manyShops } from "./shops.ts";
 import { readsAmongStreams, streamDelay } from "./streams.ts";
 import { performanceTexts } from "./texts.ts";
+import type { Workload } from "./workload.ts";
 import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
 
 const root = join(import.meta.dir, "..");
@@ -124,10 +124,10 @@ async function runWorkload(workload: Workload, options: Options): Promise<Worklo
   const own = join(folder, workload.name);
   mkdirSync(own);
   try {
-    return { workload, outcome: await workload.run({ options, processes, folder: own }) };
+    return { workload, findings: await workload.run({ options, processes, folder: own }) };
   } catch (error) {
     if (ending) return await ending;
-    return { workload, outcome: undefined, failure: (error as Error).message };
+    return { workload, findings: undefined, failure: (error as Error).message };
   } finally {
     await processes.stopAll();
     rmSync(own, { recursive: true, force: true });

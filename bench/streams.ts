@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { settlesWithin } from "../src/timing/settles-within.ts";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
 import { Listeners } from "./listeners.ts";
-import { type Figure, figureTarget, type Outcome, type Workload } from "./outcome.ts";
 import type { Dialect, RunningServer } from "./peers.ts";
 import { creates, gets } from "./requests.ts";
 import { alternate, type Contestant, contestant, median } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Findings, type Measurement, measurementTarget, type Workload } from "./workload.ts";
 import { type Round, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
@@ -32,7 +32,7 @@ export async function measureDelays(
   listeners: Listeners,
   key: string,
   rounds: number,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   const delays: number[][] = [];
   for (let round = 0; round < rounds; round++) {
     const ofRound: number[] = [];
@@ -63,8 +63,8 @@ export function describeDelays(processes: string): string {
   );
 }
 
-export function delayTarget(name: string, limit: number): ReturnType<typeof figureTarget> {
-  return figureTarget(`${name}: slowest of ${CHANGES} in < ${limit} ms`, "ms", limit, slowestOf(name));
+export function delayTarget(name: string, limit: number): ReturnType<typeof measurementTarget> {
+  return measurementTarget(`${name}: slowest of ${CHANGES} in < ${limit} ms`, "ms", limit, slowestOf(name));
 }
 
 export const streamDelay: Workload = {
@@ -72,17 +72,17 @@ export const streamDelay: Workload = {
   title: delayTitle,
   description: describeDelays("of the same process"),
   inShort: false,
-  chart: "figures",
+  chart: "measurements",
   run: async (bench) => {
     const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
     const fleet = await startFleet(bench, store, ["service"]);
     const [server] = fleet.servers as [RunningServer];
     const listeners = await Listeners.open(server.url, store.keys, 1);
     const { rounds } = bench.options.effort;
-    const figures = await measureDelays(SAME_PROCESS, server, listeners, store.keys[0] ?? "", rounds);
+    const measurements = await measureDelays(SAME_PROCESS, server, listeners, store.keys[0] ?? "", rounds);
     listeners.close();
     await stopFleet(bench, fleet);
-    return { series: [], figures, notes: [] };
+    return { series: [], measurements, notes: [] };
   },
   targets: [delayTarget(SAME_PROCESS, 100)],
 };
@@ -97,7 +97,7 @@ export const readsAmongStreams: Workload = {
   inShort: false,
   chart: "rate",
   isServiceOnly: true,
-  run: async (bench): Promise<Outcome> => {
+  run: async (bench): Promise<Findings> => {
     const quotas = Array.from({ length: ACCOUNTS }, () => UNLIMITED);
     const store = seedStore(bench.folder, "seed", ANIMALS, quotas);
     const fleet = await startFleet(bench, store, ["service"]);
@@ -122,7 +122,7 @@ export const readsAmongStreams: Workload = {
     ]);
     await stopFleet(bench, fleet);
     const costAlone = median(series[0]?.rounds.map(cost) ?? []);
-    const figures: Figure[] = series.flatMap(({ name, rounds }, index) => [
+    const measurements: Measurement[] = series.flatMap(({ name, rounds }, index) => [
       { name: `CPU time of a read, ${name}`, unit: "µs", values: rounds.map((round) => cost(round) * 1e6) },
       ...(index === 0
         ? []
@@ -134,7 +134,7 @@ export const readsAmongStreams: Workload = {
             },
           ]),
     ]);
-    return { series, figures, notes: ["In each round, every listener got every event."] };
+    return { series, measurements, notes: ["In each round, every listener got every event."] };
   },
   targets: [],
 };

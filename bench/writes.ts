@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
-import { type Bench, type Outcome, ratioTarget, type Workload } from "./outcome.ts";
 import type { Dialect, ServerName } from "./peers.ts";
 import { creates, gets, mixed } from "./requests.ts";
 import { alternate, contestant } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
+import { type Bench, type Findings, ratioTarget, type Workload } from "./workload.ts";
 import { type Request, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
@@ -16,7 +16,7 @@ async function compareWrites(
   requests: (dialect: Dialect) => readonly Request[],
   connections: number,
   names = withStore,
-): Promise<Outcome> {
+): Promise<Findings> {
   const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
   const fleet = await startFleet(bench, store, names);
   const series = await compareServers(bench, fleet, requests, connections);

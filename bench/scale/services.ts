@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { freePort } from "../../test/harness/free-port.ts";
 import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
-import type { Bench } from "../outcome.ts";
 import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
 import { cpuTime, type Environment, processTree } from "../processes.ts";
+import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 

@@ -4,12 +4,12 @@ import { CONNECTIONS } from "../fleet.ts";
 import { compareSizes, growthReads, growthTarget, type SizedServer } from "../growth.ts";
 import { Listeners } from "../listeners.ts";
 import type { Effort } from "../options.ts";
-import { type Bench, type Figure, type Outcome, ratioTarget, type Workload } from "../outcome.ts";
 import type { Dialect } from "../peers.ts";
 import { signalTree } from "../processes.ts";
 import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
 import { alternate, type Contestant, contestant } from "../rounds.ts";
 import { delayTarget, delayTitle, describeDelays, measureDelays, SAME_PROCESS } from "../streams.ts";
+import { type Bench, type Findings, type Measurement, ratioTarget, type Workload } from "../workload.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
 import { Backends, type SharedStore } from "./backends.ts";
 import { type Kind, nameOf, type SharedService, startService, unavailableReason } from "./services.ts";
@@ -25,7 +25,7 @@ const ROUND = 2;
 const RESUME_LOAD = 1;
 
 /** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
-async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Outcome> {
+async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Findings> {
   const { processes, folder } = bench;
   const { effort } = bench.options;
   const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
@@ -116,21 +116,21 @@ const streamDelay: Workload = {
   title: delayTitle,
   description: describeDelays("of the same process, and of another one,"),
   inShort: false,
-  chart: "figures",
+  chart: "measurements",
   run: async (bench) => {
     const backends = await Backends.start(bench.processes, ANIMALS);
     const store = await backends.newStore(ANIMALS);
     const [same, other] = [await startOne(bench, backends, store), await startOne(bench, backends, store)];
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const [name, { url }] of [
       [SAME_PROCESS, same],
       [OTHER_PROCESS, other],
     ] as const) {
       const listeners = await Listeners.open(url, [store.key], 1);
-      figures.push(...(await measureDelays(name, same, listeners, store.key, bench.options.effort.rounds)));
+      measurements.push(...(await measureDelays(name, same, listeners, store.key, bench.options.effort.rounds)));
       listeners.close();
     }
-    return { series: [], figures, notes: [] };
+    return { series: [], measurements, notes: [] };
   },
   targets: [delayTarget(SAME_PROCESS, 100), delayTarget(OTHER_PROCESS, 500)],
 };

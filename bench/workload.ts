@@ -4,16 +4,16 @@ import { median, type Series } from "./rounds.ts";
 import type { Round } from "./wrk.ts";
 
 /** A measurement other than load, such as a start time, a size or a share. It has one value for each round. */
-export interface Figure {
+export interface Measurement {
   readonly name: string;
   readonly unit: "ms" | "µs" | "MB" | "%";
   readonly values: readonly number[];
 }
 
 /** What a workload found. */
-export interface Outcome {
+export interface Findings {
   readonly series: readonly Series[];
-  readonly figures?: readonly Figure[];
+  readonly measurements?: readonly Measurement[];
   /** Contestants that are missing, and why; and other remarks for the reader. */
   readonly notes: readonly string[];
 }
@@ -34,10 +34,10 @@ export interface Workload {
   /** True if the short mode runs it too. */
   readonly inShort: boolean;
   /** What the chart shows. */
-  readonly chart: "rate" | "p50" | "p99" | "figures";
+  readonly chart: "rate" | "p50" | "p99" | "measurements";
   /** True if all bars of the chart are of the service. */
   readonly isServiceOnly?: true;
-  readonly run: (bench: Bench) => Promise<Outcome>;
+  readonly run: (bench: Bench) => Promise<Findings>;
   readonly targets: readonly Target[];
 }
 
@@ -45,10 +45,10 @@ export interface Workload {
 export interface Target {
   readonly text: string;
   readonly bound: number;
-  readonly sense: "at least" | "at most" | "below";
-  readonly unit: "×" | Figure["unit"];
+  readonly comparison: "at least" | "at most" | "below";
+  readonly unit: "×" | Measurement["unit"];
   /** One value a round; empty if it was not measured. */
-  readonly values: (outcome: Outcome) => readonly number[];
+  readonly values: (findings: Findings) => readonly number[];
 }
 
 /** A target, compared with what was measured. */
@@ -59,15 +59,15 @@ export interface Verdict {
   readonly met: boolean | undefined;
 }
 
-export function judge(target: Target, outcome: Outcome): Verdict {
-  const values = target.values(outcome);
+export function judge(target: Target, findings: Findings): Verdict {
+  const values = target.values(findings);
   if (values.length === 0) return { target, values, met: undefined };
   const value = median(values);
-  const { sense, bound } = target;
+  const { comparison, bound } = target;
   return {
     target,
     values,
-    met: sense === "at least" ? value >= bound : sense === "below" ? value < bound : value <= bound,
+    met: comparison === "at least" ? value >= bound : comparison === "below" ? value < bound : value <= bound,
   };
 }
 
@@ -75,7 +75,7 @@ export function judge(target: Target, outcome: Outcome): Verdict {
 type Measure = "rate" | "p50" | "p99" | "cost";
 
 /** The ratio of one contestant to another, round by round: both had the machine in the same state. */
-export function ratios({ series }: Outcome, measure: Measure, of: string, to: string): number[] {
+export function ratios({ series }: Findings, measure: Measure, of: string, to: string): number[] {
   const [above, below] = [of, to].map((wanted) => series.find(({ name }) => name === wanted)?.rounds ?? []);
   const count = Math.min(above?.length ?? 0, below?.length ?? 0);
   return Array.from({ length: count }, (_, round) => {
@@ -92,20 +92,20 @@ function valueOf(round: Round | undefined, measure: Measure): number {
 /** A target for the ratio of two contestants. */
 export function ratioTarget(
   text: string,
-  sense: "at least" | "at most",
+  comparison: "at least" | "at most",
   bound: number,
   [measure, of, to]: readonly [Measure, string, string],
 ): Target {
-  return { text, sense, bound, unit: "×", values: (outcome) => ratios(outcome, measure, of, to) };
+  return { text, comparison, bound, unit: "×", values: (findings) => ratios(findings, measure, of, to) };
 }
 
-/** A target for a figure. */
-export function figureTarget(text: string, unit: Figure["unit"], bound: number, name: string): Target {
+/** A target for a measurement. */
+export function measurementTarget(text: string, unit: Measurement["unit"], bound: number, name: string): Target {
   return {
     text,
-    sense: "below",
+    comparison: "below",
     bound,
     unit,
-    values: ({ figures = [] }) => figures.find((figure) => figure.name === name)?.values ?? [],
+    values: ({ measurements = [] }) => measurements.find((one) => one.name === name)?.values ?? [],
   };
 }
