@@ -20,8 +20,8 @@ export function describeMachine(
     ["Date", new Date().toISOString().slice(0, 10)],
     ["Processor", `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores`],
     ["Memory", `${Math.round(totalmem() / 2 ** 30)} GiB`],
-    // An idle machine has the measurement's own threads only: two or three.
-    ["Threads that wanted a core in the last 15 minutes, on average", loadavg()[2]?.toFixed(1) ?? "unknown"],
+    // Without other work it is that of the measurement's own threads: two or three.
+    ["Load average (15 minutes)", loadavg()[2]?.toFixed(1) ?? "unknown"],
     ["Priority of the measurement (nice)", String(getPriority())],
     ["Kernel", `Linux ${release()}`],
     ["Service", firstLine(["git", "-C", service, "describe", "--always", "--dirty"])],

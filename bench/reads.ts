@@ -30,7 +30,7 @@ async function compareReads(bench: Bench, requests: (dialect: Dialect) => readon
 export const getAnimal: Workload = {
   name: "get",
   title: "Read one animal",
-  description: "`GET /v1/pets/{id}`, 64 connections, ids spread over 100,000 animals, each asked for once a pass.",
+  description: "`GET /v1/pets/{id}`, 64 connections, ids spread over 100,000 animals, each requested once per pass.",
   inShort: true,
   chart: "rate",
   run: (bench) => compareReads(bench, gets),

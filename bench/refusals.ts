@@ -43,8 +43,7 @@ export const refusal: Workload = {
     "Reads of single animals that are refused, next to one that is not; the service alone, 64 connections. An unknown " +
     "key is well-formed and must be looked up in the store; a mistyped one fails its checksum. After 60 wrong keys " +
     "in a minute an address gets 429, so the 401s and the good reads come from 60,000 addresses, told by a trusted " +
-    "proxy. A used-up " +
-    "account whose key continues is banned: that is its steady state; the account before its ban is shown too.",
+    "proxy. A key that keeps sending after its account is used up gets banned; both states are shown.",
   inShort: false,
   chart: "rate",
   isServiceOnly: true,

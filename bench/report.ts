@@ -41,7 +41,7 @@ export function writeReport(
     "## Targets",
     targetTable(results),
     ...sections,
-    "## What the peers do less",
+    "## What the peers leave out",
     aboutPeers,
     "## Machine and versions",
     table(["", ""], machine),

@@ -3,17 +3,17 @@ import type { PageTexts } from "./report.ts";
 /** How the figures came about, for the page. */
 const aboutMeasuring = `All figures are of one run on one machine; only the
 ratios say something about other machines. The server has one core, \`wrk\` another. Contestants take turns (A B C A B C),
-so that what else the machine does falls on all of them; before the first turn each is warmed up. A ratio is formed within
+so that other work on the machine affects all of them; before the first turn each is warmed up. A ratio is computed within
 each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and the
 most of the rounds.
 
 \`wrk\` keeps a fixed number of requests on their way and sends the next one when an answer is there. Its percentiles thus
 say how long answers take under full load: they compare servers, and are not what a caller of a server with spare time
 sees. *Core* is the share of its core that the server used: well below 100 %, the server was waiting, for the disk or for
-the load. *Passes* tells how often the list of different requests was gone through.
+the load. *Passes* tells how often the list of different requests was sent.
 
-Every request carries a valid key, all limits are on (and high enough), all headers are sent, the store is on disk, and
-requests are logged in the default form, to \`/dev/null\` for all servers alike.`;
+Every request carries a valid key, and the limits are high enough, except under *Refuse*. All limits are on, all headers
+are sent, the store is on disk, and requests are logged in the default form, to \`/dev/null\` for all servers alike.`;
 
 /** Where the comparison favours the peers, for the page. */
 const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the

@@ -28,7 +28,7 @@ export interface Round {
   readonly refused: number;
   /** Requests that got no response. */
   readonly failed: number;
-  /** How often the list of requests was gone through: above 1, requests were repeated. */
+  /** How often the list of requests was sent: above 1, requests were repeated. */
   readonly passes: number;
   /** Share of its core that the server used. */
   readonly core: number;

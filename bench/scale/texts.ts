@@ -13,14 +13,15 @@ time per answer of the service, of PostgreSQL and of Valkey, in microseconds. It
 all processes together, for PostgreSQL with its background work. It is more than on a machine with cores to spare, where
 less is switched and caches are warm. The last table tells how busy the machine was, with others' work too.
 
-Contestants take turns (A B C A B C), so that what else the machine does falls on all of them; before the first turn each
-is warmed up. The others are paused meanwhile (\`SIGSTOP\`). Each has its own copy of the store in one PostgreSQL server
-and its own part of one Valkey or Redis server. A ratio is formed within each round, and the median of the rounds is what a target is
-compared with. Bars are medians, whiskers the least and the most of the rounds.
+Contestants take turns (A B C A B C), so that other work on the machine affects all of them; before the first turn each
+is warmed up. In comparisons with Fastify, the others are paused meanwhile (\`SIGSTOP\`), and each has its own copy of the
+store. All share one PostgreSQL server; each has its own part of one Valkey or Redis server. A ratio is computed
+within each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and
+the most of the rounds.
 
 \`wrk\` keeps 64 requests on their way, whatever the number of processes. *Valkey calls* are the scripts that Valkey ran
 for an answer: 1 means that limits were counted by all processes together, all the time. *Passes* tells how often the list
-of different requests was gone through. PostgreSQL syncs each commit (\`fsync\` and \`synchronous_commit\` are on), has 1 GB
+of different requests was sent. PostgreSQL syncs each commit (\`fsync\` and \`synchronous_commit\` are on), has 1 GB
 of shared buffers, and otherwise has its default settings; Valkey keeps nothing on disk. Requests are logged in the default
 form, to \`/dev/null\`.`,
   aboutPeers: `**Fastify** works on a copy of the service's store with the same tables and indexes, with \`pg\` (a pool of 10

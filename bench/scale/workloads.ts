@@ -140,7 +140,7 @@ function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise
   return startService({ ...bench, folder: mkdtempSync(join(bench.folder, "one-")) }, backends, store, "service", 1);
 }
 
-const over100000 = "over 100,000 animals, each asked for once a pass.";
+const over100000 = "over 100,000 animals, each requested once per pass.";
 
 export const scaleWorkloads: readonly Workload[] = [
   comparison(
