@@ -1,4 +1,4 @@
-// Compares the service of this checkout with that of another one, for example before a change. It measures the
+// Compares the service of this checkout with that of another one, for example one without a change. It measures the
 // CPU time of a response, which other work on the machine changes less than requests per second. Rounds of both
 // alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose CPU time is measured too.
 //
@@ -20,7 +20,7 @@ import { type LoadedServer, type Request, type Round, type Totals, writeLoad } f
 
 const ANIMALS = 100_000;
 /** How long other processes may take to notice a changed account, in milliseconds. */
-const ACCOUNT_KNOWN = 1_000;
+const ACCOUNT_REFRESH = 1_000;
 /** `fromManyAddresses` sends a client address with each request. */
 const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
 
@@ -100,13 +100,14 @@ async function startEmbedded(checkout: string, place: string): Promise<CheckoutS
 /** The same on PostgreSQL and Valkey. */
 async function startShared(checkout: string, place: string, backends: Backends): Promise<CheckoutService> {
   const theirs = (await import(join(checkout, "bench/scale/backends.ts"))) as typeof import("./scale/backends.ts");
+  // Its own method, because its schema may differ, but on the shared servers.
   const store = await theirs.Backends.prototype.newStore.call(backends, ANIMALS);
   const { serviceDialect } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
   const bench = { options: { service: checkout }, processes, folder: place };
   const server = await startService(bench, backends, store, "service", 1, SETTINGS);
   const limit = async (perMinute: number, perDay: number) => {
     await backends.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}, per_day = ${perDay}`, store.database);
-    await Bun.sleep(ACCOUNT_KNOWN);
+    await Bun.sleep(ACCOUNT_REFRESH);
   };
   return { ...server, dialect: serviceDialect(ANIMALS), key: store.key, limit };
 }

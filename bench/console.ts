@@ -58,9 +58,9 @@ async function cpuTimes(page: Page, work: () => Promise<unknown>): Promise<numbe
     .map(({ tdur = 0 }) => tdur / 1000);
 }
 
-function report(what: string, values: readonly number[], aim: number): void {
+function report(what: string, values: readonly number[], target: number): void {
   const texts = values.map((value) => value.toFixed(0));
-  console.log(`${what}: ${median(values).toFixed(0)} ms (aim ${aim}; ${texts.join(", ")})`);
+  console.log(`${what}: ${median(values).toFixed(0)} ms (target ${target}; ${texts.join(", ")})`);
 }
 
 /** The time until the first animals are shown or, with `isCounted`, the CPU time of all tasks until then. */

@@ -38,7 +38,7 @@ async function newStore(name: string): Promise<{ dataDir: string; key: string }>
   return { dataDir, key };
 }
 
-/** Runs a command and says how long it took, and how long of it a processor worked: other work on the machine adds to the first only. */
+/** Runs a command and returns its wall time and its CPU time, which other work on the machine hardly changes. */
 async function timed(words: readonly string[], dataDir: string): Promise<string> {
   const started = performance.now();
   const child = Bun.spawn([...serveCommand.slice(0, 2), ...words], {
@@ -50,11 +50,11 @@ async function timed(words: readonly string[], dataDir: string): Promise<string>
   const seconds = (performance.now() - started) / 1000;
   const worked = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
   const rate = Math.round(ANIMALS / seconds).toLocaleString("en");
-  return `${seconds.toFixed(1)} s, ${worked.toFixed(1)} s of a processor, ${rate} animals a second`;
+  return `${seconds.toFixed(1)} s, ${worked.toFixed(1)} s CPU, ${rate} animals a second`;
 }
 
 /** Sends a request every few milliseconds until it is told to stop; resolves with how long each took, and what failed. */
-async function probe(send: () => Promise<Response>, isOver: () => boolean) {
+async function sendAtPace(send: () => Promise<Response>, isOver: () => boolean) {
   const waits: number[] = [];
   const responses = new Map<number, number>();
   while (!isOver()) {
@@ -75,16 +75,16 @@ async function besideService(words: readonly string[]): Promise<void> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const body = '{"name":"Rex","categoryId":1}';
   let isOver = false;
-  const creates = probe(
+  const creates = sendAtPace(
     () => fetch(`${program.base}/pets`, { method: "POST", headers, body }),
     () => isOver,
   );
-  const reads = probe(
+  const reads = sendAtPace(
     () => fetch(`${program.base}/pets?limit=20`, { headers }),
     () => isOver,
   );
   await timed(words, dataDir).then((text) =>
-    console.log(`import ${words.slice(2).join(" ")} alongside a service: ${text}`),
+    console.log(`import${words[2] ? ` ${words[2]}` : ""} alongside a service: ${text}`),
   );
   isOver = true;
   console.log(`  creates meanwhile: ${await creates}`);

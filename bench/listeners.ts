@@ -18,7 +18,7 @@ export class Listeners {
   #next: PromiseWithResolvers<void> | undefined;
   readonly #sockets: Socket<Stream>[] = [];
 
-  /** Opens as many streams with each of the keys, and resolves when all have begun. */
+  /** Opens `ofEach` streams with each key, and resolves when all have begun. */
   static async open(url: string, keys: readonly string[], ofEach: number): Promise<Listeners> {
     const listeners = new Listeners();
     await Promise.all(keys.flatMap((key) => Array.from({ length: ofEach }, () => listeners.#open(new URL(url), key))));

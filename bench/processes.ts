@@ -12,14 +12,14 @@ export class Processes {
   readonly #others = new Set<() => Promise<void>>();
   #ended = false;
 
-  /** Starts a command on one core. Its standard output is discarded; its standard error goes to a file. */
+  /** Starts a command on these cores, as taskset takes them. Its standard output is discarded; its standard error goes to a file. */
   start(
-    core: string,
+    cores: string,
     command: readonly string[],
     place: { cwd: string; env: Environment; errors: string },
   ): Subprocess {
     this.#requireRunning();
-    const child = Bun.spawn(["taskset", "-c", core, ...command], {
+    const child = Bun.spawn(["taskset", "-c", cores, ...command], {
       cwd: place.cwd,
       env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production", ...place.env },
       stdin: "ignore",
@@ -30,10 +30,10 @@ export class Processes {
     return child;
   }
 
-  /** Runs a command on one core to its end and returns what it printed. It is killed after `limit` seconds. */
-  async output(core: string, command: readonly string[], limit: number): Promise<string> {
+  /** Runs a command on these cores to its end and returns what it printed. It is killed after `limit` seconds. */
+  async output(cores: string, command: readonly string[], limit: number): Promise<string> {
     this.#requireRunning();
-    const child = Bun.spawn(["taskset", "-c", core, ...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn(["taskset", "-c", cores, ...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     this.#running.add(child);
     const timer = setTimeout(() => child.kill("SIGKILL"), limit * 1000);
     try {
@@ -69,7 +69,7 @@ export class Processes {
     await Promise.all(others.map((stop) => stop()));
   }
 
-  /** Stops everything. Later starts fail, also those in progress. */
+  /** Stops everything. Later calls of `start` and `output` throw. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.stopAll();

@@ -139,7 +139,7 @@ export const readsAmongStreams: Workload = {
   targets: [],
 };
 
-/** Seconds of CPU time of a read, and of the background load. */
+/** CPU seconds per read; includes the background load. */
 const cost = ({ core, rate }: Round) => core / rate;
 
 /** How long sent events may take to arrive, in milliseconds. */

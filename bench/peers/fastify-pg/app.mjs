@@ -55,7 +55,7 @@ await app.register(rateLimit, {
     }),
 });
 
-// Behind the limit, which is the route's own first hook: wrong keys count for their address.
+// After the limit, which is the route's own first hook: wrong keys count for their address.
 app.addHook("preParsing", (request, reply, _payload, done) => {
   if (request.caller) return done();
   const error = request.headers.authorization === undefined ? "" : ', error="invalid_token"';

@@ -42,8 +42,8 @@ export class PetStore {
 
   /** Adds one animal and its event; both are on disk when this resolves. */
   async add({ name, categoryId, status }, actor, requestId) {
-    const jsonBehindId = `,${JSON.stringify({ name, categoryId, status }).slice(1)}`;
-    const values = [name, categoryId, status ?? null, Date.now(), actor, requestId, jsonBehindId];
+    const jsonAfterId = `,${JSON.stringify({ name, categoryId, status }).slice(1)}`;
+    const values = [name, categoryId, status ?? null, Date.now(), actor, requestId, jsonAfterId];
     const { rows } = await this.#pool.query({ name: "add", text: INSERT, values });
     return { id: rows[0].id, name, categoryId, status };
   }

@@ -43,12 +43,12 @@ export function deprecationLinks(base) {
   );
 }
 
-/** The id behind which a page starts; not a safe integer if the cursor is none of this list. */
+/** The id after which a page starts; not a safe integer if the cursor is none of this list. */
 export function positionOf(cursor) {
   return cursor === undefined ? 0 : Number(Buffer.from(cursor, "base64url").toString());
 }
 
-/** The link to the page behind an animal. */
+/** The link to the page after an animal. */
 export function nextLink(base, { limit, status: wanted }, last) {
   const next = new URLSearchParams({ limit });
   if (wanted) next.set("status", wanted);
