@@ -37,8 +37,8 @@ function done(summary, latency)
   end
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"requests":%d,"microseconds":%d,"sent":%d,"refused":%d,"failed":%d,"p50":%d,"p90":%d,"p99":%d,"max":%d}\n',
+    '\nRESULT {"requests":%d,"microseconds":%d,"sent":%d,"refused":%d,"failed":%d,"p50":%d,"p99":%d,"max":%d}\n',
     summary.requests, summary.duration, asked, errors.status,
     errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50), latency:percentile(90), latency:percentile(99), latency.max))
+    latency:percentile(50), latency:percentile(99), latency.max))
 end

@@ -3,7 +3,7 @@ import { shuffled } from "./rounds.ts";
 import type { Request } from "./wrk.ts";
 
 /** More different requests than this would only fill the load generator's memory. */
-const MAX_REQUESTS = 100_000;
+export const MAX_REQUESTS = 100_000;
 
 /** Reads of single animals, each once, in no order. */
 export function gets({ pets, animals }: Dialect): Request[] {

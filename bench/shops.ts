@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
 import type { RunningServer } from "./peers.ts";
-import { firstPage, gets } from "./requests.ts";
+import { firstPage, gets, MAX_REQUESTS } from "./requests.ts";
 import { alternate, contestant, shuffled } from "./rounds.ts";
 import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
 import { ratioTarget, type Workload } from "./workload.ts";
@@ -9,8 +9,6 @@ import { type Request, writeLoad } from "./wrk.ts";
 
 /** Animals of each of many shops. */
 const ANIMALS = 1_000;
-/** More different requests than this would only fill the load generator's memory. */
-const MAX_REQUESTS = 100_000;
 const reads = { get: gets, "first page": firstPage };
 
 export const manyShops: Workload = {

@@ -71,7 +71,6 @@ interface Result {
   refused: number;
   failed: number;
   p50: number;
-  p90: number;
   p99: number;
   max: number;
 }

@@ -10,6 +10,7 @@ import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
 import { alternate, type Contestant, contestant } from "../rounds.ts";
 import { delayTarget, delayTitle, describeDelays, measureDelays, SAME_PROCESS } from "../streams.ts";
 import { type Bench, type Findings, type Measurement, ratioTarget, type Workload } from "../workload.ts";
+import { mixedLoad } from "../writes.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
 import { Backends, type SharedStore } from "./backends.ts";
 import { type Kind, nameOf, type SharedService, startService, unavailableReason } from "./services.ts";
@@ -178,9 +179,8 @@ export const scaleWorkloads: readonly Workload[] = [
   comparison(
     {
       name: "mixed",
-      title: "Nine reads to one create",
-      description:
-        "64 connections; of ten requests six read an animal, three the first page of available ones, one adds an animal.",
+      title: mixedLoad.title,
+      description: mixedLoad.description,
     },
     mixed,
   ),
