@@ -145,6 +145,16 @@ describe("backups", () => {
     expect(readdirSync(folder)).toHaveLength(2); // reading made no file
   });
 
+  test("of a damaged store are refused, and leave no file", async () => {
+    const store = new Database(file());
+    store.run("PRAGMA foreign_keys = OFF");
+    store.run("UPDATE api_keys SET account_id = 'acc_missing'");
+    store.close();
+    const { status, stderr } = await run("backups", "take");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("a row of api_keys refers to one that is missing")]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test("are reported if damaged, also those that open", async () => {
     const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
     damage(taken);

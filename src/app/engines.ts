@@ -13,6 +13,7 @@ import { openWhenUnlocked } from "../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../storage/sqlite/restore.ts";
 import { ServingLock } from "../storage/sqlite/serving-lock.ts";
 import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
+import type { Contents } from "../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import type { StoreState } from "../storage/store-state.ts";
 
@@ -37,8 +38,8 @@ export interface Engine {
   requireUnused(): Promise<void>;
   /** Reads the state of the store without changing it; undefined if there is none. Rejects with `StorageUnusable`. */
   inspect(): Promise<StoreState | undefined>;
-  /** Copies the store into a file. Throws `StorageUnusable`. */
-  backup(target: string): void;
+  /** Copies the store into a file, and verifies the copy. Throws `StorageUnusable`. */
+  backup(target: string): Contents;
   /** Replaces the store, which no process may have open, with a copy of a backup. Throws `StorageUnusable`. */
   restore(backup: string, now: Date): Restored;
 }
@@ -71,7 +72,7 @@ function sqlite(dataDir: string): Engine {
     inspect: async () => (existsSync(file) ? inspectSqlite(file) : undefined),
     backup: (target) => {
       requireStore();
-      backupSqlite(file, target);
+      return backupSqlite(file, target);
     },
     restore: (backup, now) => {
       requireNotInUse(file);

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import type { Restored } from "../storage/sqlite/restore.ts";
+import type { Contents } from "../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import type { StoreState } from "../storage/store-state.ts";
 import { engineOf } from "./engines.ts";
@@ -34,9 +35,9 @@ export function inspectStore(config: Config): Promise<StoreState | undefined> {
   return engineOf(config).inspect();
 }
 
-/** Copies the store that the settings choose into a file. Throws `StorageUnusable`. */
-export function backupStorage(config: Config, target: string): void {
-  engineOf(config).backup(target);
+/** Copies the store that the settings choose into a file, and verifies the copy. Throws `StorageUnusable`. */
+export function backupStorage(config: Config, target: string): Contents {
+  return engineOf(config).backup(target);
 }
 
 /**

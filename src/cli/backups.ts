@@ -21,8 +21,7 @@ const takeBackup: ProgramCommand = {
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file: wanted } }, { config, folder }) => {
     const file = wanted === undefined ? newBackupIn(config) : resolve(folder, wanted);
-    backupStorage(config, file);
-    const contents = verifySqlite(file);
+    const contents = backupStorage(config, file);
     const { size: bytes } = statSync(file);
     const deleted = wanted === undefined ? deleteOldBackups(config.backups.folder, config.backups.keep) : [];
     return {

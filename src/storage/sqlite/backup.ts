@@ -3,12 +3,13 @@ import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { openWithoutMigrating } from "./database.ts";
 import { sync } from "./disk.ts";
+import { type Contents, verifySqlite } from "./verify.ts";
 
 /**
  * Writes a consistent copy of the store in `file` to `target`, even while a service uses the store. The copy
- * gets its name only when it is complete and on disk. Throws `StorageUnusable`.
+ * gets its name only when it is complete, on disk and verified. Throws `StorageUnusable`.
  */
-export function backupSqlite(file: string, target: string): void {
+export function backupSqlite(file: string, target: string): Contents {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
   if (!existsSync(dirname(target))) throw new StorageUnusable(`The folder ${dirname(target)} does not exist.`);
   const database = openWithoutMigrating(file);
@@ -16,11 +17,14 @@ export function backupSqlite(file: string, target: string): void {
   try {
     database.query("VACUUM INTO $1").run(unfinished);
     sync(unfinished);
+    const contents = verifySqlite(unfinished);
     renameSync(unfinished, target);
     sync(dirname(target));
+    return contents;
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw new StorageUnusable(`The backup to ${target} failed: ${(error as Error).message}.`, { cause: error });
+    const reason = (error as Error).message.replace(/\.$/, "");
+    throw new StorageUnusable(`The backup to ${target} failed: ${reason}.`, { cause: error });
   } finally {
     database.close();
   }
