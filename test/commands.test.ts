@@ -219,6 +219,13 @@ describe("with --json, errors are JSON, too:", () => {
     [["keys", "lst"], {}, 2, "invalid_command_line", "Did you mean keys list?"],
     [["keys", "list", "--acount", "x"], {}, 2, "invalid_command_line", "--account"],
     [["keys", "revoke"], {}, 2, "invalid_command_line", "keys revoke takes KEY_ID."],
+    [
+      ["accounts", "create", "--name", "--plan", "pro"],
+      {},
+      2,
+      "invalid_command_line",
+      "Option '--name' argument is ambiguous. See --help.",
+    ],
     [["accounts", "list"], { PETSTORE_PROT: "1" }, 1, "invalid_settings", "PETSTORE_PORT"],
     [["accounts", "list"], {}, 1, "storage_unusable", "There is no store at "],
     [["accounts", "create", "--name", "x", "--plan", "enterprise"], {}, 1, "invalid_quota", "needs a quota"],

@@ -51,7 +51,8 @@ export function readArguments(command: ProgramCommand, words: readonly string[])
   try {
     parsed = parseArgs({ args: [...words], allowPositionals: true, options: known });
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split(". ")[0]}.`);
+    const [reason = ""] = (error as Error).message.split(/\.\s/); // advice for programmers follows
+    throw new UsageError(`${reason.replace(/\.$/, "")}.`);
   }
   const { values, positionals } = parsed;
   if (values["help"]) return "help";
