@@ -87,6 +87,33 @@ describe("petstore doctor", () => {
     await program.end();
   });
 
+  test.each([
+    ["a page", "HTTP/1.1 404 Not Found\r\nContent-Length: 15\r\n\r\n<h1>Lost</h1>\r\n"],
+    ["JSON without a status", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnull"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
+  ])("reports another program on the port of the service that sends %s", async (_, sent) => {
+    const other = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data: (socket) => void socket.end(sent) },
+    });
+    const settings = { PETSTORE_PORT: String(other.port) };
+    const dataDir = newDataDir();
+    const { status, found } = await examine(dataDir, settings);
+    const health = await runCommand(dataDir, ["health"], settings);
+    other.stop(true);
+    expect([status, found["service"]]).toEqual([
+      1,
+      {
+        check: "service",
+        state: "failed",
+        message: `Another program responds at 127.0.0.1, port ${other.port}.`,
+        advice: "Stop it, or set another PETSTORE_PORT.",
+      },
+    ]);
+    expect([health.status, health.stderr]).toEqual([1, "another program\n"]);
+  });
+
   test.skipIf(!hasValkey)("reports whether Valkey responds and may evict counts", async () => {
     const server = await ValkeyServer.start();
     const settings = { PETSTORE_VALKEY_URL: server.url };

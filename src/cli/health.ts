@@ -4,6 +4,8 @@ import type { ProgramCommand } from "./command.ts";
 
 /** A service that does not respond within this time, in milliseconds, counts as not ready. */
 const DEADLINE = 3_000;
+/** The status if something else responds at the address of the service. */
+export const ANOTHER_PROGRAM = "another program";
 
 /** For containers, which have no other HTTP client. */
 export const health: ProgramCommand = {
@@ -17,14 +19,24 @@ export const health: ProgramCommand = {
   },
 };
 
-/** The status that the service reports. It does not use `fetch`, which would use a proxy from the environment. */
+/**
+ * The status that the service reports, or `ANOTHER_PROGRAM`. Rejects if nothing responds. It does not use `fetch`, which
+ * would use a proxy from the environment.
+ */
 export async function readiness({ host, port }: Config): Promise<string> {
   const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
   const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const signal = AbortSignal.timeout(DEADLINE);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get({ host: own, port, path: "/readyz", signal }, resolve).on("error", reject);
-  const pieces: Buffer[] = [];
-  for await (const piece of await promise) pieces.push(piece as Buffer);
-  return (JSON.parse(Buffer.concat(pieces).toString()) as { status: string }).status;
+  try {
+    const pieces: Buffer[] = [];
+    for await (const piece of await promise) pieces.push(piece as Buffer);
+    const { status } = JSON.parse(Buffer.concat(pieces).toString()) as { status: unknown };
+    return typeof status === "string" ? status : ANOTHER_PROGRAM;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || code.startsWith("HPE_")) return ANOTHER_PROGRAM; // not JSON, or not HTTP
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { baseAddress } from "../../app/documents.ts";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
-import { readiness } from "../health.ts";
+import { ANOTHER_PROGRAM, readiness } from "../health.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 /** How long a request to the base address may take, in milliseconds. */
@@ -54,14 +54,16 @@ export function checkProxies(config: Config): Finding {
 /** Checks whether the service runs here, and whether its base address leads to it. */
 export async function checkAddress(config: Config): Promise<Finding[]> {
   const { host, port, environment } = config;
-  const base = baseAddress(config, host, port);
+  const [base, at] = [baseAddress(config, host, port), `${host}, port ${port}`];
   const served = await readiness(config).catch(() => undefined);
   const service =
     served === "ready"
-      ? ok("service", `It is ready at ${host}, port ${port}.`)
+      ? ok("service", `It is ready at ${at}.`)
       : served === undefined
-        ? ok("service", `It does not run: nothing responds at ${host}, port ${port}.`)
-        : failed("service", `It responds with ${served} at ${host}, port ${port}.`, "Check its log.");
+        ? ok("service", `It does not run: nothing responds at ${at}.`)
+        : served === ANOTHER_PROGRAM
+          ? failed("service", `Another program responds at ${at}.`, "Stop it, or set another PETSTORE_PORT.")
+          : failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
   if (environment !== "development" && base.startsWith("http:")) {
     const name = environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
     const advice = `Set ${name} to the https address that clients use. Links in responses start with it.`;
