@@ -93,9 +93,11 @@ async function runClaimed(
   endIfFatal();
 }
 
-/** The settings of domains that are not secret, as fields of the log, such as `reservationMinutes`. */
+/** The settings of domains that are set and not secret, as fields of the log, such as `reservationMinutes`. */
 function shownValues(declared: Config["declared"]): Record<string, string> {
-  const shown = Object.entries(settingsOf(domains)).filter(([, { isSecret }]) => !isSecret);
+  const shown = Object.entries(settingsOf(domains)).filter(
+    ([name, { isSecret }]) => !isSecret && declared[name] !== undefined,
+  );
   return Object.fromEntries(shown.map(([name]) => [fieldName(name), String(declared[name])]));
 }
 
