@@ -29,7 +29,7 @@ export class Console {
   constructor(root: string, protection: Readonly<Record<string, string>>) {
     this.#root = root;
     this.#protection = protection;
-    this.#page = new FixedContent(async () => pageOf(`${root}/console/assets`, [...(await this.#made()).keys()]));
+    this.#page = new FixedContent(async () => pageOf(root, [...(await this.#made()).keys()]));
   }
 
   /** Builds and compresses everything before the first request. */
@@ -78,8 +78,8 @@ function fileOf(name: string, text: string): StaticFile {
   };
 }
 
-function pageOf(folder: string, names: readonly string[]): string {
-  const file = (extension: string) => `${folder}/${names.find((name) => name.endsWith(extension))}`;
+function pageOf(root: string, names: readonly string[]): string {
+  const file = (extension: string) => `${root}/console/assets/${names.find((name) => name.endsWith(extension))}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -92,7 +92,7 @@ function pageOf(folder: string, names: readonly string[]): string {
 <script type="module" src="${file(".js")}"></script>
 </head>
 <body>
-<noscript>The console needs scripts. The same can be done with the interface that /docs describes.</noscript>
+<noscript>The console needs scripts. The same can be done with the interface that ${root}/docs describes.</noscript>
 <div id="console"><p class="starting">Signing in…</p></div>
 </body>
 </html>

@@ -74,7 +74,9 @@ test("below another base address its files and its requests are there, too", asy
   const settings = { ...store.settings, PETSTORE_PORT: "0", PETSTORE_BASE_URL: "https://shop.test/api/v1" };
   const app = await App.start(readConfig(settings), { log: new Log("error", async () => {}) });
   const local = `http://127.0.0.1:${app.port}`;
-  const [, script = ""] = /src="([^"]+)"/.exec(await (await fetch(`${local}/api/console/animals`)).text()) ?? [];
+  const text = await (await fetch(`${local}/api/console/animals`)).text();
+  expect(text).toContain(" /api/docs ");
+  const [, script = ""] = /src="([^"]+)"/.exec(text) ?? [];
   expect(script).toStartWith("/api/console/assets/");
   expect((await fetch(local + script)).status).toBe(200);
   await app.stop();
