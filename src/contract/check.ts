@@ -20,13 +20,7 @@ export function errorCatalogue(operations: readonly Operation[]): readonly Error
   return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
 }
 
-/** Throws a `ContractError` with all faults, if there are any. */
-export function checkContract(operations: readonly Operation[]): void {
-  const faults = contractFaults(operations);
-  if (faults.length > 0) throw new ContractError(faults);
-}
-
-/** All faults of a list of operations, each as one sentence that names the operation. */
+/** All faults of a list of operations, each as a text that names where it is. Checked at startup. */
 export function contractFaults(operations: readonly Operation[]): string[] {
   return [
     ...repeated(operations.map((operation) => operation.name)).map(

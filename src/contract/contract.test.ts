@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { domains } from "../app/domains.ts";
-import { ContractError, checkContract, contractFaults, errorCatalogue } from "./check.ts";
+import { ContractError, contractFaults, errorCatalogue } from "./check.ts";
 import { defineError, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { pageParameters } from "./paging.ts";
@@ -78,7 +78,6 @@ test("the project's contract has no fault", () => {
 
 test("a contract without a fault is accepted", () => {
   expect(contractFaults(toys)).toEqual([]);
-  expect(() => checkContract(toys)).not.toThrow();
 });
 
 test("all faults are reported at once, one per line", () => {
@@ -88,7 +87,6 @@ test("all faults are reported at once, one per line", () => {
     { ...createToy, scope: "fly" },
     { ...getToy, errors: [toyNotFound, defineError({ code: "Oops", status: 200, meaning: "" })] },
   ] as unknown as Operation[];
-  expect(() => checkContract(faulty)).toThrow(ContractError);
   const faults = [
     "GET /toys: listToys and ListToys have this method and path; change one.",
     "Oops: an error code is written in snake_case, like pet_not_found.",
@@ -99,7 +97,7 @@ test("all faults are reported at once, one per line", () => {
     "createToy: the scope fly does not exist; use any or one of read, write, admin.",
   ];
   expect(contractFaults(faulty)).toEqual(faults);
-  expect(() => checkContract(faulty)).toThrow(
+  expect(new ContractError(faults).message).toBe(
     `The contract has 7 fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
   );
 });

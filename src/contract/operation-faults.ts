@@ -8,7 +8,7 @@ import { isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
 import { firstErrors } from "./validators.ts";
 
-/** All faults of one operation, each as one sentence. `operations` are all that are served with it. */
+/** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
   const { name, method, path, summary, description, scope, response, body, tag, errors } = operation;
   return [
