@@ -125,4 +125,21 @@ describe.skipIf(onPostgres)("accounts delete", () => {
     expect(await runJsonInProcess(dataDir, ["accounts", "list"])).toEqual([]);
     expect(await program.end()).toBe(0);
   });
+
+  test("hides the keys of the account from commands, also before a service removes them", async () => {
+    const dataDir = newDataDir();
+    const { id: account } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "pro"]);
+    const { id } = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
+    await runInProcess(dataDir, ["accounts", "delete", account, "--yes"]);
+    for (const words of [
+      ["keys", "revoke", id],
+      ["keys", "rotate", id],
+    ]) {
+      const { status, stderr } = await runInProcess(dataDir, words);
+      expect([words, status, stderr]).toEqual([words, 1, `There is no key ${id}.\n`]);
+    }
+    for (const more of [[], ["--account", account]]) {
+      expect(await runJsonInProcess(dataDir, ["keys", "list", ...more])).toEqual([]);
+    }
+  });
 });

@@ -45,11 +45,15 @@ export const lockAccount = lockStatement(
   "UPDATE accounts SET plan = plan WHERE id = $1 AND deleted_at IS NULL RETURNING id",
 );
 export const lockAccountOfKey = lockStatement(
-  "UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) RETURNING id",
+  `UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND deleted_at IS NULL
+   RETURNING id`,
 );
-export const keysOfAll = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`);
+const accountExists = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
+export const keysOfAll = statement<KeyRow>(
+  `SELECT ${keyColumns} FROM api_keys WHERE ${accountExists} ORDER BY created_at, id`,
+);
 export const keysOfAccount = statement<KeyRow>(
-  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 ORDER BY created_at, id`,
+  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND ${accountExists} ORDER BY created_at, id`,
 );
 export const keysAfter = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)

@@ -68,7 +68,7 @@ export class KeyStore {
     this.#changed = changed;
   }
 
-  /** All keys, or the keys of one account, including revoked ones. */
+  /** All keys, or the keys of one account, including revoked ones, but none of deleted accounts. */
   list(accountId?: string): MaybePromise<ApiKey[]> {
     const rows = accountId === undefined ? this.#storage.all(keysOfAll) : this.#storage.all(keysOfAccount, accountId);
     return whenReady(rows, (found) => found.map(toApiKey));
@@ -189,8 +189,7 @@ export class KeyStore {
     const find = () => this.find(keyId);
     const rotate = (key: ApiKey) => this.rotate(undefined, key, overlap, now);
     return this.#storage.write(function* () {
-      yield* first(lockAccountOfKey, keyId);
-      const old = yield* find();
+      const old = (yield* first(lockAccountOfKey, keyId)) && (yield* find());
       if (!old) throw noSuchKey(keyId);
       if (!isValid(old, now)) {
         throw new OperatorError("key_not_valid", `The key ${keyId} is not valid any more; create a new one instead.`);
@@ -203,8 +202,7 @@ export class KeyStore {
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
     const revokeLocked = () => this.revoke(undefined, keyId, now);
     const revoked = await this.#storage.write(function* () {
-      yield* first(lockAccountOfKey, keyId);
-      return yield* revokeLocked();
+      return (yield* first(lockAccountOfKey, keyId)) && (yield* revokeLocked());
     });
     if (!revoked) throw noSuchKey(keyId);
     return revoked;
@@ -215,7 +213,7 @@ export class KeyStore {
    */
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
     await this.#storage.write(function* () {
-      yield* first(lockAccountOfKey, keyId);
+      if (!(yield* first(lockAccountOfKey, keyId))) return;
       const row = yield* first(noteBan, until, keyId, now);
       if (!row) return;
       const key = toApiKey(row);
