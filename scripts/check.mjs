@@ -33,16 +33,16 @@ const checks = [
 
 /** Runs a command and shows what it says only if it fails. */
 function run(name, [command, ...args], env = {}) {
-  const { status, stdout, stderr } = spawnSync(command, args, {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: root,
     encoding: "utf8",
     env: { ...process.env, NO_COLOR: "1", REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", ...env },
   });
-  const output = `${stdout}${stderr}`;
+  const output = [error?.message, stdout, stderr].filter(Boolean).join("\n");
   const failed = status !== 0 || /You have [0-9]+ warning/.test(output);
   console.log(`${failed ? "FAILED" : "ok    "}  ${name}`);
   if (failed) console.log(output);
-  return { failed, stdout };
+  return { failed, stdout: stdout ?? "" };
 }
 
 try {
