@@ -3,7 +3,7 @@ import { buildProgram } from "./build-program.ts";
 import { inspectExecutable } from "./inspect-executable.ts";
 
 /** True if executables for this platform, by Bun's name, run on this machine. */
-export function isOfThisMachine(platform: string): boolean {
+export function runsHere(platform: string): boolean {
   return platform === `${process.platform}-${process.arch}` && (process.platform !== "linux" || isGlibc());
 }
 
@@ -18,9 +18,9 @@ function isGlibc(): boolean {
  * with the bytecode of another platform have crashed (oven-sh/bun, issue 18416).
  */
 export function buildExecutable(file: string, platform?: string): void {
-  const isForThisMachine = platform === undefined || isOfThisMachine(platform);
   // Without autoload: the settings of the service do not come from files that Bun finds in the folder.
   const autoload = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
-  const form = isForThisMachine ? ["--bytecode", "--format=esm"] : [`--target=bun-${platform}`];
+  const form =
+    platform === undefined || runsHere(platform) ? ["--bytecode", "--format=esm"] : [`--target=bun-${platform}`];
   buildProgram(["--compile", "--sourcemap", "--outfile", file, ...autoload, ...form]);
 }
