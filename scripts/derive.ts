@@ -1,4 +1,5 @@
-// Writes what is derived from the program: parts of the documentation, the client and the console. Tests compare them.
+// Writes what is derived from the program: parts of the documentation, the client and the console. Tests fail if they are
+// outdated.
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { commandsOf } from "../src/cli/run.ts";
@@ -32,4 +33,4 @@ for (const [file, parts] of Object.entries(documents)) {
 }
 
 for (const [path, text] of Object.entries(generatedModules())) await Bun.write(join(root, path), text);
-for (const [path, text] of Object.entries(typeDeclarations())) await Bun.write(join(root, path), text); // of those modules
+for (const [path, text] of Object.entries(typeDeclarations())) await Bun.write(join(root, path), text); // generated from the modules above

@@ -20,31 +20,31 @@ interface Shape {
 /** Which way the values go: to the service, or to the client. */
 export type Direction = "input" | "output";
 
-/** True for an integer that a JavaScript number may round. */
-function isExactInteger(schema: TSchema): boolean {
+/** True for an integer that a JavaScript number may round: one that may be beyond 2^53. */
+function needsBigint(schema: TSchema): boolean {
   return isInt64(schema) && ((schema as Shape).maximum ?? Number.POSITIVE_INFINITY) > Number.MAX_SAFE_INTEGER;
 }
 
 /** Collects the types of a TypeScript client: schemas with a title become interfaces and named types. */
 export class ClientTypes {
   readonly #declarations = new Map<string, string>();
-  /** Names of the types that hold exact integers of responses, and so have a type parameter. */
+  /** Names of the types that hold bigints of responses, and so have a type parameter. */
   readonly #generic = new Set<string>();
-  readonly #fields = { exact: new Set<string>(), plain: new Set<string>() };
+  readonly #fields = { bigint: new Set<string>(), number: new Set<string>() };
 
   get declarations(): string[] {
     return [...this.#declarations.values()];
   }
 
-  /** Names of response fields with 64-bit integers. Throws if a field with the same name has another number type. */
-  get exactFields(): string[] {
-    const both = [...this.#fields.exact].find((name) => this.#fields.plain.has(name));
+  /** Names of the response fields that are bigints. Throws if a field with the same name has another number type. */
+  get bigintFields(): string[] {
+    const both = [...this.#fields.bigint].find((name) => this.#fields.number.has(name));
     if (both)
       throw new TypeError(`The field ${both} is an int64 in one response and another number in a different one.`);
-    return [...this.#fields.exact].toSorted();
+    return [...this.#fields.bigint].toSorted();
   }
 
-  /** The TypeScript type of a schema. 64-bit integers are `Id` in responses and `Int64` in requests. */
+  /** The TypeScript type of a schema. Integers beyond 2^53 are `Id` in responses and `Int64` in requests. */
   of(schema: TSchema, direction: Direction, name?: string): string {
     const shape = schema as Shape;
     if (shape.title === undefined) return this.#inline(schema, direction, name);
@@ -101,10 +101,10 @@ export class ClientTypes {
   }
 
   #number(schema: TSchema, direction: Direction, name: string | undefined): string {
-    const isExact = isExactInteger(schema);
-    if (direction === "input") return isExact ? "Int64" : "number";
-    if (name !== undefined) this.#fields[isExact ? "exact" : "plain"].add(name);
-    return isExact ? "Id" : "number";
+    const isBigint = needsBigint(schema);
+    if (direction === "input") return isBigint ? "Int64" : "number";
+    if (name !== undefined) this.#fields[isBigint ? "bigint" : "number"].add(name);
+    return isBigint ? "Id" : "number";
   }
 
   #object(

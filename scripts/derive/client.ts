@@ -13,7 +13,7 @@ export function deriveClient(operations: readonly Operation[]): Readonly<Record<
   return {
     "fields.ts": `${generated}
 /** Names of the fields of responses that hold 64-bit integers. */
-export const int64Fields: ReadonlySet<string> = new Set(${JSON.stringify(types.exactFields)});
+export const int64Fields: ReadonlySet<string> = new Set(${JSON.stringify(types.bigintFields)});
 `,
     "operations.ts": `${generated}
 import { Client } from "./client.ts";

@@ -23,8 +23,8 @@ interface FormSchema {
 const SAMPLE = "updatePet";
 
 /**
- * The console's module with the scope of each operation and the fields of its forms. It is not formatted. Each form
- * is a separate export, so that the bundle omits unused ones.
+ * The console's generated module: scopes, forms, filters and simulations. It is not formatted. Each form is a separate
+ * export, so that the bundle omits unused ones.
  */
 export function deriveConsole(operations: readonly Operation[]): string {
   const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));

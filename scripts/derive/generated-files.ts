@@ -19,7 +19,7 @@ export function generatedModules(): Record<string, string> {
   );
 }
 
-/** The type declarations that the compiler makes of the client, by their path in the project. */
+/** The type declarations that the compiler generates from the client, by their path in the project. */
 export function typeDeclarations(): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-types-"));
   try {
