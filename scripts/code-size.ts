@@ -1,10 +1,10 @@
 // Counts the program: lines of code in src/ without tests, comments and blank lines; modules, imports between
-// them, and duplicated blocks of six lines or more: bun scripts/code-size.ts [FOLDER]
+// them, and pieces of six lines that occur more than once: bun scripts/code-size.ts [FOLDER]
 import { existsSync } from "node:fs";
 import { dirname, join, normalize, resolve } from "node:path";
 import { Glob } from "bun";
 
-/** The least number of equal lines in a row that count as a duplicated block. */
+/** Lines of a piece that is compared. */
 const BLOCK = 6;
 
 const root = resolve(process.argv[2] ?? ".");
@@ -21,7 +21,7 @@ const edges = [...texts].flatMap(([file, text]) => importsOf(file, text));
 console.log(`lines of code: ${total}`);
 console.log(`modules: ${files.length}`);
 console.log(`imports between modules: ${edges.length}, ${(edges.length / files.length).toFixed(2)} per module`);
-console.log(`duplicated blocks of ${BLOCK} lines or more: ${duplicates().length}`);
+console.log(`duplicated pieces of ${BLOCK} lines: ${duplicates().length}`);
 for (const place of duplicates()) console.log(`  ${place}`);
 
 /** The trimmed lines of code, without blank lines and comments. */
@@ -43,7 +43,7 @@ function importsOf(file: string, text: string): string[] {
     .filter((name) => name.startsWith("src/") && existsSync(join(root, name)));
 }
 
-/** The beginnings of blocks that also occur elsewhere. Imports and closing brackets do not count. */
+/** The beginnings of pieces that also occur elsewhere and do not overlap. Leaves out imports, and lines of names only. */
 function duplicates(): string[] {
   const seen = new Map<string, string>();
   const found: string[] = [];

@@ -9,7 +9,7 @@ import { join } from "node:path";
 const folders = createRequire(import.meta.url).resolve.paths("bun") ?? [];
 const modules = folders.find((folder) => existsSync(join(folder, "bun"))) ?? folders[0];
 
-/** The executable itself, because `node_modules/.bin` has only a shell script on Windows. */
+/** The executable itself (named so on every platform), because `node_modules/.bin` has only a shell script on Windows. */
 export const bun = join(modules, "bun/bin/bun.exe");
 
 /** Repairs Bun if it does not work. Ends the process with a clear line if that does not help. */

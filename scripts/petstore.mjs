@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command of the package: `npx ./petstore-VERSION.tgz serve`. A package that was installed has the program as one script.
+// The command of the package: `npx ./petstore-VERSION.tgz serve`. The package
+// contains the program as one script, dist/main.js.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

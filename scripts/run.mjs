@@ -9,7 +9,7 @@ const PARENT_CHECK = 500;
 
 ensureBun();
 
-// Ctrl-C reaches Bun directly as well. The service takes signals that come close together for one.
+// Ctrl-C reaches Bun directly as well. The service treats signals that arrive together as one.
 let isStopping = false;
 function stop(signal) {
   isStopping = true;

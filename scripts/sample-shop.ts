@@ -81,7 +81,7 @@ export async function sampleShop(): Promise<SampleShop> {
   return { webhooks, key, endpointId: stockId };
 }
 
-/** A day in which three keys are used, one of them by a program that calls a deprecated operation. */
+/** 27 hours in which two keys are used; one calls a deprecated operation. */
 async function useKeys(webhooks: WebhookService): Promise<void> {
   const admin = webhooks.key;
   const make = async (name: string, more: object) =>

@@ -10,7 +10,7 @@ export interface Inspected {
   readonly signature?: string;
 }
 
-/** Reads the headers of an executable. Throws if it is not a complete 64-bit program. */
+/** Reads the headers of an executable. Throws if they are not those of a 64-bit program. */
 export function inspectExecutable(bytes: Buffer): Inspected {
   if (bytes.readUInt32BE(0) === 0x7f454c46) return inspectElf(bytes);
   if (bytes.readUInt32LE(0) === 0xfeedfacf) return inspectMachO(bytes);
@@ -84,5 +84,5 @@ function checkSignature(bytes: Buffer, start: number): string {
   });
   if (differs.length > 0)
     return `not valid (${differs.length} of ${pages} pages): run codesign --force --sign - on a Mac`;
-  return `${flags & AD_HOC ? "ad hoc" : "of its maker"}, ${pages} pages compared`;
+  return `${flags & AD_HOC ? "ad hoc" : "not ad hoc"}, ${pages} pages compared`;
 }
