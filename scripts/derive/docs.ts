@@ -10,7 +10,7 @@ interface DocumentedSetting {
 }
 
 /** A kind of log line. */
-interface DocumentedEvent {
+interface DocumentedLogEvent {
   readonly level: string;
   readonly message: string;
   readonly fields?: readonly string[];
@@ -36,13 +36,13 @@ export function derivedParts(
   operations: readonly Operation[],
   settings: Readonly<Record<string, DocumentedSetting>>,
   transitions: readonly DocumentedTransition[],
-  events: Readonly<Record<string, DocumentedEvent>>,
+  logEvents: Readonly<Record<string, DocumentedLogEvent>>,
   commands: readonly DocumentedCommand[],
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     "docs/errors.md": { errors: errorLists(errorCatalogue(operations)) },
     "docs/commands.md": { commands: commandList(commands) },
-    "docs/monitoring.md": { events: eventList(events) },
+    "docs/monitoring.md": { events: logEventList(logEvents) },
     "docs/settings.md": { settings: settingsList(settings) },
     "docs/status.md": { transitions: transitionTable(transitions) },
   };
@@ -72,8 +72,8 @@ function settingsList(settings: Readonly<Record<string, DocumentedSetting>>): st
     .join("\n");
 }
 
-function eventList(events: Readonly<Record<string, DocumentedEvent>>): string {
-  const lines = Object.entries(events).map(([name, { level, message, fields = ["one for each setting"] }]) => {
+function logEventList(logEvents: Readonly<Record<string, DocumentedLogEvent>>): string {
+  const lines = Object.entries(logEvents).map(([name, { level, message, fields = [] }]) => {
     const shown = fields.length > 0 ? ` (${fields.join(", ")})` : "";
     return `- \`${name}\`, ${level}: ${message}${shown}`;
   });

@@ -34,7 +34,7 @@ export const logEvents = {
       "workers",
     ],
   },
-  settings: { level: "debug", message: "These settings are in force." },
+  settings: { level: "debug", message: "These settings are in force, each as a field." },
   console_not_built: {
     level: "error",
     message: "The web console cannot be built. The next request for it tries again.",
