@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { AbuseLog } from "../src/telemetry/abuse-log.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { Metrics } from "../src/telemetry/metrics.ts";
+import { runJsonInProcess } from "./harness/commands.ts";
 import { ManualClock } from "./harness/manual-clock.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -69,6 +70,32 @@ describe("a ban", () => {
     await service.call("GET", "/pets", { key });
     const [after] = await awaitLines(1, "ban_started");
     expect(after).toMatchObject({ keyId: record.id, until: before.until });
+  });
+
+  test("is logged if it begins before the first one would have ended", async () => {
+    service = await TestService.start({ clock: new ManualClock(Date.now()) }); // the command reads the real time
+    const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    await ban(key, 2);
+    await awaitLines(1, "ban_started");
+    await runJsonInProcess(service.store.folder, ["bans", "lift", record.id], service.store.settings);
+    service.clock.advance(5_000);
+    await eventually(
+      () => service.call("GET", "/pets", { key }),
+      ({ json }) => json.code !== "key_banned",
+    );
+    await ban(key, 2);
+    await awaitLines(2, "ban_started");
+
+    await service.call("POST", "/sandbox/fast-forward", { key, body: { seconds: 60 } });
+    service.clock.advance(5_000);
+    await ban(key, 2);
+    const lines = await awaitLines(3, "ban_started");
+    expect(lines.map(({ seconds }) => seconds)).toEqual([60, 60, 120]);
+    expect(await metric("petstore_bans_total")).toBe(3);
+    await eventually(
+      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
+      (events) => events.length === 3,
+    );
   });
 
   test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {

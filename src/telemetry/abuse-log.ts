@@ -11,6 +11,8 @@ const MAX_LINES = 20;
 const MAX_ADDRESSES = 10_000;
 /** Bans that are remembered until they end, about 0.2 KB each. */
 const MAX_BANS = 10_000;
+/** By how much rounding can change the end of one ban, in milliseconds. */
+const ROUNDING = 2_000;
 
 /** Whose key was refused. */
 interface KeyHolder {
@@ -78,12 +80,13 @@ export class AbuseLog {
   /** Notes that a request was refused because its key is banned. */
   banned({ keyId, accountId, perMinute }: KeyHolder, { retryAfter, reset }: BanRefusal): void {
     const { clock, log, strikesForBan, onBan } = this.#options;
-    const now = clock.monotonic();
+    const endsAt = clock.monotonic() + retryAfter * 1000;
     const known = this.#bans.get(keyId);
-    if (known && now < known.endsAt) return;
+    // A later end is that of another ban: the known one was lifted, or the clock of the sandbox was advanced.
+    if (known && endsAt < known.endsAt + ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
-    this.#bans.set(keyId, { keyId, accountId, endsAt: now + retryAfter * 1000 });
+    this.#bans.set(keyId, { keyId, accountId, endsAt });
     this.#counted.bans++;
     const until = new Date(reset * 1000).toISOString();
     onBan(keyId, reset);

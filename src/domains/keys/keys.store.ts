@@ -42,6 +42,8 @@ import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
+/** By how much rounding can change the end of one ban, in milliseconds. */
+const ROUNDING = 2_000;
 
 const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subject: id }));
 
@@ -214,7 +216,7 @@ export class KeyStore {
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
     await this.#storage.write(function* () {
       if (!(yield* first(lockAccountOfKey, keyId))) return;
-      const row = yield* first(noteBan, until, keyId, now);
+      const row = yield* first(noteBan, until, keyId, until - ROUNDING);
       if (!row) return;
       const key = toApiKey(row);
       const locked = yield* lockShopOf(key.accountId, key.mode, now);
