@@ -8,6 +8,7 @@ import { defineOperation } from "../src/contract/operation.ts";
 import { errorsOf } from "../src/contract/operation-properties.ts";
 import { defineDomain } from "../src/domains/domain.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
+import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
 const Weather = Type.Object(
@@ -58,6 +59,12 @@ describe("an operation of sandboxes", () => {
     expect([await get("/weather"), await get("/pets"), await get("/weather")].map(({ status }) => status)).toEqual([
       200, 200, 429,
     ]);
+    await eventually(
+      () => service.store.rows("SELECT id FROM request_records"),
+      (rows) => rows.length === 1,
+    );
+    const { json } = await get("/requests");
+    expect(json[0].explanation).toContain(" for all keys of the account together. Try again");
     await service.stop();
   });
 

@@ -1,4 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
+import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
@@ -16,14 +17,15 @@ interface Facts {
   readonly durationMs: number;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
-  /** For a request that a limit rejected: which window, and for how many more seconds. */
+  /** The window that rejected the request. */
   readonly window?: "minute" | "day" | undefined;
+  /** `Retry-After` in seconds. */
   readonly retryAfter?: number | undefined;
   readonly stage?: RequestStage | undefined;
   readonly message?: string | undefined;
   readonly details?: readonly Fault[] | undefined;
   readonly isReplay?: true | undefined;
-  /** True for an operation that costs no quota. */
+  /** True if the operation cost its caller no quota. */
   readonly isFree?: true | undefined;
 }
 
@@ -66,7 +68,7 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
       message: failed?.message,
       details: failed?.details,
       isReplay: isReplay || undefined,
-      isFree: operation?.separateQuota ? true : undefined,
+      isFree: caller && separateQuotaOf(operation, caller) ? true : undefined,
     },
   };
 }
