@@ -33,6 +33,8 @@ export class EventWatch {
   #timer: Timer | undefined;
   #polledAt = Number.NEGATIVE_INFINITY;
   #isPolling = false;
+  /** True if another poll was due during this one. */
+  #isMissed = false;
   /** True if a commit has scheduled a poll. */
   #isDue = false;
 
@@ -45,8 +47,8 @@ export class EventWatch {
   }
 
   /**
-   * The events of a shop after `after`, and all later ones. Without `after`: only future events, or with the filter
-   * `since` all stored ones too. Rejects with `StorageUnavailable`.
+   * The stored events of a shop after `after`, then new ones as they happen. Without `after`: only new ones, or with the
+   * filter `since` all stored ones too. Rejects with `StorageUnavailable`.
    */
   async follow(
     shop: number,
@@ -114,7 +116,8 @@ export class EventWatch {
 
   /** Reads the new events of all shops: a page of each in turn, until there are no more. */
   async #poll(): Promise<void> {
-    if (this.#isPolling) return this.#pollSoon();
+    this.#isMissed = this.#isPolling;
+    if (this.#isPolling) return;
     this.#isPolling = true;
     this.#polledAt = performance.now();
     try {
@@ -129,6 +132,7 @@ export class EventWatch {
       this.#failed(error);
     } finally {
       this.#isPolling = false;
+      if (this.#isMissed) this.#pollSoon();
     }
   }
 

@@ -1,0 +1,56 @@
+// How often the store is read for the followers of events.
+import { expect, spyOn, test } from "bun:test";
+import type { StreamSink } from "../../contract/stream.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { EventWatch } from "./event-watch.ts";
+import type { Event } from "./events.schemas.ts";
+import type { EventLog } from "./events.store.ts";
+
+const SHOP = 1;
+const turn = () => new Promise(setImmediate);
+const sink: StreamSink<Event> = {
+  send: () => {},
+  skipTo: () => {},
+  drained: async () => {},
+  isOpen: true,
+  end: () => {},
+};
+
+test("a commit during a slow read of the store leads to one more read, after it", async () => {
+  const commits: (() => void)[] = [];
+  const commit = () => commits.forEach((listener) => listener());
+  const reads: PromiseWithResolvers<unknown[]>[] = [];
+  const storage = {
+    onCommit: (listener: () => void) => void commits.push(listener),
+    settled: async () => {},
+    all: () => {
+      const read = Promise.withResolvers<unknown[]>();
+      reads.push(read);
+      return read.promise;
+    },
+  } as unknown as Storage;
+  const log = { storedRange: async () => ({ first: 1n, last: 0n }) } as unknown as EventLog;
+  const watch = new EventWatch(log, storage, () => {});
+  const source = await watch.follow(SHOP, undefined, {});
+  if ("refused" in source) throw new Error(source.refused);
+  const stop = source.start(sink);
+  const scheduled = spyOn(globalThis, "setImmediate");
+  const now = spyOn(performance, "now").mockReturnValue(1_000);
+  try {
+    commit();
+    while (reads.length === 0) await turn();
+    now.mockReturnValue(2_000); // the read takes a second
+    commit();
+    scheduled.mockClear();
+    const turns = 100;
+    for (let count = 0; count < turns; count++) await turn();
+    expect(scheduled).toHaveBeenCalledTimes(turns);
+    expect(reads).toHaveLength(1);
+    reads[0]?.resolve([{ shop: BigInt(SHOP), id: 0n }]);
+    while (reads.length === 1) await turn();
+  } finally {
+    stop();
+    scheduled.mockRestore();
+    now.mockRestore();
+  }
+});
