@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -88,12 +89,17 @@ describe("the service", () => {
     for (const name of old) copyFileSync(join(folder, first), join(folder, name));
     renameSync(join(folder, first), join(folder, "petstore-2026-01-03T00-00-00-000Z.db"));
     writeFileSync(join(folder, "notes.txt"), "Of the operator.");
-    writeFileSync(join(folder, "petstore-2026-01-03T00-00-00-000Z.db.unfinished-4194304"), "Of one that was killed.");
+    const killed = join(folder, `petstore-2026-01-03T00-00-00-000Z.db.unfinished-${process.pid}`);
+    writeFileSync(killed, "Of one that was killed.");
+    utimesSync(killed, 0, Date.now() / 1000 - 3_600);
+    const running = "petstore-2026-01-04T00-00-00-000Z.db.unfinished-4194304";
+    writeFileSync(join(folder, running), "Of one that is being taken.");
     const again = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_KEEP: "2" });
     await again.until(() => again.output.includes('"event":"backup_taken"'));
     expect(readdirSync(folder).toSorted()).toEqual([
       "notes.txt",
       "petstore-2026-01-03T00-00-00-000Z.db",
+      running,
       expect.stringMatching(isNow),
     ]);
     expect(await again.end()).toBe(0);

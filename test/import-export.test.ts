@@ -329,6 +329,15 @@ describe("petstore export", () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
+  test("leaves the unfinished file of a process in another container, which can have the same id", async () => {
+    const file = newFile("out.jsonl");
+    const unfinished = `${file}.unfinished-${process.pid}`;
+    writeFileSync(unfinished, "half");
+    await runJsonInProcess(dataDir, ["export", file]);
+    expect(readFileSync(file, "utf8")).toBe(animals);
+    expect(readFileSync(unfinished, "utf8")).toBe("half");
+  });
+
   test("fails with a message when the disk is full, and leaves no file", async () => {
     const file = newFile("out.jsonl");
     const limited = Bun.spawn(

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { HOUR_MS } from "../timing/units.ts";
 
 /** A backup in the folder of backups. */
 export interface Backup {
@@ -37,19 +38,13 @@ export function deleteOldBackups(folder: string, keep: number): Backup[] {
   return old;
 }
 
-/** Deletes the unfinished files of killed backups, but not those of running processes. */
+/** Deletes the unfinished files of killed backups: those that were not written for an hour. */
 export function deleteUnfinished(folder: string): void {
   for (const name of namesIn(folder)) {
-    const [, pid] = /^petstore-.*\.db\.unfinished-(\d+)(-journal)?$/.exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs as another user
+    if (!/^petstore-.*\.db\.unfinished-[\w-]+$/.test(name)) continue;
+    const file = join(folder, name);
+    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt !== undefined && Date.now() - changedAt >= HOUR_MS) rmSync(file, { force: true });
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -20,7 +21,8 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   if (isThere && !mayReplace) throw exists(name);
   const path = isThere ? realpathSync(name) : name;
   if (isThere && !statSync(path).isFile()) throw new FileError(`${path} is not a file that can be replaced.`);
-  const unfinished = `${path}.unfinished-${process.pid}`;
+  // The name has no process id, because processes in two containers can have the same one.
+  const unfinished = `${path}.unfinished-${randomUUID()}`;
   try {
     const bytes = await writePieces(await open(unfinished, "wx", 0o600), pieces);
     if (mayReplace) await rename(unfinished, path);

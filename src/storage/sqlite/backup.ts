@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
@@ -13,7 +14,8 @@ export function backupSqlite(file: string, target: string): Contents {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
   if (!existsSync(dirname(target))) throw new StorageUnusable(`The folder ${dirname(target)} does not exist.`);
   const database = openWithoutMigrating(file);
-  const unfinished = `${target}.unfinished-${process.pid}`;
+  // The name has no process id, because processes in two containers can have the same one.
+  const unfinished = `${target}.unfinished-${randomUUID()}`;
   try {
     database.query("VACUUM INTO $1").run(unfinished);
     sync(unfinished);

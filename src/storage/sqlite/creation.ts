@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
@@ -19,7 +20,8 @@ export function createStore(file: string, contents: () => Uint8Array): void {
         "backup in its place and the log elsewhere. To start with a new store, move the log elsewhere.",
     );
   }
-  const unfinished = `${file}.new-${process.pid}`;
+  // The name has no process id, because processes in two containers can have the same one.
+  const unfinished = `${file}.unfinished-${randomUUID()}`;
   try {
     writeFileSync(unfinished, contents());
     sync(unfinished);

@@ -91,6 +91,13 @@ describe("a backup", () => {
     expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
   });
 
+  test("succeeds beside the unfinished file of a killed process with the same id", async () => {
+    await addPair();
+    writeFileSync(`${target}.unfinished-${process.pid}`, "half of a backup");
+    backupSqlite(file, target);
+    expect(await pairsIn(target)).toEqual([1, 1]);
+  });
+
   test("leaves no unfinished file if it fails", async () => {
     // Large enough that part of the copy is written before SQLite finds the damaged end.
     for (let round = 0; round < 50; round++) await storage.write(() => all(addPet, "x".repeat(10_000)));

@@ -281,6 +281,15 @@ describe("a new store", () => {
     expect(log()).toEqual(["make"]);
   });
 
+  test("leaves the unfinished file of a process in another container, which can have the same id", () => {
+    openOnce([make]);
+    rmSync(file);
+    const unfinished = `${file}.unfinished-${process.pid}`;
+    writeFileSync(unfinished, "of another container");
+    createStore(file, () => new Uint8Array(10));
+    expect(readFileSync(unfinished, "utf8")).toBe("of another container");
+  });
+
   test("does not replace one that another process created first", () => {
     createStore(file, () => {
       openOnce([make, note("quicker")]);
