@@ -66,7 +66,7 @@ export interface Category<Id = bigint> {
 
 /** A category to add. */
 export interface NewCategory {
-  /** The identifier, to name a category that animals already refer to. By default, the service assigns an identifier that no category or animal has used. */
+  /** The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to. */
   readonly id?: Int64 | undefined;
   /** The category's name. It is unique. */
   readonly name: string;
@@ -747,7 +747,7 @@ export type StatusClass = "2xx" | "4xx" | "5xx";
 export interface ListPetsQuery {
   /** Maximum number of animals returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   /** Filters animals by availability status. */
   readonly status?: PetStatus | undefined;
@@ -764,7 +764,7 @@ export interface ListPetsQuery {
 export interface ListCategoriesQuery {
   /** Maximum number of categories returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
 }
 
@@ -778,7 +778,7 @@ export interface DeleteCategoryQuery {
 export interface ListStoreOrdersQuery {
   /** Maximum number of orders returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   /** Filters orders by status. */
   readonly status?: StoreOrderStatus | undefined;
@@ -797,7 +797,7 @@ export interface ListStoreOrdersQuery {
 export interface ListKeysQuery {
   /** Maximum number of keys returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   /** Filters keys by mode. */
   readonly mode?: KeyMode | undefined;
@@ -805,7 +805,7 @@ export interface ListKeysQuery {
 
 /** The query of `rotateKey`. */
 export interface RotateKeyQuery {
-  /** Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated. */
+  /** Seconds for which the old key stays valid; 0 ends it at once. At least 60 if it is the calling key, so that the request can be repeated. */
   readonly overlap?: number | undefined;
 }
 
@@ -816,7 +816,7 @@ export interface GetUsageQuery {
   readonly keyId?: string | undefined;
   /** Maximum number of intervals returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
 }
 
@@ -824,7 +824,7 @@ export interface GetUsageQuery {
 export interface ListEventsQuery {
   /** Maximum number of events returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   /** Only events with a larger `id`. */
   readonly after?: Int64 | undefined;
@@ -861,7 +861,7 @@ export interface StreamEventsQuery {
 export interface ListWebhookDeliveriesQuery {
   /** Maximum number of attempts returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   /** Filters attempts by outcome. */
   readonly outcome?: WebhookDeliveryOutcome | undefined;
@@ -871,7 +871,7 @@ export interface ListWebhookDeliveriesQuery {
 export interface ListRequestsQuery {
   /** Maximum number of requests returned. */
   readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Its filters apply. */
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
   readonly status?: StatusClass | undefined;
   /** The code of an error. */
@@ -1269,7 +1269,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all animals.
    *
-   * Returns animals by ascending `id`, one page at a time. `limit` sets the page size. The `Link` header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals that are added while you read the pages come at the end, and none is returned twice.
+   * Returns animals by `id`, one page at a time. `limit` sets the page size. The `Link` header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals that are added while you read the pages come at the end by default, and none is returned twice.
    *
    * Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With `categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, although more follow: continue while there is a `Link`.
    *
@@ -1367,7 +1367,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all orders (beta).
    *
-   * Returns orders by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
+   * Returns orders by `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */

@@ -15,7 +15,7 @@ export function pageParameters(options: { maximum: number; default: number; what
     }),
     cursor: Type.Optional(
       Type.String({
-        description: 'From the `Link` header (`rel="next"`) of the previous page. Its filters apply.',
+        description: 'From the `Link` header (`rel="next"`) of the previous page. Send the same filters.',
         minLength: 1,
         maxLength: 512,
       }),

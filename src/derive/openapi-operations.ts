@@ -59,7 +59,7 @@ const costsNothing = "Costs no quota, and works while the key is banned or the w
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
   free:
     `${costsNothing} It may be sent as often as the account's plan allows, counted apart; the limit headers are ` +
-    "those of the account.",
+    "those of the shop.",
   sandbox:
     `${costsNothing} An account may send ${sandboxQuota.perMinute} requests for its sandbox in a minute of real time; ` +
     "the limit headers are those of the sandbox until these requests are used up.",

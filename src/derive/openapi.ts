@@ -120,7 +120,7 @@ function tagsOf(operations: readonly Operation[]): Json[] {
 function introduction(catalogue: readonly ErrorDefinition[]): string {
   return [
     "List, add, change, delete and sell the animals of a pet store.",
-    "Send your API key as bearer token with every request. The account's plan limits requests per minute and per day; " +
+    "Send your API key as a bearer token with every request. The account's plan limits requests per minute and per day; " +
       "the `X-RateLimit` headers show what is left. After a 429, wait `Retry-After` seconds. A key that keeps sending " +
       "is banned for a while.",
     "## Idempotency",
@@ -134,7 +134,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
-      `closes the connection without a response, and \`delay=2000\` holds the response back by up to ${MAX_DELAY} ms. ` +
+      `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}). ` +
       "So each error can be tried.",
     "## Integers",
     "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",

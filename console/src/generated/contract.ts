@@ -120,7 +120,7 @@ export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
     label: "Id",
-    hint: "The identifier, to name a category that animals already refer to. By default, the service assigns an identifier that no category or animal has used.",
+    hint: "The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to.",
     kind: "id",
   },
   {
@@ -232,7 +232,7 @@ export const rotateKeyQuery: readonly FieldDescription[] = [
   {
     name: "overlap",
     label: "Overlap",
-    hint: "Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so that the request can be repeated.",
+    hint: "Seconds for which the old key stays valid; 0 ends it at once. At least 60 if it is the calling key, so that the request can be repeated.",
     kind: "integer",
     preset: 86400,
     minimum: 0,

@@ -55,8 +55,8 @@ const NewCategory = Type.Object(
     id: Type.Optional(
       Int64({
         description:
-          "The identifier, to name a category that animals already refer to. By default, the service assigns an " +
-          "identifier that no category or animal has used.",
+          "The identifier, to name a category that animals already refer to. By default, the service assigns a new " +
+          "identifier that no animal refers to.",
         examples: [5n],
       }),
     ),

@@ -197,8 +197,8 @@ export class CategoryStore {
   }
 
   /**
-   * An id that no category or animal has used. The last one is remembered, so that smaller ids are not searched
-   * again.
+   * An id that no category has had and no animal refers to. The last one is remembered, so that smaller ids are not
+   * searched again.
    */
   *#assignId(locked: LockedShop): Transaction<bigint> {
     const { shop } = locked;

@@ -173,7 +173,7 @@ const rotateKey = defineOperation({
   query: Type.Object({
     overlap: Int32({
       description:
-        "Seconds for which the old key stays valid; 0 revokes it at once. At least 60 if it is the calling key, so " +
+        "Seconds for which the old key stays valid; 0 ends it at once. At least 60 if it is the calling key, so " +
         "that the request can be repeated.",
       minimum: 0,
       maximum: 2_592_000,

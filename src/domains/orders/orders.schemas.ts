@@ -57,4 +57,4 @@ export const StoreOrderPatch = Type.Object(
 );
 export type StoreOrderPatch = Static<typeof StoreOrderPatch>;
 
-export const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, by ascending `id`." });
+export const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, by `id`." });

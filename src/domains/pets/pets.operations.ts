@@ -97,9 +97,9 @@ const listPets = defineOperation({
   tag: animals,
   summary: "List all animals",
   description:
-    "Returns animals by ascending `id`, one page at a time. `limit` sets the page size. The `Link` " +
+    "Returns animals by `id`, one page at a time. `limit` sets the page size. The `Link` " +
     'header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals ' +
-    "that are added while you read the pages come at the end, and none is returned twice.\n\n" +
+    "that are added while you read the pages come at the end by default, and none is returned twice.\n\n" +
     "Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With " +
     "`categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, " +
     "although more follow: continue while there is a `Link`.",
