@@ -16,8 +16,8 @@ export type Environment = (typeof environments)[number];
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
-      "What the service runs for. Only `production` has live keys. Commands do not need this setting: the store " +
-      "remembers whether it belongs to production.",
+      "What the service runs for. Only `production` has live keys. Commands need it only until the first start: the " +
+      "store remembers whether it is production's.",
     fallback: "development",
     ...oneOf(environments),
   }),

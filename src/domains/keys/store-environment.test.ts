@@ -26,7 +26,7 @@ async function withStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T
 const newAccount = async (storage: Storage) =>
   (await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0)).id;
 
-test("a new store belongs to no environment until the first service sets it", () =>
+test("a new store belongs to no environment until it is assigned to one", () =>
   withStorage(async (storage) => {
     expect(await belongsToProduction(storage)).toBeUndefined();
     const said = [false, true].map((isProduction) => storage.write(() => ensureEnvironment(isProduction)));

@@ -38,7 +38,7 @@ const description = {
   example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
-    "createPet, by the same rules. All of it is checked first, and every bad line is named. Animals get new ids.\n" +
+    "createPet, by the same rules. All of it is checked first, and the first 50 faults are listed. Animals get new ids.\n" +
     "The command does not know the settings of a running service. If it requires categories to exist, set\n" +
     "--strict-categories.",
   args: ["FILE"],
