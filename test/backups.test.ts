@@ -147,7 +147,7 @@ describe("backups", () => {
         .map((name) => join(folder, name)),
     );
     const { status, stdout } = await run("backups", "verify");
-    expect([status, stdout.match(/ is whole: 0 animals/g)?.length]).toEqual([0, 2]);
+    expect([status, stdout.match(/ is intact: 0 animals/g)?.length]).toEqual([0, 2]);
     expect(readdirSync(folder)).toHaveLength(2); // reading made no file
   });
 

@@ -47,7 +47,7 @@ const listBackups: ProgramCommand = {
 
 const verifyBackups: ProgramCommand = {
   name: "backups verify",
-  summary: "Read every backup in the folder of backups, or one file, to its last page.",
+  summary: "Verify every backup in the folder of backups, or one file.",
   example: "backups verify --file /backups/petstore-today.db",
   description: "The exit status is 1 if one is damaged or there is none. Backups are not changed.",
   options: { file: { value: "FILE", meaning: "A backup in another folder." } },
@@ -90,7 +90,7 @@ function verify({ file }: Pick<Backup, "file">): Verified {
 }
 
 function lineOf({ file, contents, fault }: Verified): string {
-  return contents ? `${file} is whole: ${describeContents(contents)}.` : (fault ?? "");
+  return contents ? `${file} is intact: ${describeContents(contents)}.` : (fault ?? "");
 }
 
 /** The contents of a backup, in words. */

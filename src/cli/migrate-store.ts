@@ -36,7 +36,7 @@ export const migrateStore: ProgramCommand = {
         json: { to: to.shown, wasThere, rows, tables, seconds },
         text: wasThere
           ? `${to.shown} has all of it already.`
-          : `Moved ${counted(rows, "row")} to ${to.shown} ${pace(rows, seconds)}, and found them there digit for digit.`,
+          : `Moved ${counted(rows, "row")} to ${to.shown} ${pace(rows, seconds)}, and compared all of them.`,
       };
     } finally {
       progress.end();

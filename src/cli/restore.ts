@@ -9,9 +9,9 @@ export const restore: ProgramCommand = {
   summary: "Replace the embedded store with a backup.",
   example: "restore /backups/petstore-today.db --yes",
   description:
-    "Stop the service first. The backup is verified and copied. The old store and its log stay in the same folder,\n" +
-    "under names that end in the time. A backup of a newer release is refused; one of an older release gets the new\n" +
-    "schema at the next start. Afterwards, revoke again all keys that were revoked since the backup.",
+    "Stop the service first. The backup is verified and copied. The old store and its write-ahead log stay in the same\n" +
+    "folder, under names that end in the time. A backup of a newer release is refused; one of an older release gets the\n" +
+    "new schema at the next start. Afterwards, revoke again all keys that were revoked since the backup.",
   args: ["FILE"],
   options: yesOption,
   run: async (given, context) => {

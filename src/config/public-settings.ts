@@ -29,7 +29,7 @@ export const publicSettings = {
     ...addressForm,
   }),
   PETSTORE_CONTACT_URL: optionalSetting<string>({
-    meaning: "A page where users get help; the OpenAPI document names it as contact. Unset: the reference page.",
+    meaning: "A page where users get help; the OpenAPI document names it as the contact. Unset: the reference page.",
     expects: "an absolute http or https address without credentials",
     parse: parsePublicUrl,
   }),

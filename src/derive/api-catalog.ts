@@ -1,6 +1,6 @@
 import { rootOf } from "../contract/base-address.ts";
 
-/** A catalogue of the APIs at these base addresses, as linkset (RFC 9264) for RFC 9727. */
+/** A catalogue of the APIs at these base addresses, as a linkset (RFC 9264) for RFC 9727. */
 export function deriveApiCatalog(bases: readonly string[]): object {
   return {
     linkset: bases.map((base) => {

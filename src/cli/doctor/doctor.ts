@@ -13,7 +13,7 @@ export const doctor: ProgramCommand = {
   example: "doctor",
   description:
     "It changes nothing, and works alongside the service. Run it with the settings of the service.\n" +
-    "The status is 1 if a check failed, and 0 if there are only warnings.",
+    "The exit status is 1 if a check failed, and 0 if there are only warnings.",
   run: async (_given, { config }) => reportOf(await findings(config)),
   reportInvalidSettings: ({ message }: ConfigError) =>
     reportOf(message.split("\n").map((fault) => failed("settings", fault, "Correct it: --help shows all settings."))),

@@ -9,7 +9,7 @@ import type { Account } from "./accounts.ts";
 import { noSuchAccount } from "./operator-error.ts";
 import { type Plan, planNames } from "./plans.ts";
 
-/** Runs work on the accounts of the store, and closes it. Rejects as `withStore`. */
+/** Runs work on the accounts of the store, and closes it. Rejects like `withStore`. */
 function withAccounts<T>(
   context: CommandContext,
   work: (accounts: AccountStore) => T | Promise<T>,
@@ -100,7 +100,7 @@ const renameAccount: Command = {
 
 const deleteAccount: Command = {
   name: "accounts delete",
-  summary: "Delete an account permanently, with its keys, its shop and its sandbox.",
+  summary: "Delete an account permanently, with its keys and both shops.",
   description:
     "Its keys stop working within a second. The service deletes its data in the background, or at the next start if it\n" +
     "does not run. Backups still contain the data, and PostgreSQL keeps its pages until VACUUM.",
