@@ -20,7 +20,7 @@ export function deprecationOf(operation: string, headers: Headers): DeprecationN
   return {
     operation,
     since: new Date(+deprecation.slice(1) * 1000),
-    sunset: new Date(headers.get("sunset") ?? Number.NaN),
+    sunset: new Date(headers.get("sunset") ?? ""),
     successor: linkOf(headers, "successor-version"),
     documentation: linkOf(headers, "deprecation"),
   };

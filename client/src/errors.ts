@@ -112,7 +112,7 @@ const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorF
 
 /** Creates the error for a response by its status. */
 export function errorOf(message: string, facts: ErrorFacts): PetstoreError {
-  const { status = 0 } = facts;
+  const status = facts.status ?? 0;
   const Class =
     classOfStatus[status] ?? (status < 400 ? ConnectionError : status < 500 ? InvalidRequestError : ServiceError);
   return new Class(message, facts);

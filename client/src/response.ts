@@ -29,9 +29,9 @@ export function withResponse(value: object, $response: ResponseInfo): object {
 
 export function infoOf({ status, headers }: Response): ResponseInfo {
   const text = (name: string) => headers.get(name) ?? undefined;
-  const [limit = 0, remaining = 0, reset = 0] = ["limit", "remaining", "reset"].map((name) =>
+  const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     Number(text(`x-ratelimit-${name}`)),
-  );
+  ) as [number, number, number];
   return {
     status,
     requestId: text("x-request-id"),
