@@ -25,9 +25,9 @@ export async function within<T>(
   reason: (() => unknown) | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  parent?.throwIfAborted();
   const controller = new AbortController();
   const follow = () => controller.abort(parent?.reason);
-  if (parent?.aborted) follow();
   parent?.addEventListener("abort", follow);
   const cancel = clock.after(milliseconds, () => controller.abort(reason?.()));
   try {
@@ -38,13 +38,25 @@ export async function within<T>(
   }
 }
 
-/** Waits. Rejects with the abort reason of the signal. */
-export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done, fail) => {
-    const cancel = clock.after(milliseconds, done);
-    signal.addEventListener("abort", () => {
-      cancel();
-      fail(signal.reason);
-    });
-  });
+/** Waits for `work`, at most this long, and returns its result. Rejects with the abort reason of the signal. */
+export async function sleep<T>(
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+  work?: () => Promise<T>,
+): Promise<T | undefined> {
+  const result = await within(
+    clock,
+    milliseconds,
+    signal,
+    undefined,
+    (over) =>
+      new Promise<T | undefined>((done) => {
+        const end = () => done(undefined);
+        over.addEventListener("abort", end);
+        work?.().then(done, end);
+      }),
+  );
+  signal.throwIfAborted();
+  return result;
 }

@@ -17,14 +17,10 @@ export async function* readEvents(
   signal: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
   const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
-  const stop = () => void reader.cancel().catch(() => {}); // how it ends does not matter
-  signal.addEventListener("abort", stop);
   let text = "";
   try {
     for (;;) {
-      const cancel = clock.after(MAX_SILENCE, stop);
-      const { value } = await reader.read().catch((): { value?: string } => ({}));
-      cancel();
+      const { value } = (await sleep(clock, MAX_SILENCE, signal, () => reader.read())) ?? {};
       if (!value) break;
       const blocks = (text + value).split("\n\n");
       text = blocks.pop() as string;
@@ -34,7 +30,7 @@ export async function* readEvents(
       }
     }
   } finally {
-    stop();
+    reader.cancel().catch(() => {}); // how it ends does not matter
   }
   await sleep(clock, Math.random() * MAX_PAUSE, signal);
 }

@@ -438,6 +438,25 @@ const hasty = {
   },
 };
 
+/** A signal and its listeners. */
+function countedSignal() {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  Object.assign(signal, {
+    addEventListener(...input: Parameters<typeof add>) {
+      listeners.add(input[1]);
+      add(...input);
+    },
+    removeEventListener(...input: Parameters<typeof remove>) {
+      listeners.delete(input[1]);
+      remove(...input);
+    },
+  });
+  return { signal, listeners };
+}
+
 const streams: Record<string, Test> = {
   "give events as they happen, until the loop ends": async (context) => {
     const petstore = clientFor(context);
@@ -460,7 +479,9 @@ const streams: Record<string, Test> = {
       () => streaming(eventText(9).slice(0, 9), eventText(9).slice(9)),
     );
     const ids: bigint[] = [];
-    for await (const { id, at: time } of clientFor(context, { fetch, clock: hasty }).streamEvents({ after: 5 })) {
+    const { signal, listeners } = countedSignal();
+    const petstore = clientFor(context, { fetch, clock: hasty });
+    for await (const { id, at: time } of petstore.streamEvents({ after: 5 }, { signal })) {
       same(time, "\u2028");
       ids.push(id);
       if (id === 9n) break;
@@ -471,6 +492,7 @@ const streams: Record<string, Test> = {
       [null, "6", "7", "8", "8"],
     );
     same(new Set(requests.map(({ url }) => url)).size, 1);
+    same(listeners.size, 0);
   },
   "end with the error of a service that refuses them": async (context) => {
     const { fetch } = canned(
@@ -484,6 +506,17 @@ const streams: Record<string, Test> = {
   "end when their signal is aborted": async (context) => {
     const abort = new AbortController();
     const stream = clientFor(context).streamEvents({}, { signal: abort.signal });
+    const failure = failureOf(() => stream.next());
+    abort.abort(new Error("enough"));
+    same((await failure).message, "enough");
+  },
+  "end at once when their signal is aborted while they are open": async (context) => {
+    const clock: Client.Clock = { now: () => Date.now(), after: () => () => {} }; // waits do not end
+    const petstore = clientFor(context, { clock });
+    const { id } = await clientFor(context).createPet({ name: "Rex", categoryId: 1 });
+    const abort = new AbortController();
+    const stream = petstore.streamEvents({ petId: id, after: 0n }, { signal: abort.signal });
+    same((await stream.next()).value?.type, "pet.created");
     const failure = failureOf(() => stream.next());
     abort.abort(new Error("enough"));
     same((await failure).message, "enough");

@@ -8,5 +8,5 @@ export interface Clock {
 export declare const systemClock: Clock;
 /** Runs `work` with a signal that is aborted with its parent or after a timeout. */
 export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, reason: (() => unknown) | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-/** Waits. Rejects with the abort reason of the signal. */
-export declare function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void>;
+/** Waits for `work`, at most this long, and returns its result. Rejects with the abort reason of the signal. */
+export declare function sleep<T>(clock: Clock, milliseconds: number, signal: AbortSignal, work?: () => Promise<T>): Promise<T | undefined>;
