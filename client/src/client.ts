@@ -16,7 +16,7 @@ const ATTEMPT_TIMEOUT = 30_000;
 const FIRST_WAIT = 250;
 const MAX_WAIT = 8_000;
 /** The statuses that are retried. Undefined means that no response arrived. */
-const retriedStatuses: ReadonlySet<unknown> = new Set([undefined, 408, 429, 502, 503, 504]);
+const retriedStatuses: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504, undefined]);
 
 /** One gate per key and quota, shared by all clients in this process. */
 const gates = new Map<string, Gate>();
@@ -127,22 +127,22 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
 
     return within(clock, timeout, callOptions.signal, late, async (signal) => {
       const requestOf = makeRequest(target, call, callOptions);
-      let failures = 0;
-      for (let attempt = 1; ; attempt++) {
+      for (let attempt = 1, failures = 0; ; attempt++) {
         const { info, body, error } = await gate(operation, deadline, signal, () =>
           within(clock, ATTEMPT_TIMEOUT, signal, undefined, (limited) =>
             send(requestOf(limited), call, attempt, signal, callOptions.signal),
           ),
         );
         if (!error) return withResponse(body, info);
-        const { status, code, retryAfter } = error;
+        const { code, status, retryAfter } = error;
         // An earlier attempt may have deleted it although its response was lost.
         if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
         const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
         const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
         if (!isTransient || clock.now() + wait > deadline) throw error;
         if (status === 429) continue; // the gate waits, and a rate limit is not a failure
-        if (failures++ >= (options.retries ?? 4)) throw error;
+        // A stream that was open reconnects until its timeout.
+        if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
         await sleep(clock, wait, signal);
       }
     });

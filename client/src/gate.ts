@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { type PetstoreError, RateLimitError } from "./errors.ts";
+import { type ErrorFacts, RateLimitError } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RateLimit } from "./response.ts";
 
@@ -32,6 +32,8 @@ interface Waiter {
   readonly fail: (reason: unknown) => void;
 }
 
+type RateLimited = ErrorFacts & { readonly message: string };
+
 export function openGate(clock: Clock): Gate {
   let queue: Waiter[] = [];
   let inFlight = 0;
@@ -39,7 +41,7 @@ export function openGate(clock: Clock): Gate {
   let learntAt = 0;
   let lastAt = 0;
   let closedUntil = 0;
-  let closedBy: PetstoreError | undefined;
+  let closedBy: RateLimited | undefined;
   let cancelTimer: (() => void) | undefined;
 
   /** Milliseconds until the first waiter may go. Undefined while it waits for a request in flight. */
@@ -58,8 +60,8 @@ export function openGate(clock: Clock): Gate {
   /** Rejects a call whose deadline is before the gate opens. */
   function refuse({ operation, fail }: Waiter, now: number): void {
     const retryAfter = Math.ceil((closedUntil - now) / 1000);
-    const facts = Object.assign({}, closedBy, { operation, retryAfter });
-    fail(new RateLimitError((closedBy as PetstoreError).message, facts));
+    const error = closedBy as RateLimited;
+    fail(new RateLimitError(error.message, { ...error, operation, retryAfter }));
   }
 
   function admit(): void {
@@ -97,16 +99,19 @@ export function openGate(clock: Clock): Gate {
   }
 
   return async (operation, deadline, signal, send) => {
+    let waiter: Waiter;
+    const leave = () => {
+      queue = queue.filter((other) => other !== waiter);
+      waiter.fail(signal.reason);
+    };
+    signal.addEventListener("abort", leave);
     await new Promise<void>((go, fail) => {
       signal.throwIfAborted();
-      const waiter = { operation, deadline, go, fail };
-      signal.addEventListener("abort", () => {
-        queue = queue.filter((other) => other !== waiter);
-        fail(signal.reason);
-      });
+      waiter = { operation, deadline, go, fail };
       queue.push(waiter);
       admit();
     });
+    signal.removeEventListener("abort", leave);
     try {
       const outcome = await send();
       learn(outcome);

@@ -457,6 +457,10 @@ function countedSignal() {
   return { signal, listeners };
 }
 
+function refused(): Response {
+  throw new TypeError("refused");
+}
+
 const streams: Record<string, Test> = {
   "give events as they happen, until the loop ends": async (context) => {
     const petstore = clientFor(context);
@@ -493,6 +497,29 @@ const streams: Record<string, Test> = {
     );
     same(new Set(requests.map(({ url }) => url)).size, 1);
     same(listeners.size, 0);
+  },
+  "reconnect until the timeout, however many retries fail": async (context) => {
+    let passed = 0;
+    const clock: Client.Clock = {
+      now: () => passed,
+      after(milliseconds, run) {
+        if (milliseconds > 10_000) return () => {}; // no attempt takes that long
+        passed += milliseconds;
+        queueMicrotask(run);
+        return () => {};
+      },
+    };
+    const { fetch, requests } = canned(
+      () => streaming("id: 6\n\n"),
+      ...Array.from({ length: 6 }, () => refused),
+      () => streaming(eventText(7)),
+      refused,
+    );
+    const stream = clientFor(context, { fetch, clock, retries: 0 }).streamEvents({ after: 5 });
+    same((await stream.next()).value?.id, 7n);
+    const before = passed;
+    same((await failureOf(() => stream.next()))["code"], "connection_failed");
+    same([requests.length > 9, passed - before <= 61_000], [true, true]);
   },
   "end with the error of a service that refuses them": async (context) => {
     const { fetch } = canned(

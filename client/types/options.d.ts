@@ -16,7 +16,10 @@ export interface Options<Ids extends IdKind = IdKind> {
     readonly ids?: Ids | undefined;
     /** The timeout of a call with all its attempts and waits, in milliseconds. Default: 60,000. */
     readonly timeout?: number | undefined;
-    /** The maximum number of retries of a call. Waiting for a rate limit does not count. Default: 4. */
+    /**
+     * The maximum number of retries of a call. Waiting for a rate limit does not count, nor does reconnecting a stream,
+     * which only `timeout` limits. Default: 4.
+     */
     readonly retries?: number | undefined;
     /** True if the user of the page entered the key. Turns off the warning about a live key in a page. */
     readonly usersKey?: boolean | undefined;

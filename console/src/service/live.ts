@@ -69,7 +69,7 @@ export async function followShop(
       }
       await untilVisible();
       isLive.set(true);
-      for await (const event of petstore.streamEvents({ after }, options)) {
+      for await (const event of petstore.streamEvents({ after }, { ...options, timeout: RETRY_DELAY })) {
         after = event.id;
         apply(event);
       }
