@@ -54,7 +54,7 @@ function describe({ prototype }: { readonly prototype: PetstoreError }, name: st
 /** The request is invalid. */
 export class InvalidRequestError extends PetstoreError {
   static {
-    describe(this, "InvalidRequestError", "See `details`.");
+    describe(this, "InvalidRequestError", "See the message and `details`.");
   }
 }
 /** The key is missing or invalid. */
@@ -66,7 +66,7 @@ export class AuthenticationError extends PetstoreError {
 /** The key is not allowed to do this. */
 export class PermissionError extends PetstoreError {
   static {
-    describe(this, "PermissionError", "Check the key's scopes.");
+    describe(this, "PermissionError", "See the message.");
   }
 }
 /** The resource does not exist. */
