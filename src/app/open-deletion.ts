@@ -3,7 +3,7 @@ import type { Domain, Host } from "../domains/domain.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import type { CallerParts } from "./caller-parts.ts";
 
-/** Registers the tasks that delete the data of deleted accounts and of sandboxes before their reset. */
+/** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
 export function openDeletion(
   { storage, clock, log, limiter, repeat }: Host,
   { usage }: CallerParts,

@@ -76,10 +76,11 @@ export function serveOperations(
 
 function failureForError(error: unknown, caller: Caller | undefined, isWrite: boolean): Failure | undefined {
   if (!(error instanceof StorageUnavailable)) return undefined;
-  // A live shop is deleted only with its account, and so with its keys. No read waits for a reset.
+  // A live shop is deleted only with its account, and so with its keys.
   if (error instanceof ShopDeleted && caller?.mode === "live") {
     return failure(invalidApiKey, "The account of the API key was deleted.");
   }
+  // Only a change locks the sandbox, so only a change can wait for a reset.
   if (error instanceof ShopDeleted && isWrite) {
     return failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.");
   }

@@ -41,8 +41,8 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       accountSuspended,
       ...(operation.scope === "any" ? [] : [insufficientScope]),
       ...(operation.deprecation ? [operationRemoved] : []),
-      // 408 and 413: any request except a GET may have a body, even if the operation needs none. 409: no read waits
-      // for a reset.
+      // 408 and 413: any request except a GET may have a body, even if the operation needs none. 409: only a change
+      // can wait for a reset.
       ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxReset]),
       ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),

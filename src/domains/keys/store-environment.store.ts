@@ -26,7 +26,7 @@ export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> 
   return isProduction;
 }
 
-/** A transaction: moves a store from production to another environment and deletes its live keys. Returns their number. */
+/** A transaction: assigns a production store to the other environments and deletes its live keys. Returns their number. */
 export function* adoptStore(): Transaction<number> {
   yield* all(leaveProduction);
   return (yield* all(deleteLiveKeys)).length;
