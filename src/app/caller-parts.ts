@@ -22,7 +22,7 @@ export interface CallerParts {
   readonly requestStore: RequestStore;
 }
 
-/** The host of domains that show accounts, keys and usage. */
+/** The host of all served domains. */
 export interface CallerHost extends Host {
   readonly callers: CallerParts;
   /** All operations that the service serves. */
@@ -47,8 +47,8 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
   metrics.gauge("petstore_usage_counts", "Usage counts that are not written yet.", () => usage.size.counts);
   metrics.counter(
     "petstore_usage_uncounted_total",
-    "Requests that are missing in the usage, because too many counts waited for the store, or that may be, because " +
-      "the answer to their commit was lost.",
+    "Requests not counted in the usage because too many counts waited for the store, and those whose commit has an " +
+      "unknown result.",
     () => usage.size.uncounted,
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });

@@ -11,7 +11,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 /** Exported here too, because the limiter may import these interfaces and not the contract. */
 export type { Caller, Mode, ShopName } from "../contract/caller.ts";
 
-/** A caller as the service knows it. */
+/** A caller, with the state of its account. */
 export interface KnownCaller extends Caller {
   /** True if the account is suspended: all requests of its keys are refused. */
   readonly isSuspended: boolean;

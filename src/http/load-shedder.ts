@@ -7,13 +7,13 @@ import { InFlightByShop } from "./in-flight-by-shop.ts";
 export interface LoadLimits {
   /** Up to this many requests in flight, none is refused or held. */
   readonly maxInFlight: number;
-  /** How long every turn may have more requests before some are refused, in milliseconds. */
+  /** How long every turn may have more than `maxInFlight` requests before some are refused, in milliseconds. */
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;
   /**
-   * While this many requests wait for the store, a shop may not write if its own requests in flight are at least this
-   * number divided by the number of shops with requests in flight.
+   * While this many requests wait for the store or the limiter, a shop may not write if its own requests in flight are
+   * at least this number divided by the number of shops with requests in flight.
    */
   readonly maxWaiting: number;
   /** How long one turn of the event loop may start requests, in milliseconds. */
@@ -52,7 +52,7 @@ const RETRY_SPREAD = 4;
 
 /**
  * Counts the requests in flight: those that began in this turn of the event loop, which have all waited in their
- * sockets, and those of earlier turns that wait for the store or are held.
+ * sockets, and those of earlier turns that wait for the store or the limiter, or are held.
  *
  * The service is overloaded if every turn has had more than `maxInFlight` requests for some time. It counts requests
  * and not milliseconds, because a machine that is busy with something else must not look overloaded.
@@ -96,7 +96,7 @@ export class LoadShedder {
     this.#held = new HeldRequests(limits.maxInFlight);
   }
 
-  /** Requests that wait for the store. */
+  /** Requests that wait for the store or the limiter. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -165,7 +165,7 @@ export class LoadShedder {
     return 1 + (this.#refused++ % RETRY_SPREAD);
   }
 
-  /** Counts a request that waits for the store. */
+  /** Counts a request that waits for the store or the limiter. */
   wait(shop: number | undefined): void {
     this.#waiting++;
     this.#shops.wait(shop);

@@ -48,7 +48,11 @@ export class RequestsInFlight {
       () => drains.size,
     );
     metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to be held back.", () => delays.size);
-    metrics.gauge("petstore_requests_waiting", "Requests that wait for the store.", () => shedder.waiting);
+    metrics.gauge(
+      "petstore_requests_waiting",
+      "Requests that wait for the store or the limiter.",
+      () => shedder.waiting,
+    );
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(shedder.isOverloaded));
     [this.shedder, this.deadlines, this.drains, this.delays] = [shedder, deadlines, drains, delays];
     this.streams = streams;
