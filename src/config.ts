@@ -114,8 +114,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of this file and of all domains. An empty value counts as unset. Relative paths start at
- * `folder`. Throws `ConfigError` with all faults.
+ * Reads the settings of this file and those in `declared`. An empty value counts as unset. A relative
+ * `PETSTORE_DATA_DIR` starts at `folder` if it is set. Throws `ConfigError` with all faults.
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,

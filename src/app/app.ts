@@ -32,7 +32,7 @@ import { hasExpired } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const SHUTDOWN_GRACE = 10_000;
-/** When it abandons everything except writing its log, in milliseconds: the process must have ended after 15 seconds. */
+/** After this it only sends traces and writes its log, in milliseconds: the process must have ended after 15 seconds. */
 const STOP_DEADLINE = 13_000;
 
 export interface AppOptions {
@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
   /** Opens the store; if absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
-  /** How many requests are served at once; if absent, the service's own limits. */
+  /** When requests are held or refused; if absent, the service's own limits. */
   readonly loadLimits?: LoadLimits;
   /** The most open streams; if absent, the service's own limit. */
   readonly maxStreams?: number | undefined;
@@ -207,7 +207,7 @@ export class App {
   }
 }
 
-/** What domains may know about the environment of the service. */
+/** What domains may know of the settings. */
 function hostContext({ database, dataDir, environment }: Config) {
   return { dataFolder: database ? undefined : dataDir, isDevelopment: environment === "development" };
 }

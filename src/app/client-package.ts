@@ -3,7 +3,7 @@ import { clientSources } from "./client-sources.ts" with { type: "macro" };
 const sources = clientSources();
 const ENTRY = "/src/index.ts";
 
-/** The client as one module; minified for browsers. */
+/** The client as one module. */
 export async function clientModule(isMinified: boolean): Promise<string> {
   const files = Object.entries(sources).filter(([path]) => path.startsWith("src/"));
   const { outputs } = await Bun.build({

@@ -34,9 +34,15 @@ export interface Engine {
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
   /** Locks the store if only one process may serve it; throws `StoreServed` if another process has the lock. */
   lock?(): ServingLock;
-  /** Rejects with `StorageUnusable` if there is no store, or another process has it open. */
+  /**
+   * Rejects with `StorageUnusable` if another process has the store open, and for SQLite if there is no store. Rejects
+   * with `StorageUnavailable` if the database server does not respond.
+   */
   requireUnused(): Promise<void>;
-  /** Reads the state of the store without changing it; undefined if there is none. Rejects with `StorageUnusable`. */
+  /**
+   * Reads the state of the store without changing it; undefined if there is none. Rejects with `StorageUnusable` or
+   * `StorageUnavailable`.
+   */
   inspect(): Promise<StoreState | undefined>;
   /** Copies the store into a file, and verifies the copy. Throws `StorageUnusable`. */
   backup(target: string): Contents;

@@ -30,7 +30,10 @@ export function isForManyProcesses(config: Config): boolean {
   return !engineOf(config).isForOneProcess;
 }
 
-/** Reads the state of the chosen store without changing it; undefined if there is none. Rejects with `StorageUnusable`. */
+/**
+ * Reads the state of the chosen store without changing it; undefined if there is none. Rejects with `StorageUnusable` or
+ * `StorageUnavailable`.
+ */
 export function inspectStore(config: Config): Promise<StoreState | undefined> {
   return engineOf(config).inspect();
 }

@@ -87,7 +87,7 @@ export interface Operation {
     readonly location?: `/${string}`;
     readonly entityTag?: true;
     readonly secret?: true;
-    readonly stream?: StreamedFields;
+    readonly stream?: StreamFields;
   };
   /**
    * For a paged list: the schema of a position, which is the sort key of an item. `query` then contains
@@ -98,8 +98,8 @@ export interface Operation {
   readonly errors: readonly ErrorDefinition[];
 }
 
-/** The fields of a streamed event that name its `id`, an int64 that grows, and its `event` (Server-sent events, HTML). */
-interface StreamedFields {
+/** The properties that become `id`, an increasing int64, and `event` of a server-sent event (HTML Standard). */
+interface StreamFields {
   readonly id: string;
   readonly event: string;
 }

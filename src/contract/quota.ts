@@ -9,5 +9,5 @@ export interface Quota {
 /** The separate limits of operations that cost no quota: see `Operation`. */
 export type SeparateQuota = "free" | "sandbox";
 
-/** Sandbox operations that an account may send, all together. No day limits them. */
+/** Requests for sandbox operations that an account may send, all together. There is no daily limit. */
 export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };

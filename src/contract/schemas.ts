@@ -12,7 +12,7 @@ export function Int64(options: { description: string; examples?: bigint[] }): TU
   return Type.Unsafe<bigint>({ type: "integer", format: "int64", ...options });
 }
 
-/** True for a schema made by `Int64`. */
+/** True for a schema made by `Int64` or `LargeCount`. */
 export function isInt64(schema: TSchema): boolean {
   const { type, format } = schema as { type?: unknown; format?: unknown };
   return type === "integer" && format === "int64";

@@ -15,7 +15,7 @@ export function exampleOf(schema: TSchema): unknown {
   return own === undefined && items ? [exampleOf(items)] : own;
 }
 
-/** Examples of the contract under their names, which are short sentences. */
+/** Examples of the contract under their names. */
 export function namedExamples(named: Readonly<Record<string, unknown>>): Json {
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, { value }]));
 }

@@ -114,11 +114,8 @@ const headerNames: Readonly<Record<string, string>> = {
 export const headersOfAll = [...Object.keys(limitHeaders), "RequestId"];
 
 /** The headers as components of the document, to which `headerReferences` refers. */
-export function headerComponents(
-  operations: readonly Operation[],
-  addresses: ExampleAddresses,
-): Record<string, object> {
-  const examples = headerExamples(operations, addresses);
+export function headerComponents(operations: readonly Operation[], parts: ExampleParts): Record<string, object> {
+  const examples = headerExamples(operations, parts);
   return Object.fromEntries(
     Object.entries({ ...limitHeaders, ...otherHeaders }).map(([name, header]) => [
       name,
@@ -132,8 +129,8 @@ export function headerReferences(names: readonly string[]): Record<string, objec
   return Object.fromEntries(names.map((name) => [headerNames[name] ?? name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The parts of headers that contain URLs. */
-interface ExampleAddresses {
+/** What the examples of headers are made from. */
+interface ExampleParts {
   readonly base: string;
   /** The reference page. */
   readonly docs: string;
@@ -143,7 +140,7 @@ interface ExampleAddresses {
 /** Examples of headers that depend on the operation, each from the first operation that has the header. */
 function headerExamples(
   operations: readonly Operation[],
-  { base, docs, cursorOf }: ExampleAddresses,
+  { base, docs, cursorOf }: ExampleParts,
 ): Record<string, string | undefined> {
   const made = operations.find(({ response }) => response.location !== undefined)?.response;
   const [body] = Object.values(made?.examples ?? {}) as Record<string, unknown>[];

@@ -42,7 +42,7 @@ export const exportCommand: Command = {
       const { seconds } = progress;
       const file = path ?? "standard output";
       return {
-        json: { file, animals, bytes, seconds: seconds },
+        json: { file, animals, bytes, seconds },
         text: `Wrote ${counted(animals, "animal")} to ${file} ${pace(animals, seconds)}.`,
         printToStderr: path === undefined,
       };

@@ -201,7 +201,7 @@ export function petPageQuery(
 /** True if the name contains the text. Letter case does not matter. */
 function hasInName(text: string): Condition {
   const searched = "coalesce(name_folded, lower(name))";
-  // All engines support only this way to search for a text without wildcards.
+  // The only search without wildcards that all engines support.
   return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;
 }
 
