@@ -56,7 +56,7 @@ export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
 
 /**
  * A statement that reads rows of several shops, for background work or an operator. All other statements name one shop.
- * It reads only keys, ids and times. Later statements read the rest, and name the shop.
+ * For background work, it reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
 export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
   return { sql, acrossShops: true };

@@ -1,5 +1,5 @@
 import { accountTable, shopTable } from "../../storage/owned-table.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import type { EndpointState } from "./webhooks.schemas.ts";
 
@@ -49,8 +49,8 @@ export const endpointById = statement<EndpointRow>(`${endpoints} WHERE ${isOne}`
 export const endpointsOfShop = statement<EndpointRow>(
   `${endpoints} WHERE account_id = $1 AND mode = $2 ORDER BY created_at, id`,
 );
-/** The endpoints of all accounts. */
-export const allEndpoints = statement<OwnedEndpointRow>(
+/** The endpoints of all accounts, for operators. */
+export const allEndpoints = acrossShops<OwnedEndpointRow>(
   `SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets,
      created_at, health, ahead, shop
    FROM webhook_endpoints JOIN shops ON shops.account_id = webhook_endpoints.account_id
