@@ -35,6 +35,15 @@ test("operators list endpoints, pause one and resume it", async () => {
   });
 });
 
+test("an endpoint that is resumed is shown without its failures before", async () => {
+  await webhooks.newShop();
+  const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status: 500 })));
+  await webhooks.addPet();
+  await webhooks.deliver();
+  expect(await run("webhooks", "pause", id)).toMatchObject({ failingSince: expect.any(String) });
+  expect(await run("webhooks", "resume", id)).toMatchObject({ id, failingSince: null });
+});
+
 test("pausing an endpoint that does not exist fails", async () => {
   const { folder, settings } = webhooks.service.store;
   const { status, stderr } = await runInProcess(folder, ["webhooks", "pause", "we_none"], settings);

@@ -3,7 +3,7 @@ import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { operator } from "../events/author.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints.statements.ts";
-import { EndpointStore, toEndpoint } from "./endpoints.store.ts";
+import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints.store.ts";
 
 const clock = { now: () => Date.now() };
 
@@ -17,7 +17,9 @@ const list: Command = {
   run: ({ options: { account } }, context) =>
     withStore(context, async (storage) => {
       const rows = await storage.all(allEndpoints);
-      const found = rows.filter(({ account_id }) => account === undefined || account_id === account).map(shown);
+      const found = rows
+        .filter(({ account_id }) => account === undefined || account_id === account)
+        .map((row) => shown(row, toEndpoint(row)));
       const lines = found.map(({ id, accountId, mode, state, url, failingSince, lastFailure }) => [
         id,
         accountId,
@@ -41,13 +43,13 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
     run: ({ args: [id = ""] }, context) =>
       withStore(context, async (storage) => {
         const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
-        if (!row) throw new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
+        if (!row) throw noSuchEndpoint(id);
         const shop = Number(row.shop);
         const of = { shop: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
         const endpoints = new EndpointStore(storage, clock, undefined);
-        await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
-        const state = verb === "pause" ? "paused" : "enabled";
-        return { json: { ...shown(row), state }, text: `The webhook endpoint ${id} is ${state}.` };
+        const changed = await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
+        if (changed === "not found") throw noSuchEndpoint(id);
+        return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
       }),
   };
 }
@@ -55,16 +57,19 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
 /** The commands that manage webhook endpoints. */
 export const webhookCommands: readonly Command[] = [
   list,
-  stateCommand("pause", "Stop sending to a webhook endpoint. Nothing is lost while it is paused."),
+  stateCommand("pause", "Stop sending to a webhook endpoint. Its events wait while they are stored."),
   stateCommand("resume", "Send again to a webhook endpoint that is paused or disabled."),
 ];
 
-function shown(row: OwnedEndpointRow) {
-  const { id, state, url, types, health } = toEndpoint(row);
+function noSuchEndpoint(id: string): CommandFailed {
+  return new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
+}
+
+function shown({ account_id: accountId, mode }: OwnedEndpointRow, { id, state, url, types, health }: StoredEndpoint) {
   return {
     id,
-    accountId: row.account_id,
-    mode: row.mode,
+    accountId,
+    mode,
     state,
     url,
     types,
