@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused` by its owner: new events are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
+/** `paused` on request: new events still stored are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why an attempt failed. */
@@ -555,7 +555,7 @@ export interface WebhookEndpoint<Id = bigint> {
   /** What the endpoint is for. */
   readonly description: string;
   readonly state: WebhookEndpointState;
-  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced. */
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator. */
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
@@ -594,7 +594,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   /** What the endpoint is for. */
   readonly description: string;
   readonly state: WebhookEndpointState;
-  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced. */
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator. */
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
@@ -1452,7 +1452,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Reset the sandbox (experimental).
    *
-   * Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.
+   * Deletes everything in the sandbox, including events, request records, webhook attempts and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
    *
    * Needs a key with the scope `write`.
    */

@@ -140,8 +140,8 @@ const reset = defineOperation({
   path: "/sandbox/reset",
   summary: "Reset the sandbox",
   description:
-    "Deletes all animals, categories, orders and events of the sandbox. Ids start at 1 again, and old cursors are " +
-    "rejected. Keys, webhook endpoints, limits, bans and the clock stay. The log begins with the sample animals.",
+    "Deletes everything in the sandbox, including events, request records, webhook attempts and stored responses. Ids " +
+    "start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.",
   body: {
     schema: Type.Object(
       {

@@ -83,7 +83,7 @@ export class SandboxStore {
     onClockAdvanced();
   }
 
-  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `resetPropagated` afterwards. */
+  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number and the clock. Call `resetPropagated` afterwards. */
   *reset(
     name: ShopName,
     author: Author,

@@ -97,7 +97,7 @@ function servingHandlers({
       if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
       return successOr(yield* redeliveries.addRedelivery(caller, endpointId, body), {
         "not found": () => notFound,
-        "no delivery": () => noDelivery(deliveryId),
+        "no delivery": () => failure(deliveryNotFound, `No attempt ${deliveryId} of the endpoint sent an event.`),
         "no range": () => emptyRange,
         "too many": () => tooManyWaiting,
         expired: ({ first }) =>
@@ -113,7 +113,7 @@ function servingHandlers({
     getWebhookDelivery: async ({ caller, params: { endpointId, deliveryId } }) => {
       if (!(await endpoints.get(caller, endpointId))) return notFound;
       const found = await deliveries.get(caller.shop, endpointId, deliveryId);
-      return found ? { body: found } : noDelivery(deliveryId);
+      return found ? { body: found } : failure(deliveryNotFound, `The endpoint has no attempt ${deliveryId}.`);
     },
   };
 }
@@ -153,10 +153,6 @@ function contradiction(path: string, message: string) {
 
 const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
 const emptyRange = contradiction("/body/from", "is after the last event of the range");
-
-function noDelivery(id: bigint | undefined) {
-  return failure(deliveryNotFound, `The endpoint has no attempt ${id} to send an event.`);
-}
 
 function changeOf(caller: Caller, requestId: string): Change {
   return { shop: caller, author: authorOf(caller, requestId) };

@@ -91,11 +91,14 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` by its owner: new events are sent once it is enabled again. `disabled` by the service after 5 days of " +
+      "`paused` on request: new events still stored are sent once it is enabled again. `disabled` by the service after 5 days of " +
       "failures or a 410: new events are not sent.",
   }),
   publicKey: Type.Optional(
-    Type.String({ description: "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced." }),
+    Type.String({
+      description:
+        "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator.",
+    }),
   ),
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   successRate24h: Type.Optional(
