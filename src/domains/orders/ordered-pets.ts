@@ -1,7 +1,7 @@
 import type { Transaction } from "../../storage/transaction.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
-import type { PetChange } from "./transitions.ts";
+import type { PetChange } from "./order-changes.ts";
 
 /** What orders may do to the animals that they are for. */
 export interface OrderedPets {
@@ -16,7 +16,7 @@ export interface OrderedPets {
   ): Transaction<NewEvent | "not found" | RefusedTransition>;
 }
 
-/** The animal's status, `from`, does not allow the change. */
+/** The animal's status, `from`, does not allow the change: the form of `RefusedTransition` of animals. */
 export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: string | undefined;

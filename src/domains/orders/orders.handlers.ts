@@ -4,6 +4,7 @@ import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { orderChanges } from "./order-changes.ts";
 import {
   orderedPetNotFound,
   orderNotConfirmed,
@@ -14,7 +15,6 @@ import {
 } from "./orders.operations.ts";
 import type { StoreOrderStatus } from "./orders.schemas.ts";
 import type { OrderStore } from "./orders.store.ts";
-import { transitions } from "./transitions.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
@@ -43,20 +43,20 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
 
     *confirmStoreOrder({ caller, requestId, params: { orderId } }) {
       return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, transitions.confirm),
+        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm),
         failuresOfOpen(orderId),
       );
     },
 
     *cancelStoreOrder({ caller, requestId, params: { orderId } }) {
       return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, transitions.cancel),
+        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.cancel),
         failuresOfOpen(orderId),
       );
     },
 
     *returnStoreOrder({ caller, requestId, params: { orderId } }) {
-      return successOr(yield* orders.change(authorOf(caller, requestId), orderId, transitions.return), {
+      return successOr(yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.return), {
         "not found": () => notFound(orderId),
         "wrong status": ({ status }) =>
           failure(orderNotConfirmed, `The order ${orderId} is ${status}; only a confirmed one can be returned.`),

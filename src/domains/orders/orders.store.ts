@@ -19,6 +19,7 @@ import {
 import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
 import { count } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import type { OrderChange } from "./order-changes.ts";
 import { orderEvent } from "./order-events.ts";
 import type { OrderedPets, RefusedTransition } from "./ordered-pets.ts";
 import {
@@ -43,7 +44,6 @@ import {
   toOrder,
 } from "./orders.statements.ts";
 import { isOver, Reservations } from "./reservations.store.ts";
-import type { Transition } from "./transitions.ts";
 
 /** The event of an order by the status that it gets. */
 const eventTypes = { confirmed: orderConfirmed, cancelled: orderCancelled, returned: orderReturned };
@@ -152,7 +152,7 @@ export class OrderStore {
   *change(
     author: Author,
     id: bigint,
-    { from, to, pet }: Transition,
+    { from, to, pet }: OrderChange,
   ): Transaction<StoreOrder | "not found" | WrongStatus | PetMismatch> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
