@@ -1,4 +1,3 @@
-// Bans, for commands.
 import type { Config } from "../config.ts";
 import { clearNotedBan } from "../domains/keys/keys.statements.ts";
 import type { Caller } from "../http/interfaces.ts";

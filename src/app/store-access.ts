@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { StoreAccess } from "../terminal/command.ts";
 import { systemClock } from "../timing/clock.ts";
-import { liftBanOf, readBanEnds } from "./bans.ts";
+import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
 import { folderToCreate, openExistingStorage, openStorage } from "./open-storage.ts";
 import { isProductionStore } from "./store-environment.ts";
 
