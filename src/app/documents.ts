@@ -15,9 +15,9 @@ import { deriveReferencePage, deriveReferenceStart } from "../derive/reference-p
 import { encodeCursor } from "../http/cursor.ts";
 import { FixedContent } from "../http/fixed-content.ts";
 import { compileListName, exampleScope } from "../http/page-links.ts";
-import { referenceBundle } from "../http/reference-bundle.ts";
 import type { WebContent } from "../http/web-content.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
+import { referenceBundle } from "./reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
 
 /** The base address, as clients see it, of a process that listens on this host and port. */
