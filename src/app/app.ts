@@ -27,7 +27,7 @@ import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { failedStore, openStorage } from "./open-storage.ts";
 import { scheduleBackups, type TakeBackup } from "./scheduled-backups.ts";
 import { serveOperations } from "./serve-operations.ts";
-import { requireEnvironment } from "./store-environment.ts";
+import { assignEnvironment } from "./store-environment.ts";
 import { hasExpired } from "./well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
@@ -92,7 +92,7 @@ export class App {
     };
     const storage = await openStore(config, observer, options.stop);
     try {
-      await requireEnvironment(storage, config);
+      await assignEnvironment(storage, config);
       const tasks: BackgroundTask[] = [];
       const repeat: Host["repeat"] = (task) => addTask(tasks, task);
       const parts = { storage, clock, log, metrics, repeat, ...hostContext(config) };

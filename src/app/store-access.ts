@@ -11,9 +11,6 @@ export function storeAccess(config: Config): StoreAccess {
     open: (observer) => openExistingStorage(config, observer),
     openOrMake: () => openStorage(config),
     folderToCreate: () => folderToCreate(config),
-    requireOwnEnvironment: async (storage) => {
-      await isProductionStore(storage, config);
-    },
     isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
     liftBan: (storage, key) => liftBanOf(config, storage, systemClock, key),

