@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { count } from "../shops/figures.ts";
+import { addToFigure } from "../shops/figures.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
 import { operator } from "./author.ts";
 import { publish } from "./publish.ts";
@@ -8,12 +8,12 @@ const newShop = (): LockedShop => ({ shop: 1, at: 0, ahead: 0, lastEventId: 7n, 
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();
-  count(shop, "added");
+  addToFigure(shop, "added");
   expect(() => publish(shop, operator(1), [])).toThrow("Figures were recorded");
 });
 
 test("nothing is published without events and figures", () => {
   const shop = newShop();
-  count(shop, "added", 0);
+  addToFigure(shop, "added", 0);
   expect(publish(shop, operator(1), []).next([])).toEqual({ done: true, value: undefined });
 });

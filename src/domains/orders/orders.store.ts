@@ -17,7 +17,7 @@ import {
   withoutEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
-import { count } from "../shops/figures.ts";
+import { addToFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { OrderChange } from "./order-changes.ts";
 import { orderEvent } from "./order-events.ts";
@@ -118,7 +118,7 @@ export class OrderStore {
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
     yield* together(insertPairs(shop, "order", id, metadata));
     const order = withPairs(toOrder(row as OrderRow), metadata);
-    count(locked, "open_orders");
+    addToFigure(locked, "open_orders");
     yield* publishLast(locked, author, [orderEvent(orderPlaced, order), outcome]);
     return order;
   }
@@ -166,8 +166,8 @@ export class OrderStore {
     const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
     if (outcome === "not found" || "refused" in outcome)
       return { refused: "pet mismatch", problem: problemOf(order, outcome) };
-    if (from === "placed") count(locked, "open_orders", -1);
-    else count(locked, "returned");
+    if (from === "placed") addToFigure(locked, "open_orders", -1);
+    else addToFigure(locked, "returned");
     const before = toOrder(order);
     const changed = withPairs(toOrder((yield* first(become[to], locked.at, shop, id)) as OrderRow), before.metadata);
     yield* publishLast(locked, author, [orderEvent(eventTypes[to], changed, before), outcome]);

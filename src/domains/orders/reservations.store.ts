@@ -5,7 +5,7 @@ import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { system } from "../events/author.ts";
 import { publish } from "../events/publish.ts";
-import { count } from "../shops/figures.ts";
+import { addToFigure } from "../shops/figures.ts";
 import type { ForegroundWork, WaitingWork } from "../shops/scheduled-work.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { orderEvent } from "./order-events.ts";
@@ -14,10 +14,10 @@ import { orderExpired } from "./orders.operations.ts";
 import {
   byId,
   due,
-  dueByClock,
   dueOfShop,
   type OrderRow,
   openOfShop,
+  dueByClock,
   setExpired,
   toOrder,
 } from "./orders.statements.ts";
@@ -98,8 +98,8 @@ export class Reservations implements ForegroundWork {
   *expire(locked: LockedShop, row: OrderRow): Transaction<void> {
     const { id, pet_id } = row;
     yield* all(setExpired, locked.shop, id);
-    count(locked, "open_orders", -1);
-    count(locked, "expired");
+    addToFigure(locked, "open_orders", -1);
+    addToFigure(locked, "expired");
     const petEvent = yield* this.#pets.changeStatus(locked, pet_id, "available", "order_expired");
     const before = toOrder(row);
     const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];

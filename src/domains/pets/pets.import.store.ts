@@ -9,7 +9,7 @@ import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
 import { withoutEmpty } from "../metadata/metadata.schemas.ts";
 import { metadataFlag } from "../metadata/metadata.store.ts";
-import { count, statusFigure } from "../shops/figures.ts";
+import { addToFigure, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
 import type { FilePet, IdRule } from "./pets.files.ts";
@@ -179,8 +179,8 @@ export class PetImportStore {
       yield* all(noteAssigned, animals, this.#shop);
     }
     for (const part of yield* all(countStaged, from.line, line))
-      count(locked, statusFigure(part.status), Number(part.animals));
-    count(locked, "added", Number(animals));
+      addToFigure(locked, statusFigure(part.status), Number(part.animals));
+    addToFigure(locked, "added", Number(animals));
     const next = { line, animals: from.animals + animals, idsAbove: from.idsAbove };
     if (digest !== undefined) yield* all(notePosition, this.#shop, digest, line, next.animals, next.idsAbove);
     yield* publishLast(

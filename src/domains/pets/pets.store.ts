@@ -16,7 +16,7 @@ import {
   withoutEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
-import { count, countStatus, statusFigure } from "../shops/figures.ts";
+import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { keptFold } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
@@ -142,8 +142,8 @@ export class PetStore {
     const added = { id, ...pet };
     const parameters = [shop, id, locked.at, name, categoryId, status ?? null, keptFold(name)];
     yield* together([{ statement: insertWithMetadata, parameters }, ...insertPairs(shop, "pet", id, metadata)]);
-    count(locked, statusFigure(status));
-    count(locked, "added");
+    addToFigure(locked, statusFigure(status));
+    addToFigure(locked, "added");
     yield* publishLast(locked, author, [event(petCreated, added)]);
     return added;
   }
@@ -201,7 +201,7 @@ export class PetStore {
     yield* all(remove, shop, id);
     yield* replacePairs(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
-    count(locked, statusFigure(row.status), -1);
+    addToFigure(locked, statusFigure(row.status), -1);
     yield* this.#forgetPages(shop);
     yield* publishLast(locked, author, [event(petDeleted, null, pet)]);
     return null;

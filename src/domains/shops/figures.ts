@@ -47,15 +47,15 @@ export function statusFigure(status: "available" | "pending" | "sold" | null | u
 }
 
 /** Records a change of a figure. The transaction writes it with its events. */
-export function count({ changes }: CountedShop, figure: Figure, by = 1): void {
+export function addToFigure({ changes }: CountedShop, figure: Figure, by = 1): void {
   changes[figure] = (changes[figure] ?? 0) + by;
 }
 
 /** Records that an animal has changed its status: undefined means none. */
 export function countStatus(locked: CountedShop, from: Parameters<typeof statusFigure>[0], to: typeof from): void {
-  count(locked, statusFigure(from), -1);
-  count(locked, statusFigure(to));
-  if (to === "sold") count(locked, "sold");
+  addToFigure(locked, statusFigure(from), -1);
+  addToFigure(locked, statusFigure(to));
+  if (to === "sold") addToFigure(locked, "sold");
 }
 
 /** The update of the shop's row with the newest event and the recorded changes of figures. The caller must run it. */
