@@ -70,7 +70,7 @@ export const openOfShop = statement<OpenRow>(
      (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
 /** `$1` is how far the clock of the shop `$2` is ahead of real time from now on, in milliseconds. */
-export const dueByClock = statement(
+export const setDueTimes = statement(
   "UPDATE store_orders SET due_at = expires_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
 export const nextId = statement<IdRow>(

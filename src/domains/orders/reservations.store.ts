@@ -17,7 +17,7 @@ import {
   dueOfShop,
   type OrderRow,
   openOfShop,
-  dueByClock,
+  setDueTimes,
   setExpired,
   toOrder,
 } from "./orders.statements.ts";
@@ -58,7 +58,7 @@ export class Reservations implements ForegroundWork {
 
   /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
   *clockAdvanced({ shop }: LockedShop, ahead: number): Transaction<void> {
-    yield* all(dueByClock, ahead, shop);
+    yield* all(setDueTimes, ahead, shop);
   }
 
   /** Expires up to `most` due reservations of one shop. */
