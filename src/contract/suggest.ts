@@ -12,7 +12,7 @@ export function suggest(given: string, known: readonly string[]): string | undef
 }
 
 /** True for a name that differs from a known one in at most two letters, ignoring case. */
-export function isTypoOf(known: readonly string[], given: string): boolean {
+export function isTypoOf(given: string, known: readonly string[]): boolean {
   return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
 }
 

@@ -85,7 +85,7 @@ export function settingFaults(declared: Settings): string[] {
  * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
  */
 function isMisspelled(name: string, known: readonly string[]): boolean {
-  return /^pet/i.test(name) && isTypoOf(known, name);
+  return /^pet/i.test(name) && isTypoOf(name, known);
 }
 
 /**
