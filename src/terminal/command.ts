@@ -99,7 +99,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A failed command, with a message for the user. */
+/** A failed command, with a message for the user. Stores of domains throw `OperatorError`. */
 export class CommandFailed extends Error {
   override readonly name: string = "CommandFailed";
   /** Machine-readable, snake_case: see `Problem`. */

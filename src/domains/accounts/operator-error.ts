@@ -1,4 +1,4 @@
-/** A command that cannot be carried out. The message is for the operator. */
+/** A change that a store refuses to the operator. The message is for the operator. Commands throw `CommandFailed`. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   /** Machine-readable, snake_case: `account_not_found`. */

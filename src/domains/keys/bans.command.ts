@@ -2,7 +2,6 @@ import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
-import { OperatorError } from "../accounts/operator-error.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { withKeys } from "./keys-for-command.ts";
 import { noSuchKey } from "./no-such-key.ts";
@@ -67,7 +66,7 @@ const liftBan: Command = {
       const key = await store.get(id);
       if (!key) throw noSuchKey(id);
       const [banned] = await bannedOf(context, storage, [key]);
-      if (!banned) throw new OperatorError("key_not_banned", `The key ${id} is not banned.`);
+      if (!banned) throw new CommandFailed("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
       await workOnBans(() => context.store.liftBan(storage, { keyId, accountId, mode }));
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
