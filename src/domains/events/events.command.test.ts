@@ -78,3 +78,25 @@ test("--follow prints events as they happen, until it is stopped", async () => {
   const { json } = await service.call("GET", "/events?after=3", { key });
   expect(lines().map((line) => JSON.parse(line))).toEqual(json);
 });
+
+test("--follow without an earlier event also prints one that happens while it starts", async () => {
+  const stop = new AbortController();
+  const { context, output } = contextOf(service.store.folder, service.store.settings, stop);
+  const words = ["events", "--account", accountId, "--follow", "--type", "pet.deleted", "--json"];
+  let isFirst = true;
+  const ended = run(words, {
+    ...context,
+    output: async (text) => {
+      if (isFirst) await service.call("DELETE", "/pets/3", { key });
+      else await context.output(text);
+      isFirst = false;
+    },
+  });
+  await eventually(
+    async () => output.stdout,
+    (text) => text !== "",
+  );
+  stop.abort();
+  expect(await ended).toBe(0);
+  expect(JSON.parse(output.stdout)).toMatchObject({ type: "pet.deleted", subject: { id: "3" } });
+});

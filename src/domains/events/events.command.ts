@@ -37,6 +37,7 @@ export function eventsCommand(types: readonly string[]): Command {
       return withStore(context, async (storage) => {
         const shop = await chosenShop(given, store, storage);
         const log = new EventLog(storage);
+        const { last: newest } = await log.storedRange(shop);
         const { items } = await log.before(shop, undefined, last, filters);
         const events = items.toReversed();
         if (options["follow"] === undefined) {
@@ -44,7 +45,7 @@ export function eventsCommand(types: readonly string[]): Command {
           return { json: exactValue(events), text };
         }
         await write(events);
-        await follow({ storage, log, shop, filters, after: items[0]?.id, write, stop });
+        await follow({ storage, log, shop, filters, after: items[0]?.id ?? newest, write, stop });
         return { json: undefined, text: "", printToStderr: true };
       });
     },
@@ -56,8 +57,8 @@ interface FollowOptions {
   readonly log: EventLog;
   readonly shop: number;
   readonly filters: EventFilters;
-  /** The id of the last event that was shown, if there was one. */
-  readonly after: bigint | undefined;
+  /** Only events after this id are written. */
+  readonly after: bigint;
   readonly write: (events: readonly Event[]) => Promise<void>;
   readonly stop: AbortSignal;
 }

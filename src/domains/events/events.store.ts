@@ -57,11 +57,6 @@ export class EventLog {
     return { first: row?.first_id ?? last + 1n, last };
   }
 
-  /** The id of the newest event; 0 if there was none. */
-  async lastId(shop: number): Promise<bigint> {
-    return (await this.storedRange(shop)).last;
-  }
-
   /**
    * Up to `limit` events after `afterId`, the oldest first. If it has not read all, `next` is the last id that it has
    * read: a page may have fewer than `limit` events, although more follow.
