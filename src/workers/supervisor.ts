@@ -9,7 +9,7 @@ import { type SilenceLimits, WorkerProcess } from "./worker-process.ts";
 const STABLE_AFTER = 30_000;
 /** After this many consecutive ends of a worker before that time, the service stops. */
 const MAX_ENDS = 5;
-/** The pause before a worker is replaced after its second consecutive end, in milliseconds. Each end doubles it. */
+/** The pause before a worker is replaced after the second such end, in milliseconds. Each end doubles it. */
 const FIRST_PAUSE = 200;
 
 /**
@@ -162,7 +162,7 @@ export class Supervisor {
       if (this.#isEnding) return;
       const successor = this.#slots[number] as WorkerProcess;
       if (successor === current) {
-        ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 1;
+        ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
         this.#replaced++;
         this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
         if (ends === MAX_ENDS) return this.#giveUp(number, how);
