@@ -1,8 +1,8 @@
 // All checks that need no tests: types, lint, format, dead exports, sizes, and the OpenAPI document. All of them run,
-// so that one run reports everything that is wrong.
-import { spawnSync } from "node:child_process";
+// so that one run reports everything that is wrong. As many run at once as there are processors.
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureBun } from "./ensure-bun.mjs";
@@ -31,24 +31,37 @@ const checks = [
   ["document", [bin("redocly"), "lint", "--extends", "recommended-strict", document]],
 ];
 
+/** The most that a command may print, in bytes. */
+const MAX_OUTPUT = 64 * 1024 * 1024;
+
 /** Runs a command and shows what it says only if it fails. */
-function run(name, [command, ...args], env = {}) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
+async function run(name, [command, ...args], env = {}) {
+  const options = {
     cwd: root,
-    encoding: "utf8",
+    maxBuffer: MAX_OUTPUT,
     env: { ...process.env, NO_COLOR: "1", REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", ...env },
+  };
+  const { error, stdout, stderr } = await new Promise((resolve) => {
+    execFile(command, args, options, (failure, out, errors) => {
+      resolve({ error: failure, stdout: out, stderr: errors });
+    });
   });
-  const output = [error?.message, stdout, stderr].filter(Boolean).join("\n");
-  const failed = status !== 0 || /You have [0-9]+ warning/.test(output);
+  const output = [typeof error?.code !== "number" && error?.message, stdout, stderr].filter(Boolean).join("\n");
+  const failed = error !== null || /You have [0-9]+ warning/.test(output);
   console.log(`${failed ? "FAILED" : "ok    "}  ${name}`);
   if (failed) console.log(output);
-  return { failed, stdout: stdout ?? "" };
+  return { failed, stdout };
 }
 
 try {
-  const derived = run("derive the document", [bin("bun"), "src/main.ts", "openapi"], settings);
+  const derived = await run("derive the document", [bin("bun"), "src/main.ts", "openapi"], settings);
   writeFileSync(document, derived.stdout);
-  const results = [derived, ...checks.map(([name, command]) => run(name, command))];
+  const results = [derived];
+  const waiting = [...checks];
+  const runWaiting = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await run(...next));
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
   process.exitCode = results.some(({ failed }) => failed) ? 1 : 0;
 } finally {
   rmSync(folder, { recursive: true, force: true });
