@@ -1,21 +1,19 @@
 import { scopes } from "./generated/contract.ts";
 
-/** The scope that an operation needs; `any` for one that every valid key may use. */
-export type NeededScope = "read" | "write" | "admin" | "any";
-
-export type OperationName = keyof typeof scopes;
+export type OperationName = (typeof scopes)[keyof typeof scopes][number];
 
 /** A field of a form, as the contract describes it. */
 export interface FieldDescription {
   readonly name: string;
   readonly label: string;
   readonly hint: string;
-  readonly kind: "text" | "id" | "integer" | "time" | "choice" | "choices" | "list" | "pairs" | "switch";
+  /** By default, text. */
+  readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "list" | "pairs" | "switch";
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
   /** The default of the service. */
   readonly preset?: unknown;
-  readonly minLength?: number;
+  readonly canBeEmpty?: boolean;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -39,6 +37,6 @@ export function choicesOf(
 
 /** True if a key with these scopes may use the operation. */
 export function permits(held: readonly string[], operation: OperationName): boolean {
-  const needed: NeededScope = scopes[operation];
-  return needed === "any" || held.includes(needed);
+  const operationsOf: Readonly<Record<string, readonly string[]>> = scopes;
+  return [...held, "any"].some((scope) => operationsOf[scope]?.includes(operation));
 }

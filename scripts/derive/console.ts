@@ -27,7 +27,9 @@ const SAMPLE = "updatePet";
  * export, so that the bundle omits unused ones.
  */
 export function deriveConsole(operations: readonly Operation[]): string {
-  const scopes = Object.fromEntries(operations.map(({ name, scope }) => [name, scope]));
+  const scopes = Object.fromEntries(
+    [...Map.groupBy(operations, ({ scope }) => scope)].map(([scope, all]) => [scope, all.map(({ name }) => name)]),
+  );
   const forms = operations.flatMap(({ name, method, body, query }) => [
     ...(body ? [exported(`${name}Body`, "FieldDescription", fieldsOf(body.schema))] : []),
     ...(query && method !== "GET" ? [exported(`${name}Query`, "FieldDescription", fieldsOf(query))] : []),
@@ -36,10 +38,10 @@ export function deriveConsole(operations: readonly Operation[]): string {
   const sample = operations.find(({ name }) => name === SAMPLE) as Operation;
   return `// Generated from the contract by \`npm run derive\`.
 
-import type { FieldDescription, Filter, NeededScope } from "../contract.ts";
+import type { FieldDescription, Filter } from "../contract.ts";
 
-/** The scope that a key needs for each operation. */
-export const scopes = ${JSON.stringify(scopes)} as const satisfies Record<string, NeededScope>;
+/** The operations that need each scope; \`any\` has those that every valid key may use. */
+export const scopes = ${JSON.stringify(scopes)} as const;
 
 /** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */
 export const simulations: readonly string[] = ${JSON.stringify([...simulatedFailures(sample).keys(), DISCONNECT])};
@@ -77,10 +79,11 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
     name,
     label: labelOf(name),
     hint: isMap(schema.type) ? "" : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
-    kind: kindOf(schema),
+    ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),
-    ...defined({ minLength, maxLength, minimum, maximum }),
+    ...(minLength === 0 && { canBeEmpty: true }),
+    ...defined({ maxLength, minimum, maximum }),
   };
 }
 
@@ -88,14 +91,14 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The control that suits the values. */
-function kindOf({ type, format, enum: choices, items }: FormSchema): string {
+/** The control that suits the values; undefined for text. */
+function kindOf({ type, format, enum: choices, items }: FormSchema): string | undefined {
   if (choices) return "choice";
   if (type === "array") return items?.enum ? "choices" : "list";
   if (isMap(type)) return "pairs";
   if (type === "boolean") return "switch";
   if (type === "integer") return format === "int64" ? "id" : "integer";
-  return format === "date-time" ? "time" : "text";
+  return format === "date-time" ? "time" : undefined;
 }
 
 /** `categoryId` is shown as "Category", `expiresIn` as "Expires in", `url` as "URL". */

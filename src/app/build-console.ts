@@ -27,6 +27,7 @@ export async function buildConsole(): Promise<ConsoleFile[]> {
     naming: { entry: "console-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     minify: true,
+    drop: ["console"], // the client's warnings, which are for programmers
     plugins: [jsx],
   });
   return Promise.all(

@@ -1,52 +1,58 @@
 // Generated from the contract by `npm run derive`.
 
-import type { FieldDescription, Filter, NeededScope } from "../contract.ts";
+import type { FieldDescription, Filter } from "../contract.ts";
 
-/** The scope that a key needs for each operation. */
+/** The operations that need each scope; `any` has those that every valid key may use. */
 export const scopes = {
-  listPets: "read",
-  createPet: "write",
-  getPet: "read",
-  updatePet: "write",
-  deletePet: "write",
-  listCategories: "read",
-  createCategory: "write",
-  getCategory: "read",
-  updateCategory: "write",
-  deleteCategory: "write",
-  listStoreOrders: "read",
-  placeStoreOrder: "write",
-  getStoreOrder: "read",
-  updateStoreOrder: "write",
-  confirmStoreOrder: "write",
-  cancelStoreOrder: "write",
-  returnStoreOrder: "write",
-  getSandbox: "read",
-  fastForwardSandbox: "write",
-  resetSandbox: "write",
-  getShop: "read",
-  getCurrentKey: "any",
-  listKeys: "admin",
-  createKey: "admin",
-  rotateKey: "admin",
-  revokeKey: "admin",
-  getUsage: "read",
-  listEvents: "read",
-  getEvent: "read",
-  streamEvents: "read",
-  listWebhookEndpoints: "admin",
-  createWebhookEndpoint: "admin",
-  getWebhookEndpoint: "admin",
-  updateWebhookEndpoint: "admin",
-  deleteWebhookEndpoint: "admin",
-  rotateWebhookSecret: "admin",
-  testWebhookEndpoint: "admin",
-  redeliverWebhooks: "admin",
-  listWebhookDeliveries: "admin",
-  getWebhookDelivery: "admin",
-  listRequests: "read",
-  getRequest: "read",
-} as const satisfies Record<string, NeededScope>;
+  read: [
+    "listPets",
+    "getPet",
+    "listCategories",
+    "getCategory",
+    "listStoreOrders",
+    "getStoreOrder",
+    "getSandbox",
+    "getShop",
+    "getUsage",
+    "listEvents",
+    "getEvent",
+    "streamEvents",
+    "listRequests",
+    "getRequest",
+  ],
+  write: [
+    "createPet",
+    "updatePet",
+    "deletePet",
+    "createCategory",
+    "updateCategory",
+    "deleteCategory",
+    "placeStoreOrder",
+    "updateStoreOrder",
+    "confirmStoreOrder",
+    "cancelStoreOrder",
+    "returnStoreOrder",
+    "fastForwardSandbox",
+    "resetSandbox",
+  ],
+  any: ["getCurrentKey"],
+  admin: [
+    "listKeys",
+    "createKey",
+    "rotateKey",
+    "revokeKey",
+    "listWebhookEndpoints",
+    "createWebhookEndpoint",
+    "getWebhookEndpoint",
+    "updateWebhookEndpoint",
+    "deleteWebhookEndpoint",
+    "rotateWebhookSecret",
+    "testWebhookEndpoint",
+    "redeliverWebhooks",
+    "listWebhookDeliveries",
+    "getWebhookDelivery",
+  ],
+} as const;
 
 /** What the service can simulate for a request with `PATCH /pets/{petId}`. */
 export const simulations: readonly string[] = [
@@ -78,15 +84,7 @@ export const listPetsQuery: readonly Filter[] = [
   { name: "sort", choices: ["id", "-id"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
-  {
-    name: "name",
-    label: "Name",
-    hint: "The animal's name.",
-    kind: "text",
-    isRequired: true,
-    minLength: 1,
-    maxLength: 255,
-  },
+  { name: "name", label: "Name", hint: "The animal's name.", isRequired: true, maxLength: 255 },
   {
     name: "categoryId",
     label: "Category",
@@ -104,7 +102,7 @@ export const createPetBody: readonly FieldDescription[] = [
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "The animal's name.", kind: "text", minLength: 1, maxLength: 255 },
+  { name: "name", label: "Name", hint: "The animal's name.", maxLength: 255 },
   { name: "categoryId", label: "Category", hint: "Identifier of the category the animal belongs to.", kind: "id" },
   {
     name: "status",
@@ -123,26 +121,11 @@ export const createCategoryBody: readonly FieldDescription[] = [
     hint: "The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to.",
     kind: "id",
   },
-  {
-    name: "name",
-    label: "Name",
-    hint: "The category's name. It is unique.",
-    kind: "text",
-    isRequired: true,
-    minLength: 1,
-    maxLength: 255,
-  },
+  { name: "name", label: "Name", hint: "The category's name. It is unique.", isRequired: true, maxLength: 255 },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updateCategoryBody: readonly FieldDescription[] = [
-  {
-    name: "name",
-    label: "Name",
-    hint: "The category's name. It is unique.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 255,
-  },
+  { name: "name", label: "Name", hint: "The category's name. It is unique.", maxLength: 255 },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const deleteCategoryQuery: readonly FieldDescription[] = [
@@ -163,8 +146,6 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
     name: "reference",
     label: "Reference",
     hint: "The client's own name for the order, such as a receipt number. Stored unchanged.",
-    kind: "text",
-    minLength: 1,
     maxLength: 255,
   },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
@@ -195,15 +176,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
 ];
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
-  {
-    name: "name",
-    label: "Name",
-    hint: "The key's name.",
-    kind: "text",
-    isRequired: true,
-    minLength: 1,
-    maxLength: 100,
-  },
+  { name: "name", label: "Name", hint: "The key's name.", isRequired: true, maxLength: 100 },
   {
     name: "scopes",
     label: "Scopes",
@@ -304,9 +277,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
     name: "url",
     label: "URL",
     hint: "Where messages are sent. It starts with https://.",
-    kind: "text",
     isRequired: true,
-    minLength: 1,
     maxLength: 2048,
   },
   {
@@ -340,24 +311,10 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.deleted",
     ],
   },
-  {
-    name: "description",
-    label: "Description",
-    hint: "What the endpoint is for.",
-    kind: "text",
-    minLength: 0,
-    maxLength: 255,
-  },
+  { name: "description", label: "Description", hint: "What the endpoint is for.", canBeEmpty: true, maxLength: 255 },
 ];
 export const updateWebhookEndpointBody: readonly FieldDescription[] = [
-  {
-    name: "url",
-    label: "URL",
-    hint: "Where messages are sent. It starts with https://.",
-    kind: "text",
-    minLength: 1,
-    maxLength: 2048,
-  },
+  { name: "url", label: "URL", hint: "Where messages are sent. It starts with https://.", maxLength: 2048 },
   {
     name: "types",
     label: "Types",
@@ -389,14 +346,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.deleted",
     ],
   },
-  {
-    name: "description",
-    label: "Description",
-    hint: "What the endpoint is for.",
-    kind: "text",
-    minLength: 0,
-    maxLength: 255,
-  },
+  { name: "description", label: "Description", hint: "What the endpoint is for.", canBeEmpty: true, maxLength: 255 },
   {
     name: "paused",
     label: "Paused",

@@ -13,6 +13,7 @@ import { StatusSelect } from "../shop/pet-status.tsx";
 import { deletePets, PETS } from "../shop/pets.ts";
 import { SellPet } from "../shop/sell-pet.tsx";
 import { useShortcut } from "../shortcuts.tsx";
+import { type Fact, Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
@@ -78,16 +79,11 @@ function AnimalDetails({ pet }: { readonly pet: Pet }) {
         </>
       }
     >
-      <dl class="facts">
-        <div>
-          <dt>Status</dt>
-          <dd>
-            <StatusSelect pet={pet} />
-          </dd>
-        </div>
-        <div>
-          <dt>Category</dt>
-          <dd>
+      <Facts
+        of={[
+          ["Status", <StatusSelect pet={pet} />],
+          [
+            "Category",
             <Link to="/animals" query={{ category: String(pet.categoryId) }}>
               <CategoryName id={pet.categoryId} of={categories} />
             </Link>

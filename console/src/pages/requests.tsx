@@ -20,7 +20,10 @@ const views = [
   ["4xx", "Rejected (4xx)"],
   ["5xx", "Failed (5xx)"],
 ] as const;
-const operations = Object.keys(scopes).map((name) => [name, name] as const);
+const operations = Object.values(scopes)
+  .flat()
+  .toSorted()
+  .map((name) => [name, name] as const);
 
 /** The requests of the shop that changed something or failed. */
 export function Requests() {

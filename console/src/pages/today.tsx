@@ -10,6 +10,7 @@ import { useFigures } from "../shop/figures.ts";
 import { orderColumns } from "../shop/order-rows.tsx";
 import { ORDERS } from "../shop/orders.ts";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { type Fact, Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
@@ -58,39 +59,26 @@ function Figures() {
             <span key={status} class={status} style={{ flexGrow: animals[status] }} />
           ))}
         </div>
-        <dl class="facts">
-          {statuses.map((status) => (
-            <div key={status}>
-              <dt>
-                <Status of={status} />
-              </dt>
-              <dd>
+        <Facts
+          of={[
+            ...statuses.map(
+              (status): Fact => [
+                <Status of={status} />,
                 <Link to="/animals" query={{ status }} class="figure">
                   {numberOf(animals[status])}
-                </Link>
-              </dd>
-            </div>
-          ))}
-          {animals.withoutStatus > 0 && (
-            <div>
-              <dt>
-                <Status of={undefined} />
-              </dt>
-              <dd class="figure">{numberOf(animals.withoutStatus)}</dd>
-            </div>
-          )}
-        </dl>
+                </Link>,
+              ],
+            ),
+            [
+              <Status of={undefined} />,
+              animals.withoutStatus > 0 ? <span class="figure">{numberOf(animals.withoutStatus)}</span> : undefined,
+            ],
+          ]}
+        />
       </section>
       <section aria-label="So far today">
         <h2>So far today (UTC)</h2>
-        <dl class="facts">
-          {todayCounts.map((name) => (
-            <div key={name}>
-              <dt>{wordOf(name)}</dt>
-              <dd class="figure">{numberOf(today[name])}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts of={todayCounts.map((name) => [wordOf(name), <span class="figure">{numberOf(today[name])}</span>])} />
       </section>
     </div>
   );

@@ -53,13 +53,7 @@ export function start(prepareWith: typeof prepare): Promise<void> {
 export async function signIn(secret: string): Promise<void> {
   session.set({ kind: "starting" });
   try {
-    const petstore = new Petstore({
-      key: secret,
-      baseUrl,
-      fetch: watchedFetch,
-      usersKey: true, // no warning about a key in a page: the user entered it
-      onDeprecated: () => {},
-    });
+    const petstore = new Petstore({ key: secret, baseUrl, fetch: watchedFetch });
     const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
     await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);

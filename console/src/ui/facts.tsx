@@ -1,13 +1,15 @@
 import type { ComponentChildren } from "preact";
 
+export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+
 /** A list of names and values. Undefined values are left out. */
-export function Facts({ of }: { readonly of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export function Facts({ of }: { readonly of: readonly Fact[] }) {
   return (
     <dl class="facts">
       {of.map(
-        ([name, value]) =>
+        ([name, value], index) =>
           value !== undefined && (
-            <div key={name}>
+            <div key={index}>
               <dt>{name}</dt>
               <dd>{value}</dd>
             </div>

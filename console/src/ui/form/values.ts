@@ -51,7 +51,7 @@ export function valueOf({ kind }: FieldDescription, entry: Entry | undefined, be
 
 /** What is wrong with an entry by the limits of the contract. It is checked before the request. */
 export function faultOf(field: FieldDescription, entry: Entry | undefined): string | undefined {
-  const { kind, isRequired, minLength = 0, maxLength, minimum, maximum } = field;
+  const { kind, isRequired, maxLength, minimum, maximum } = field;
   if (kind === "pairs") return pairsIn(entry).some(isWrongPair) ? "Each value needs a key of its own." : undefined;
   const isEmpty = entry === undefined || entry === "" || (Array.isArray(entry) && entry.length === 0);
   if (isEmpty) return isRequired ? "Fill this in." : undefined;
@@ -63,9 +63,8 @@ export function faultOf(field: FieldDescription, entry: Entry | undefined): stri
     if (minimum !== undefined && number < minimum) return `Enter at least ${minimum}.`;
     if (maximum !== undefined && number > maximum) return `Enter at most ${maximum}.`;
   }
-  if (kind === "text") {
+  if (!kind) {
     const { length } = Array.from(entry); // code points, as the contract counts
-    if (length < minLength) return `Enter at least ${minLength} characters.`;
     if (maxLength !== undefined && length > maxLength)
       return `Enter at most ${maxLength} characters; these are ${length}.`;
   }
