@@ -87,6 +87,11 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await button(page, "Save").click();
     await page.getByText("Tills and stock").waitFor();
     expect((await webhooks.getEndpoint(id)).types).toEqual(["*"]);
+    await button(page, "Edit").click();
+    await dialogOf(page).getByLabel("Description").fill("");
+    await button(page, "Save").click();
+    await dialogOf(page).waitFor({ state: "detached" });
+    expect((await webhooks.getEndpoint(id)).description).toBe("");
     await button(page, "Rotate secret").click();
     await submit(page, "Rotate secret").click();
     expect(await secretOf(page).inputValue()).toStartWith("whsec_");

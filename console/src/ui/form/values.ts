@@ -33,14 +33,14 @@ export function isWrongPair([key, value]: [string, string], index: number, pairs
 }
 
 /** The value of an entry, as operations accept it; undefined if it is not sent. Pairs that it had before are removed. */
-export function valueOf({ kind }: FieldDescription, entry: Entry | undefined, before?: Entry): unknown {
+export function valueOf({ kind, canBeEmpty }: FieldDescription, entry: Entry | undefined, before?: Entry): unknown {
   if (kind === "pairs") {
     const removed = pairsIn(before).map(([key]) => [key, null]);
     const pairs = [...removed, ...pairsIn(entry).filter(([key]) => key)];
     return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
   }
   if (typeof entry !== "string") return Array.isArray(entry) && entry.length === 0 ? undefined : entry;
-  if (entry === "") return undefined;
+  if (entry === "" && !canBeEmpty) return undefined;
   if (kind === "id") return BigInt(entry.trim());
   if (kind === "integer") return Number(entry);
   if (kind === "time") return new Date(entry).toISOString();
