@@ -70,6 +70,21 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     );
   });
 
+  test("deletes all selected animals when the page is left", async () => {
+    const names = Array.from({ length: 12 }, (_, number) => `Pup ${number}`);
+    for (const name of names) await ui.addPet({ name });
+    const page = await ui.open("/animals");
+    await link(page, "Pup 0").waitFor();
+    await page.getByLabel("Select all on this page").check();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await link(page, "Pup 0").waitFor({ state: "detached" });
+    await page.close({ runBeforeUnload: true });
+    await eventually(
+      async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length,
+      (count) => count === 0,
+    );
+  });
+
   test("adds an animal by keyboard alone, and says beside each field what is wrong with it", async () => {
     const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();

@@ -46,13 +46,13 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
 }
 
 function AnimalDetails({ pet }: { readonly pet: Pet }) {
-  const { petstore } = useSession();
+  const session = useSession();
   const may = useMay();
   const { data: categories } = useCategories();
   const [dialog, setDialog] = useState<"edit" | "sell">();
   const close = () => setDialog(undefined);
   const remove = () => {
-    deletePets(petstore, [pet]);
+    deletePets(session, [pet]);
     go("/animals");
   };
   useShortcut("e", "Edit the animal", may("updatePet") ? () => setDialog("edit") : undefined);
@@ -86,24 +86,12 @@ function AnimalDetails({ pet }: { readonly pet: Pet }) {
             "Category",
             <Link to="/animals" query={{ category: String(pet.categoryId) }}>
               <CategoryName id={pet.categoryId} of={categories} />
-            </Link>
-          </dd>
-        </div>
-        <div>
-          <dt>Id</dt>
-          <dd class="number">{String(pet.id)}</dd>
-        </div>
-        {Object.entries(pet.metadata ?? {}).map(([key, value]) => (
-          <div key={key}>
-            <dt>
-              <bdi>{key}</bdi>
-            </dt>
-            <dd>
-              <bdi>{value}</bdi>
-            </dd>
-          </div>
-        ))}
-      </dl>
+            </Link>,
+          ],
+          ["Id", <span class="number">{String(pet.id)}</span>],
+          ...Object.entries(pet.metadata ?? {}).map((pair) => pair.map((text) => <bdi>{text}</bdi>) as unknown as Fact),
+        ]}
+      />
       {may("listStoreOrders") && <PetOrders pet={pet} />}
       <PetHistory id={pet.id} />
       {dialog === "edit" && <EditPet id={pet.id} onClose={close} />}

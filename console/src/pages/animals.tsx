@@ -38,11 +38,11 @@ export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<
 
 /** The animals of the shop. Filters, order and page are in the address. */
 export function Animals() {
-  const { petstore } = useSession();
+  const session = useSession();
   const may = useMay();
   const { query } = usePlace();
   const { status, category, cursor } = query;
-  const pages = useQuery(...petsQuery(petstore, query));
+  const pages = useQuery(...petsQuery(session.petstore, query));
   const { data } = pages;
   const { data: categories } = useCategories();
   const hidden = useWatchable(pendingDeletions);
@@ -107,7 +107,7 @@ export function Animals() {
               <span class="row-actions">
                 {may("updatePet") && <RowButton text="Edit" of={pet.name} onClick={() => setDialog(pet.id)} />}
                 {may("deletePet") && (
-                  <RowButton text="Delete" of={pet.name} onClick={() => deletePets(petstore, [pet])} />
+                  <RowButton text="Delete" of={pet.name} onClick={() => deletePets(session, [pet])} />
                 )}
               </span>
             ),
@@ -173,17 +173,17 @@ function Filters() {
 
 /** The actions for the selected animals. */
 function SelectionActions({ pets, clear }: { readonly pets: readonly Pet[]; readonly clear: () => void }) {
-  const { petstore } = useSession();
+  const session = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);
   const mark = async (status: PetStatus) => {
     setRunning(true);
-    await setStatus(petstore, pets, status);
+    await setStatus(session.petstore, pets, status);
     setRunning(false);
     clear();
   };
   const remove = () => {
-    deletePets(petstore, pets);
+    deletePets(session, pets);
     clear();
   };
   return (

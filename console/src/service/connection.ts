@@ -22,8 +22,7 @@ const DEFAULT_WAIT = 5;
 /** Sends a request. Records the limit headers of its response, and whether requests must wait. */
 export async function watchedFetch(request: Request): Promise<Response> {
   try {
-    // With `keepalive`, a deletion still completes when the user leaves the page.
-    const response = await fetch(request, { keepalive: request.method === "DELETE" });
+    const response = await fetch(request);
     recordResponse(request, response);
     return response;
   } catch (error) {

@@ -1,5 +1,7 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
+import { baseUrl } from "../router.tsx";
 import { invalidate, updateCache } from "../service/query.ts";
+import type { OpenSession } from "../session/session.ts";
 import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
@@ -46,35 +48,31 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
 }
 
 /** Deletes animals when the time to undo it is over, or when the user leaves the page. */
-export function deletePets(petstore: Petstore, pets: readonly Pet[]): void {
-  const ids = pets.map(({ id }) => id);
-  const hide = (isHidden: boolean) => {
-    const next = new Set(pendingDeletions.value);
-    for (const id of ids) {
-      if (isHidden) next.add(id);
-      else next.delete(id);
-    }
-    pendingDeletions.set(next);
+export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet[]): void {
+  const ids = new Set(pets.map(({ id }) => id));
+  const rest = new Set(ids);
+  // Without the client, which sends some of them only after responses to others.
+  const leave = () => {
+    const options = { method: "DELETE", keepalive: true, headers: { Authorization: `Bearer ${secret}` } };
+    for (const id of rest) void fetch(`${baseUrl}/pets/${id}`, options);
   };
-  const send = async () => {
-    stop();
-    await each(pets, ({ id }) => petstore.deletePet(id));
-    hide(false);
-    invalidate(PETS);
-  };
-  const leave = () => void send();
-  const timer = setTimeout(leave, MESSAGE_TIME);
-  const stop = () => {
+  const end = () => {
     clearTimeout(timer);
     removeEventListener("pagehide", leave);
+    pendingDeletions.set(pendingDeletions.value.difference(ids));
   };
+  const timer = setTimeout(async () => {
+    await each(pets, async ({ id }) => {
+      await petstore.deletePet(id);
+      rest.delete(id);
+    });
+    end();
+    invalidate(PETS);
+  }, MESSAGE_TIME);
   addEventListener("pagehide", leave);
-  hide(true);
+  pendingDeletions.set(pendingDeletions.value.union(ids));
   const [first] = pets;
-  say(`${pets.length === 1 && first ? first.name : countOf(pets.length, "animal")}: deleted`, () => {
-    stop();
-    hide(false);
-  });
+  say(`${pets.length === 1 && first ? first.name : countOf(pets.length, "animal")}: deleted`, end);
 }
 
 /** Processes a few animals at a time. Returns those that succeeded; reports the others. */
