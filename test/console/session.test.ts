@@ -55,6 +55,22 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
+  test("a revoked key does not sign out a tab with another key, and signing out does", async () => {
+    const body = { name: "till", scopes: ["read"] };
+    const { json: till } = await ui.service.call("POST", "/keys", { key: ui.key, body });
+    const [first, second] = [await ui.open("/animals"), await ui.open("/animals", { key: till.key })];
+    for (const page of [first, second]) await rex(page).waitFor();
+    await ui.service.call("DELETE", `/keys/${till.id}`, { key: ui.key });
+    await keyField(second).waitFor();
+    await second.reload(); // asks the first tab for its key
+    await rex(second).waitFor();
+    const third = await ui.open("/animals", { key: await ui.keyWith("read") });
+    await rex(third).waitFor();
+    await third.getByRole("button", { name: "Sign out" }).click();
+    for (const page of [first, second, third]) await keyField(page).waitFor();
+    await Promise.all([first.close(), second.close(), third.close()]);
+  });
+
   test("what the key does not permit is not shown", async () => {
     const reader = await ui.open("/animals", { key: await ui.keyWith("read") });
     await rex(reader).waitFor();

@@ -4,7 +4,10 @@ const NAME = "petstore-key";
 /** How long a new tab waits for the others, in milliseconds. */
 const TAB_TIMEOUT = 200;
 
-type Message = { readonly kind: "ask" } | { readonly kind: "key"; readonly key: string } | { readonly kind: "forget" };
+type Message =
+  | { readonly kind: "ask" }
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "forget"; readonly key: string | undefined };
 
 const tabs = new BroadcastChannel("petstore-console");
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none: it reaches only this origin
@@ -37,10 +40,10 @@ export function keepKey(key: string): void {
   sessionStorage.setItem(NAME, key);
 }
 
-/** Signs all tabs out. */
-export function forgetKey(): void {
+/** Signs all tabs out, or those with the key. */
+export function forgetKey(key?: string): void {
   sessionStorage.removeItem(NAME);
-  tell({ kind: "forget" });
+  tell({ kind: "forget", key });
 }
 
 /** Answers new tabs, and calls `signOut` when another tab signs out. */
@@ -48,7 +51,7 @@ export function answerTabs(signOut: () => void): void {
   tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     const key = sessionStorage.getItem(NAME);
     if (data.kind === "ask" && key) tell({ kind: "key", key });
-    if (data.kind === "forget" && key) {
+    if (data.kind === "forget" && key && (data.key ?? key) === key) {
       sessionStorage.removeItem(NAME);
       signOut();
     }

@@ -76,8 +76,9 @@ function close(error?: PetstoreError): void {
 
 /** Signs out if the service no longer accepts the key: it was revoked, or has expired. */
 function signOutIfUnauthorized(error: unknown): void {
-  if (!(error instanceof AuthenticationError) || session.value.kind !== "open") return;
-  forgetKey();
+  const { value } = session;
+  if (!(error instanceof AuthenticationError) || value.kind !== "open") return;
+  forgetKey(value.secret);
   close(error);
 }
 
