@@ -154,6 +154,24 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test.each(["rate_limit_exceeded", "key_banned"])(
+    "%s is shown also after requests that cost no quota",
+    async (code) => {
+      const page = await ui.open("/animals");
+      await rex(page).waitFor();
+      await page.route(/\/v1\/pets/, (route) =>
+        route.continue({ headers: { ...route.request().headers(), "petstore-simulate": code } }),
+      );
+      await page.getByRole("button", { name: "Sold", exact: true }).click();
+      await page.locator(".banner.bad").waitFor();
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await page.keyboard.type("gr");
+      await page.getByRole("table", { name: "Requests" }).getByRole("link").first().waitFor();
+      expect(await page.locator(".banner.bad").count()).toBe(1);
+      await page.close();
+    },
+  );
+
   test.each(["light", "dark"] as const)(
     "in %s colours, axe-core reports nothing on signing in or on ?",
     async (colors) => {

@@ -31,20 +31,24 @@ export async function watchedFetch(request: Request): Promise<Response> {
   }
 }
 
-/** Requests about the sandbox have a separate limit. */
-const isAboutSandbox = ({ url }: Request) => /\/sandbox\b/.test(url);
+/** What requests are about that have a separate limit, or none: they succeed although the key is limited or banned. */
+const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
 
 function recordResponse(request: Request, response: Response): void {
   const { status, headers } = response;
-  const isOfSandbox = isAboutSandbox(request);
+  const exemption = exemptionOf(request);
+  const isOfSandbox = exemption === "sandbox";
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   ) as [number, number, number];
   if (limit > 0 && !isOfSandbox) limits.set({ limit, remaining, reset: new Date(reset * 1000) });
   const { value } = interruption;
   if (status === 429 || status === 503) void recordInterruption(response.clone(), isOfSandbox);
-  else if (value?.kind === "lost" || (status < 400 && (isOfSandbox || !value?.isOfSandbox)))
-    interruption.set(undefined);
+  else if (value?.kind === "lost") interruption.set(undefined);
+  else if (value && status < 400) {
+    const hasEnded = value.kind === "unavailable" || (value.isOfSandbox ? isOfSandbox : !exemption);
+    if (hasEnded) interruption.set(undefined);
+  }
 }
 
 async function recordInterruption(response: Response, isOfSandbox: boolean): Promise<void> {

@@ -35,7 +35,7 @@ function InterruptionBanner() {
   const until = current && current.kind !== "lost" ? current.until : 0;
   useEffect(() => {
     if (!kind) return undefined;
-    // The current key can be read at any time, because it costs no quota. A response ends the interruption.
+    // The current key can be read at any time, because it costs no quota.
     const check = async () => {
       const isOver = await petstore.getCurrentKey({ timeout: CHECK_INTERVAL * 2 }).then(
         ({ ban }) => !ban,
@@ -43,8 +43,7 @@ function InterruptionBanner() {
       );
       if (isOver) interruption.set(undefined);
     };
-    const timer =
-      kind === "lost" ? setInterval(check, CHECK_INTERVAL) : setTimeout(check, Math.max(0, until - Date.now()) + 100);
+    const timer = setInterval(check, Math.max(CHECK_INTERVAL, until - Date.now() + 100));
     return () => {
       clearInterval(timer);
       if (!interruption.value) invalidate(""); // requests may have failed meanwhile, or data changed
