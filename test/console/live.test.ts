@@ -41,6 +41,17 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await page.close();
   });
 
+  test("shows the new category of animals whose category another user deletes", async () => {
+    const cats = await ui.addCategory("Cats");
+    await ui.addPet({ name: "Tom", categoryId: cats });
+    const page = await ui.openLive("/animals");
+    const row = page.getByRole("row", { name: /Tom/ });
+    await row.getByRole("cell", { name: "Cats" }).waitFor();
+    await call("DELETE", `/categories/${cats}?moveTo=1`);
+    await row.getByRole("cell", { name: "Dogs" }).waitFor();
+    await page.close();
+  });
+
   test("shows events that came while the connection was lost, each once", async () => {
     const page = await ui.open();
     await untilLive(page);
