@@ -216,6 +216,9 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await dialog.getByRole("cell", { name: "Otto of one" }).waitFor();
     await dialog.getByRole("cell", { name: "Otto of two" }).waitFor();
     expect(await accessibilityViolations(two)).toEqual([]);
+    await ui.service.call("PATCH", `/pets/${id}`, { key: ui.key, body: { name: "Otto of three" } });
+    await dialog.getByRole("button", { name: "Save my change" }).click();
+    await dialog.getByRole("cell", { name: "Otto of three" }).waitFor();
     await dialog.getByRole("button", { name: "Save my change" }).click();
     await link(two, "Otto of two").waitFor();
     const { json } = await ui.service.call("GET", `/pets?ids=${id}`, { key: ui.key });

@@ -48,20 +48,18 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
   const [conflict, setConflict] = useState<{ theirs: Pet; mine: PetPatch }>();
   const save = async (body: PetPatch, seen: object | undefined) => {
     if (!seen || Object.keys(body).length === 0) return;
-    const changed = await petstore.updatePet(id, body, { ifMatch: seen });
-    showPet(changed);
-    invalidate(`${PETS}/${id}/`);
-    say(`${changed.name}: saved`);
-  };
-  const action = useAction(async (body: PetPatch) => {
     try {
-      await save(body, pet);
+      const changed = await petstore.updatePet(id, body, { ifMatch: seen });
+      showPet(changed);
+      invalidate(`${PETS}/${id}/`);
+      say(`${changed.name}: saved`);
     } catch (failure) {
-      if (!(failure instanceof ConflictError && failure.code === "precondition_failed")) throw failure;
-      setConflict({ theirs: await read(), mine: body });
+      if (failure instanceof ConflictError && failure.code === "precondition_failed")
+        setConflict({ theirs: await read(), mine: body });
       throw failure;
     }
-  });
+  };
+  const action = useAction((body: PetPatch) => save(body, pet));
   const again = useAction(async () => {
     if (conflict) await save(conflict.mine, conflict.theirs);
   });
