@@ -137,3 +137,18 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 });
+  test("an export that failed is retried", async () => {
+    const page = await ui.open("/animals?status=available");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    await page.route(/\/v1\/pets\?.*limit=100/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "internal_error" } }),
+    );
+    await page.getByRole("button", { name: "Export" }).click();
+    const retry = page.getByRole("dialog").getByRole("button", { name: "Try again" });
+    await retry.waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await Promise.all([page.waitForEvent("download"), retry.click()]);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.close();
+  });
+

@@ -28,14 +28,15 @@ export function ExportPets({ filters, onClose }: { readonly filters: ListPetsQue
     }
     save(new Blob(lines, { type: "text/csv" }), "animals.csv");
   });
+  const start = () => void action.run().then((isDone) => isDone && onClose());
   useEffect(() => {
-    void action.run().then((isDone) => isDone && onClose());
+    start();
     return () => stop.current.abort();
   }, []);
   return (
     <Dialog title="Export animals" onClose={onClose}>
       <p role="status">{countOf(done, "animal")} read so far…</p>
-      <ErrorNote error={action.error} retry={() => void action.run()} />
+      <ErrorNote error={action.error} retry={start} />
       <footer>
         <button type="button" onClick={onClose}>
           Cancel
