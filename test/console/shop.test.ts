@@ -59,6 +59,23 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.close();
   });
 
+  test("the name of an animal is read again after a failure", async () => {
+    const id = await ui.addPet({ name: "Lou", status: "available" });
+    await place(ui, id, "Till 3");
+    const page = await ui.browser.open("about:blank");
+    await page.route(/\/v1\/pets\?.*ids=/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "internal_error" } }),
+    );
+    const failed = page.waitForResponse((response) => response.status() === 500);
+    await page.goto(`${ui.origin}/console/orders#key=${ui.key}`);
+    await failed;
+    await page.getByRole("link", { name: `No. ${id}` }).waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.keyboard.type("gt");
+    await page.getByRole("table", { name: "Open orders" }).getByRole("link", { name: "Lou" }).waitFor();
+    await page.close();
+  });
+
   test("an animal is sold at once on its page, by keyboard, and the sale is undone", async () => {
     const id = await ui.addPet({ name: "Ben", status: "available" });
     const page = await ui.open(`/animals/${id}`);

@@ -25,10 +25,11 @@ async function readNames(): Promise<void> {
   if (value.kind !== "open") return;
   for (let start = 0; start < ids.length; start += MAX_IDS) {
     const part = ids.slice(start, start + MAX_IDS);
-    const pets: readonly Pet[] = await value.petstore
+    const pets: readonly Pet[] | undefined = await value.petstore
       .listPets({ ids: part, limit: MAX_IDS })
       .page()
-      .catch(() => []);
+      .catch(() => undefined);
+    if (!pets) continue; // they are requested again when they are shown again
     const found = new Map(pets.map(({ id, name }) => [id, name]));
     names.set(new Map([...names.value, ...part.map((id) => [id, found.get(id) ?? null] as const)]));
   }
