@@ -115,6 +115,20 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await page.close();
   });
 
+  test("a key ends in real time, also if the sandbox is ahead of it", async () => {
+    const { key } = await ui.service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    const body = { name: "Ends", scopes: ["read"], expiresIn: 90 * 86_400 };
+    expect((await call("POST", "/keys", body, key)).status).toBe(201);
+    expect((await call("POST", "/sandbox/fast-forward", { seconds: 100 * 86_400 }, key)).status).toBe(200);
+    const page = await ui.open("/sandbox", { key });
+    await page.getByText("Ahead of real time").waitFor(); // the page uses the sandbox's clock
+    await page.keyboard.type("gk");
+    await row(page, "Ends")
+      .getByText(/^ends in \d+ days$/)
+      .waitFor();
+    await page.close();
+  });
+
   test("a key that the others need is not revoked, and the page says why", async () => {
     const { key } = await ui.service.newAccountWithKey("free", undefined, ["read", "admin"]);
     const page = await ui.open("/keys", { key });
