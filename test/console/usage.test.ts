@@ -88,6 +88,24 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await page.close();
   });
 
+  test("tells which of two keys with the same name calls a deprecated operation", async () => {
+    const { key } = await ui.service.newAccountWithKey("enterprise", undefined, ["read", "write", "admin"]);
+    const hints: string[] = [];
+    for (const calls of [1, 2]) {
+      const body = { name: "Till", scopes: ["read"] };
+      const { json } = await ui.service.call("POST", "/keys", { key, body });
+      hints.push(json.key.slice(-4));
+      for (let count = 0; count < calls; count++) await ui.service.call("GET", "/pets/1", { key: json.key });
+    }
+    const page = await ui.open("/usage", { key });
+    const keys = page.getByRole("table", { name: "Deprecated operations by key" });
+    for (const [index, hint] of hints.entries()) {
+      const row = keys.getByRole("row").filter({ hasText: `Till …${hint}` });
+      await row.getByRole("cell", { name: String(index + 1), exact: true }).waitFor();
+    }
+    await page.close();
+  });
+
   test("counts by key, by operation and over other times, all of which are in the address", async () => {
     const page = await open();
     await page.getByLabel("Key", { exact: true }).selectOption("<b>till</b>");

@@ -1,6 +1,6 @@
 import type { UsageCount } from "petstore-client";
 import { useEffect } from "preact/hooks";
-import { keyChoices, stateOf, useKeys } from "../developers/keys.ts";
+import { keyChoices, labelOf, stateOf, useKeys } from "../developers/keys.ts";
 import {
   barsOf,
   byOperation,
@@ -131,12 +131,10 @@ function Deprecated({ span }: { readonly span: Span }) {
     used && `usage?deprecated ${span.granularity}`,
     async () => {
       const { granularity, count: limit } = span;
-      const all = (used ?? []).map(async ({ id, name }) => {
-        const intervals = await petstore.getUsage({ granularity, keyId: id, limit }).page();
-        return [name, intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)] as [
-          string,
-          UsageCount[],
-        ];
+      const all = (used ?? []).map(async (key) => {
+        const intervals = await petstore.getUsage({ granularity, keyId: key.id, limit }).page();
+        const counts = intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated);
+        return [labelOf(key, keys ?? []), counts] as [string, UsageCount[]];
       });
       return (await Promise.all(all)).filter(([, counts]) => counts.length > 0);
     },
