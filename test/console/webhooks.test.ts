@@ -170,6 +170,24 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.close();
   });
 
+  test("a success rate is shown as it was counted", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver());
+    const page = await ui.open();
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    await page.route(/webhook-endpoints$/, async (route) => {
+      const response = await route.fetch();
+      const [endpoint] = (await response.json()) as object[];
+      await route.fulfill({
+        response,
+        json: [{ ...endpoint, id, url: "https://rate.test", successRate24h: 29 / 100 }],
+      });
+    });
+    await page.keyboard.type("gw");
+    await row(page, "https://rate.test").getByText("29 %").waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+
   test("a service without a key for secrets says so on this page alone", async () => {
     const page = await ui.open();
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();

@@ -23,5 +23,5 @@ export function EndpointState({ of: { state, failingSince, retriesAt } }: { read
 
 /** The success rate of the last day, such as "98 %". */
 export function successOf({ successRate24h }: WebhookEndpoint): string {
-  return successRate24h === undefined ? "—" : `${Math.floor(successRate24h * 100)} %`;
+  return successRate24h === undefined ? "—" : `${Math.floor(successRate24h * 100 + 1e-9)} %`; // 0.29 * 100 < 29
 }
