@@ -11,6 +11,8 @@ export interface FieldDescription {
   readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "list" | "pairs" | "switch";
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
+  /** A choice that is not offered. */
+  readonly except?: unknown;
   /** The default of the service. */
   readonly preset?: unknown;
   readonly canBeEmpty?: boolean;

@@ -148,9 +148,15 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await dialogOf(page).getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor();
 
+    await page.reload();
+    await page
+      .getByRole("row", { name: /Fishes/ })
+      .getByRole("cell", { name: "1", exact: true })
+      .waitFor();
     await page.getByRole("button", { name: "Delete Fishes" }).click();
     await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
-    await dialogOf(page).getByRole("alert").getByText("category_in_use").waitFor();
+    await dialogOf(page).getByText("Fill this in.").waitFor();
+    expect(await dialogOf(page).getByRole("option", { name: "Fishes" }).count()).toBe(0);
     await dialogOf(page).getByLabel("Move to").selectOption("Birds");
     await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor({ state: "detached" });

@@ -1,5 +1,6 @@
 import type { Category, CategoryPatch, DeleteCategoryQuery, NewCategory } from "petstore-client";
 import { useState } from "preact/hooks";
+import { changed } from "../contract.ts";
 import { createCategoryBody, deleteCategoryQuery, updateCategoryBody } from "../generated/contract.ts";
 import { Link } from "../router.tsx";
 import { useAction } from "../service/action.ts";
@@ -130,6 +131,8 @@ const moveControls = { moveTo: CategoryControl };
 /** Deletes a category. If it has animals, the user must choose another category for them. */
 function DeleteCategory({ category, onClose }: TaskProps) {
   const { petstore } = useSession();
+  const { data: figures } = useFigures();
+  const changes = { isRequired: Boolean(countIn(figures, category.id)), except: category.id };
   const action = useAction(async (query: DeleteCategoryQuery) => {
     await petstore.deleteCategory(category.id, query);
     say(`${category.name}: deleted`);
@@ -138,7 +141,7 @@ function DeleteCategory({ category, onClose }: TaskProps) {
   return (
     <FormDialog
       title={`Delete ${category.name}?`}
-      fields={deleteCategoryQuery}
+      fields={deleteCategoryQuery.map((field) => changed(field, changes))}
       controls={moveControls}
       action={action}
       submit="Delete category"

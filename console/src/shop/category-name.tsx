@@ -18,7 +18,7 @@ export function CategoryName({
 /** A control to choose a category by name. The current category stays selectable if its name is not known. */
 export function CategoryControl({ id, field, entry, change, described }: ControlProps) {
   const { data } = useCategories();
-  const known = [...(data?.values() ?? [])];
+  const known = [...(data?.values() ?? [])].filter((category) => category.id !== field.except);
   const isUnknown = entry !== "" && !known.some((category) => String(category.id) === entry);
   if (data && known.length === 0) {
     return (
