@@ -65,6 +65,23 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("a file is chosen once the categories are known", async () => {
+    const page = await ui.open();
+    await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/v1\/categories/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.keyboard.type("ga");
+    await page.getByRole("button", { name: "Import" }).click();
+    expect(await page.getByLabel("CSV file").isDisabled()).toBe(true);
+    held.resolve();
+    await choose(page, "name,category\nRex,Dogs\n");
+    await dialog(page).getByText("1 animal to add").waitFor();
+    await page.close();
+  });
+
   test("a file is imported, even if responses are lost, and each animal is added once", async () => {
     const page = await ui.open("/animals");
     await page.getByRole("heading", { name: "Animals" }).waitFor();
@@ -121,6 +138,21 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("an export that failed is retried", async () => {
+    const page = await ui.open("/animals?status=available");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    await page.route(/\/v1\/pets\?.*limit=100/, (route) =>
+      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "internal_error" } }),
+    );
+    await page.getByRole("button", { name: "Export" }).click();
+    const retry = page.getByRole("dialog").getByRole("button", { name: "Try again" });
+    await retry.waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await Promise.all([page.waitForEvent("download"), retry.click()]);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.close();
+  });
+
   test("an export shows how many animals it has read, without the header of its file", async () => {
     while ((await pets()).length < 100) await ui.addPet({ name: "Pup" });
     await ui.addPet({ name: "Pup" });
@@ -137,18 +169,3 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 });
-  test("an export that failed is retried", async () => {
-    const page = await ui.open("/animals?status=available");
-    await page.getByRole("heading", { name: "Animals" }).waitFor();
-    await page.route(/\/v1\/pets\?.*limit=100/, (route) =>
-      route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "internal_error" } }),
-    );
-    await page.getByRole("button", { name: "Export" }).click();
-    const retry = page.getByRole("dialog").getByRole("button", { name: "Try again" });
-    await retry.waitFor();
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await Promise.all([page.waitForEvent("download"), retry.click()]);
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.close();
-  });
-

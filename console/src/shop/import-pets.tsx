@@ -19,7 +19,8 @@ const FAULTS_SHOWN = 20;
 /** Adds the animals of a CSV file, if there is no fault in any of its lines. */
 export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
-  const { data: categories } = useCategories();
+  const query = useCategories();
+  const { data: categories } = query;
   const [file, setFile] = useState<FileAnimals & { readonly name: string }>();
   const [done, setDone] = useState(0);
   const cancelled = useRef<AbortController>(undefined);
@@ -78,6 +79,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
               id="csv"
               type="file"
               accept=".csv,text/csv"
+              disabled={!categories}
               aria-describedby="csv-hint"
               onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
             />
@@ -113,6 +115,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
             <progress aria-label="Progress of the import" max={total} value={done} />
           </div>
         )}
+        <ErrorNote error={query.error} retry={query.reload} />
         <ErrorNote error={action.error} />
         <footer>
           <button type="button" onClick={close}>
