@@ -39,7 +39,7 @@ export function Sandbox() {
     >
       <Loading of={query} />
       {query.data && <SandboxDetails sandbox={query.data} />}
-      {may("createPet") && <Simulate />}
+      {may("updatePet") && <Simulate />}
       {isResetting && <Reset onClose={() => setResetting(false)} />}
     </Page>
   );
@@ -148,6 +148,7 @@ function Simulate() {
           Send the request
         </button>
       </div>
+      <ErrorNote error={action.error} />
       {result && <CodeBlock title="Request and response" text={result} what="request and response" />}
     </section>
   );
