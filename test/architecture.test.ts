@@ -215,3 +215,12 @@ test("the diagrams match the stages and the imports", () => {
   for (const [name, content] of Object.entries(architectureDiagrams())) expected = replacePart(expected, name, content);
   expect(page).toBe(expected);
 });
+
+test("the page names the files that the diagram of modules leaves out", () => {
+  const page = readFileSync(join(root, "../docs/architecture.md"), "utf8");
+  const [, sentence = ""] = /The diagram leaves out what any part may use: (.*)/.exec(page) ?? [];
+  const named = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => new Bun.Glob(name.replace(/\/$/, "/**")));
+  expect(program.filter((file) => named.some((glob) => glob.match(file)))).toEqual(
+    program.filter((file) => leaves.test(file)),
+  );
+});
