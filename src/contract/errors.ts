@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { sentence } from "./messages.ts";
+import { BODY_LIMIT, RESPONSE_TIMEOUT } from "./request-limits.ts";
 import { Int32 } from "./schemas.ts";
 import { MAX_STREAMS } from "./stream.ts";
 
@@ -133,12 +134,12 @@ export const invalidRequest = defineError({
 export const requestTimeout = defineError({
   code: "request_timeout",
   status: 408,
-  meaning: "The body did not arrive within 10 seconds. The connection is closed.",
+  meaning: `The body did not arrive within ${RESPONSE_TIMEOUT / 1_000} seconds. The connection is closed.`,
 });
 export const payloadTooLarge = defineError({
   code: "payload_too_large",
   status: 413,
-  meaning: "The body is larger than 64 KiB.",
+  meaning: `The body is larger than ${BODY_LIMIT / 1_024} KiB.`,
 });
 export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",

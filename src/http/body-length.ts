@@ -1,6 +1,3 @@
-/** Largest body that is read, in bytes. */
-export const BODY_LIMIT = 64 * 1024;
-
 /** The declared length of a body: bytes, or why it is unknown. */
 export type BodyLength = number | "chunked" | "malformed";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { Deadlines, RESPONSE_TIMEOUT } from "./deadlines.ts";
+import { RESPONSE_TIMEOUT } from "../contract/request-limits.ts";
+import { Deadlines } from "./deadlines.ts";
 
 /** Registers responses that never come. Returns the substitutes received so far. */
 function enter(deadlines: Deadlines<string>, count = 1): string[] {

@@ -1,7 +1,6 @@
+import { RESPONSE_TIMEOUT } from "../contract/request-limits.ts";
 import type { Clock } from "../timing/clock.ts";
 
-/** The time limit for every response, in milliseconds. */
-export const RESPONSE_TIMEOUT = 10_000;
 /** The maximum number of responses replaced in one turn of the event loop. Thousands at once would delay others. */
 const MAX_AT_ONCE = 100;
 

@@ -9,7 +9,7 @@ import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
-import { RESPONSE_TIMEOUT } from "../../http/deadlines.ts";
+import { RESPONSE_TIMEOUT } from "../../contract/request-limits.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";
 
 const HOUR = 3_600_000;
