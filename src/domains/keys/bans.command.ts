@@ -1,9 +1,8 @@
-import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { type ApiKey, isValid } from "./keys.ts";
-import { withKeys } from "./keys-for-command.ts";
+import { banEndsOf, withKeys, workOnBans } from "./keys-for-command.ts";
 import { noSuchKey } from "./no-such-key.ts";
 
 /** A key that is banned. */
@@ -14,8 +13,7 @@ interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId">
 
 /** The banned keys, ordered by the end of their bans. */
 async function bannedOf(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
-  const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
-  const ends = await workOnBans(() => context.store.banEnds(storage, asked));
+  const ends = await banEndsOf(context, storage, keys);
   return keys
     .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
       const end = ends.get(keyId);
@@ -23,17 +21,6 @@ async function bannedOf(context: CommandContext, storage: Storage, keys: readonl
       return endsAt === undefined ? [] : [{ keyId, accountId, mode, hint, name, endsAt }];
     })
     .toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
-}
-
-/** Runs work on bans. Rejects with `bans_unknown` if the server that holds them does not respond. */
-async function workOnBans<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StorageUnavailable) throw error;
-    const message = `Which keys are banned is not known: ${(error as Error).message}`;
-    throw new CommandFailed("bans_unknown", message, { cause: error });
-  }
 }
 
 const headings = ["KEY", "ACCOUNT", "MODE", "HINT", "NAME", "BANNED UNTIL"];

@@ -1,11 +1,10 @@
 import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
-import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type CommandContext, type Problem, UsageError } from "../../terminal/command.ts";
+import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
-import { withKeys } from "./keys-for-command.ts";
+import { banEndsOf, withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
@@ -86,14 +85,12 @@ interface FoundBans {
   readonly problem?: Problem;
 }
 
-async function findBans({ store }: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
-  const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
+async function findBans(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
   try {
-    return { ends: await store.banEnds(storage, asked) };
+    return { ends: await banEndsOf(context, storage, keys) };
   } catch (error) {
-    if (error instanceof StorageUnavailable) throw error;
-    const message = `Which keys are banned is not known: ${(error as Error).message}`;
-    return { problem: { code: "bans_unknown", message } };
+    if (!(error instanceof CommandFailed)) throw error;
+    return { problem: { code: error.code, message: error.message } };
   }
 }
 
