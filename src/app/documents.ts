@@ -39,7 +39,7 @@ export function openApiDocument(operations: readonly Operation[], config: Config
 }
 
 /** The address of the reference page of the service with this base address. */
-function docsAddress(base: string): string {
+export function docsAddress(base: string): string {
   return `${rootOf(base)}/docs`;
 }
 

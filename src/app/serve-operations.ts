@@ -16,7 +16,7 @@ import { type HealthOptions, healthContent } from "../http/health.ts";
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { Console } from "./console.ts";
-import { baseAddress, documentContent, documentedBases, pageProtection } from "./documents.ts";
+import { baseAddress, docsAddress, documentContent, documentedBases, pageProtection } from "./documents.ts";
 import { startingLinks, wellKnownContent } from "./well-known.ts";
 
 /** Seconds after which a client may try again while the store is not available. */
@@ -52,7 +52,7 @@ export function serveOperations(
     base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
-    docs = `${rootOf(base)}/docs`;
+    docs = docsAddress(base);
     const targets: LinkTargets = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
     webConsole = new Console(root, pageProtection);

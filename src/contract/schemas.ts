@@ -108,12 +108,12 @@ export function timestampOf(milliseconds: bigint | number): string {
   return new Date(Number(milliseconds)).toISOString();
 }
 
-/**
- * Reads a decimal integer in its only plain form (no sign but `-`, no leading zero, no `-0`).
- * Returns undefined for any other text and for numbers outside the signed 64-bit range.
- */
+/** A decimal integer in its only plain form: no sign but `-`, no exponent, space or leading zero, no `-0`. */
+export const PLAIN_INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
+
+/** Reads a plain integer. Returns undefined for any other text and for numbers outside the signed 64-bit range. */
 export function parseInt64(text: string): bigint | undefined {
-  if (!/^(?:0|-?[1-9][0-9]{0,18})$/.test(text)) return undefined;
+  if (!PLAIN_INTEGER.test(text)) return undefined;
   const value = BigInt(text);
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined;
 }

@@ -1,9 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import { parseJson } from "./parse-json.ts";
-import { isInt64, parseInt64 } from "./schemas.ts";
-
-/** Outside of JSON a number is written in plain digits: no `+`, exponent, space or leading zero. */
-const plainDigits = /^(?:0|-?[1-9][0-9]{0,18})$/;
+import { isInt64, PLAIN_INTEGER, parseInt64 } from "./schemas.ts";
 
 /**
  * Compiles a reader for the text of each property. If a reader of a number or an object cannot read a text, it returns
@@ -36,5 +33,5 @@ export function compileTextReader(schema: TSchema): (text: string) => unknown {
   if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
   const { type } = schema as { type?: unknown };
   if (type === "object") return readJson;
-  return type === "integer" ? (text) => (plainDigits.test(text) ? Number(text) : text) : (text) => text;
+  return type === "integer" ? (text) => (PLAIN_INTEGER.test(text) ? Number(text) : text) : (text) => text;
 }

@@ -1,4 +1,4 @@
-type Json = Record<string, unknown>;
+import type { Json } from "./openapi-components.ts";
 
 /**
  * Keeps optional parameters out of test requests until the user of the reference page adds them. Without
