@@ -117,6 +117,7 @@ for (const { file, processes: count, start, canRun } of sites) {
           { code, status, message: expect.any(String) },
         ]);
         expect(response.headers.get("content-type")).toStartWith("application/json");
+        expect(response.headers.get("retry-after")).toBeNull();
       }
     });
 
