@@ -6,9 +6,11 @@ const json = (value, status = 200) =>
   new Response(stringify(value), { status, headers: { "Content-Type": "application/json" } });
 
 export default {
-  async fetch(request, env = process.env) {
+  async fetch(request, env) {
+    // workerd and Cloudflare pass the settings. Elsewhere, the client reads the environment.
     const petstore = new Petstore({ key: env.PETSTORE_KEY, baseUrl: env.PETSTORE_URL });
     const [, id] = new URL(request.url).pathname.split("/");
+    if (!/^\d*$/.test(id)) return json({ message: "No such animal." }, 404);
     try {
       if (!id) return json(await petstore.listPets({ status: "available" }).page());
       const [pet] = await petstore.listPets({ ids: [BigInt(id)] }).page();
