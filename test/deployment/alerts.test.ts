@@ -46,7 +46,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 6,
     fires: 8,
     labels: { ...at, severity: "critical" },
-    summary: "a:8080 does not answer.",
+    summary: "a:8080 does not respond.",
   },
   PetstoreBackupOld: {
     series: {
@@ -82,12 +82,12 @@ const cases: Readonly<Record<string, Case>> = {
     labels: { instance: "a:8080", cause: "SQLITE_FULL", severity: "critical" },
     summary: "The store of a:8080 fails: SQLITE_FULL.",
   },
-  PetstoreSlowAnswers: {
+  PetstoreSlowResponses: {
     series: histogram("petstore_request_duration_seconds", "0.5", { operation: "listPets" }),
     quiet: 10,
     fires: 30,
     labels: { operation: "listPets", severity: "warning" },
-    summary: "One in a hundred answers of listPets takes more than 495ms.",
+    summary: "One in a hundred responses of listPets takes more than 495ms.",
   },
   PetstoreSlowCommits: {
     series: histogram("petstore_commit_duration_seconds", "0.25"),
@@ -275,7 +275,7 @@ describe("in a running service", () => {
     expect(await valueOf("PetstoreStoreFails", { cause: "SQLITE_BUSY" })).toBeGreaterThanOrEqual(1);
     expect(await valueOf("PetstoreServerErrors", { operation: "createPet", status: "503" })).toBe(1);
     expect(await valueOf("PetstoreSlowCommits", { le: "+Inf" })).toBeGreaterThan(0);
-    expect(await valueOf("PetstoreSlowAnswers", { operation: "createPet", le: "+Inf" })).toBe(2);
+    expect(await valueOf("PetstoreSlowResponses", { operation: "createPet", le: "+Inf" })).toBe(2);
   });
 
   test("every series of an alert that is there from the start has the labels that the case here says", async () => {
