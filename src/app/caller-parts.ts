@@ -47,8 +47,8 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
   metrics.gauge("petstore_usage_counts", "Usage counts that are not written yet.", () => usage.size.counts);
   metrics.counter(
     "petstore_usage_uncounted_total",
-    "Requests not counted in the usage because too many counts waited for the store, and those whose commit has an " +
-      "unknown result.",
+    "Requests that are missing in the usage because too many counts waited for the store, or may be missing because " +
+      "the result of their commit is unknown.",
     () => usage.size.uncounted,
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
