@@ -3,13 +3,16 @@ import { type ErrorFacts, RateLimitError } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RateLimit } from "./response.ts";
 
-/** The maximum number of requests in flight. If all of them get a 429, they are too few to get the key banned. */
+/**
+ * The maximum number of requests in flight. If all of them get a 429, they are too few to get the key banned, unless
+ * other programs use it too.
+ */
 const MOST_IN_FLIGHT = 16;
 /** How long the limits of a response count as current, in milliseconds. Other programs may use the key too. */
 const FRESH = 1_000;
 /** Requests are spread until the reset if less than this share of the limit remains. */
 const LOW = 0.1;
-/** Requests are not spread over more milliseconds than this. */
+/** Requests are not spread if the reset is further away, in milliseconds. */
 const LONGEST_SPREAD = 60_000;
 
 const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };

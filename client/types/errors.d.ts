@@ -57,7 +57,7 @@ export declare class RateLimitError extends PetstoreError {
 /** The service failed. */
 export declare class ServiceError extends PetstoreError {
 }
-/** No response arrived, or it did not come from the service (`unexpected_response`). */
+/** No response arrived, or one with a status below 400 that the service did not send (`unexpected_response`). */
 export declare class ConnectionError extends PetstoreError {
 }
 /** Creates the error for a response by its status. */
