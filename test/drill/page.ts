@@ -14,7 +14,7 @@ Written by \`npm run drill\`: one run on one machine. The machines are network n
 
 Eight clients add animals. They repeat each request, with the same \`Idempotency-Key\`, until it is acknowledged. Two more clients read. Another client sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
 
-*Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all answers that were not a success. Each client gave up on an answer after 5 s, and repeated its request; while the first attempt is running, that gets 409.
+*Lost* are acknowledged animals that are missing at the end, *duplicated* those that exist twice. *Beyond* is what the limited client was admitted above its limit. The seconds are the longest without any successful write or read. *Failed* are all responses that were not a success. Each client gave up on a response after 5 s, and repeated its request; while the first attempt is running, that gets 409.
 
 nginx still sends requests to a machine that cannot reach PostgreSQL. Reads fail there within 3 s, and writes with an \`Idempotency-Key\` within 10.5 s. So do writes that were sent to a primary just before it died. While the primary cannot reach its standby, no write is acknowledged.
 
@@ -50,5 +50,5 @@ ${[...versions, `Linux ${release()}`, `${cpus().length} cores for everything, lo
 
 function failed({ failures }: Outcome): string {
   const parts = [...failures].toSorted(([one], [other]) => one - other);
-  return parts.map(([status, times]) => `${count(times)} × ${status === 0 ? "no answer" : status}`).join(", ") || "0";
+  return parts.map(([status, times]) => `${count(times)} × ${status === 0 ? "no response" : status}`).join(", ") || "0";
 }
