@@ -1293,7 +1293,7 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `read`.
    *
-   * @deprecated since 2026-11-21, removed on 2030-12-05: use `listPets`. Use `GET /pets` with the `status` filter instead.
+   * @deprecated since 2026-11-21, removed on 2030-12-05: use `listPets`.
    */
   getPet(petId: Int64, options?: CallOptions): Promise<Result<Pet<IdOf<Ids>>>>;
 

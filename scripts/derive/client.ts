@@ -129,7 +129,7 @@ function methodDoc(operation: Operation, operations: readonly Operation[]): stri
     ...(deprecation
       ? [
           `@deprecated since ${deprecation.since}, removed on ${deprecation.removal}: use ` +
-            `\`${successor?.name ?? deprecation.replacement}\`. ${deprecation.advice}`,
+            `\`${successor?.name ?? deprecation.replacement}\`.`,
         ]
       : []),
   ];
