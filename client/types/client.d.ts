@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import type { IdKind } from "./json.js";
 import { type Options } from "./options.js";
 /** The part that all operations share: sends a call and retries it. */

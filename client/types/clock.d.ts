@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 /** A clock that tests can replace. */
 export interface Clock {
     /** Unix milliseconds. */

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 /** The deprecation headers of a response. */
 export interface DeprecationNotice {
     readonly operation: string;

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import type { ErrorCodes } from "./operations.js";
 import type { RateLimit } from "./response.js";
 /** Codes of failures without an error from the service: no response arrived, or not one from the service. */

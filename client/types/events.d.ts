@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import { type Clock } from "./clock.js";
 import { type IdKind } from "./json.js";
 /** An event and the id after which to resume. A keep-alive has an id but no event. */

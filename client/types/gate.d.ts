@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import type { Clock } from "./clock.js";
 import type { Outcome } from "./outcome.js";
 /**

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 export type { Clock } from "./clock.js";
 export type { DeprecationNotice } from "./deprecation.js";
 export { AuthenticationError, type ClientErrorCode, ConflictError, ConnectionError, type ErrorDetail, type ErrorFacts, InvalidRequestError, isErrorOf, NotFoundError, PermissionError, PetstoreError, RateLimitError, ServiceError, } from "./errors.js";

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 /** A 64-bit integer in a request: a bigint or a safe integer. */
 export type Int64 = bigint | number;
 /** The type of 64-bit integers in responses. */

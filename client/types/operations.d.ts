@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import { Client } from "./client.js";
 import type { ClientErrorCode } from "./errors.js";
 import type { IdKind, IdOf, Int64 } from "./json.js";

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import { type Clock } from "./clock.js";
 import type { DeprecationNotice } from "./deprecation.js";
 import type { IdKind } from "./json.js";

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import { type PetstoreError } from "./errors.js";
 import { type IdKind } from "./json.js";
 import { type ResponseInfo } from "./response.js";

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import type { Result } from "./response.js";
 /** A page of a list. `next` is the cursor of the next page, undefined on the last one. */
 export type Page<T> = Result<readonly T[]> & {

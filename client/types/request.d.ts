@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 import type { CallOptions, IfMatch, OnceOptions, Target } from "./options.js";
 /** One call of an operation. */
 export interface Call {

@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 /** The state of the rate limit window with the fewest remaining requests. */
 export interface RateLimit {
     readonly limit: number;

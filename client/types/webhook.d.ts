@@ -1,3 +1,5 @@
+// Generated from client/src by `npm run derive`.
+
 /** The webhook could not be verified and must not be trusted. */
 export declare class WebhookVerificationError extends Error {
     readonly name = "WebhookVerificationError";

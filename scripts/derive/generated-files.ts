@@ -37,7 +37,8 @@ export function typeDeclarations(): Record<string, string> {
     return Object.fromEntries(
       readdirSync(folder).map((name) => {
         const text = readFileSync(join(folder, name), "utf8");
-        return [`client/types/${name}`, text.replaceAll(/ from "(\.\/[\w-]+)\.ts"/g, ' from "$1.js"')];
+        const declarations = text.replaceAll(/ from "(\.\/[\w-]+)\.ts"/g, ' from "$1.js"');
+        return [`client/types/${name}`, `// Generated from client/src by \`npm run derive\`.\n\n${declarations}`];
       }),
     );
   } finally {
