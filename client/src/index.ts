@@ -20,4 +20,4 @@ export * from "./operations.ts";
 export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.ts";
-export { verifyWebhook, WebhookVerificationError } from "./webhook.ts";
+export { type VerifyOptions, verifyWebhook, WebhookVerificationError } from "./webhook.ts";

@@ -8,4 +8,4 @@ export * from "./operations.js";
 export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.js";
 export type { Page, Pages } from "./pages.js";
 export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.js";
-export { verifyWebhook, WebhookVerificationError } from "./webhook.js";
+export { type VerifyOptions, verifyWebhook, WebhookVerificationError } from "./webhook.js";
