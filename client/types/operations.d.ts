@@ -403,7 +403,7 @@ export interface EventSubject {
 export interface EventData {
     readonly [name: string]: unknown;
 }
-/** A change of one resource. */
+/** A change, usually of one resource. */
 export interface Event<Id = bigint> {
     /** The number of the event in the shop, from 1 without gaps. */
     readonly id: Id;

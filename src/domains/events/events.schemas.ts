@@ -55,7 +55,7 @@ export function eventSchemas(types: readonly EventType[]) {
         ),
       ),
     },
-    { title: "Event", description: "A change of one resource." },
+    { title: "Event", description: "A change, usually of one resource." },
   );
   return { Event, Events: Type.Array(Event, { title: "Events", description: "Events, sorted by `id`." }) };
 }
