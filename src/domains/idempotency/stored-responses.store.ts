@@ -39,7 +39,11 @@ const take = lockStatement<NameRow>(
 );
 const find = statement<RecordRow>("SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2");
 const shopIsThere = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
-const complete = statement("UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3");
+// The change may have advanced the clock of the shop.
+const complete = statement(`
+  UPDATE stored_responses SET response = $1, expires_at = due_at + (SELECT ahead FROM shops WHERE shop = $2)
+  WHERE shop = $2 AND digest = $3
+`);
 const move = statement("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
 const remove = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
 const due = acrossShops<DueRow>(
