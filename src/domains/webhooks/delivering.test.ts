@@ -303,6 +303,23 @@ describe("a failing endpoint", () => {
     expect(receiver.received).toHaveLength(3);
   });
 
+  test("gets nothing of what it missed while disabled, even if it is paused before it is enabled", async () => {
+    let isGone = true;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isGone ? 410 : 200 }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.addPet();
+    await webhooks.deliver();
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.round();
+    isGone = false;
+    receiver.received.length = 0;
+    await webhooks.addPet();
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
+    const whilePaused = await webhooks.addPet();
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
+    await webhooks.deliver();
+    expect(receiver.received.map((one) => messageOf(one).subject)).toEqual([String(whilePaused)]);
+  });
+
   test("gets waiting messages at once after its URL was changed", async () => {
     const [wrong, right] = [webhooks.receiver(() => new Response(null, { status: 404 })), webhooks.receiver()];
     const { id } = await webhooks.endpoint(wrong);

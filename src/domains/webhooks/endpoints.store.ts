@@ -117,7 +117,8 @@ export class EndpointStore {
     const changed = { ...before, ...fields, state };
     yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
     const becomesEnabled = before.state !== "enabled" && state === "enabled";
-    if (before.state === "disabled" && becomesEnabled) {
+    // What an endpoint missed while it was disabled is sent again only on request.
+    if (before.state === "disabled" && state !== "disabled") {
       yield* all(setPosition, locked.lastEventId + 1n, accountId, mode, id);
     }
     const restarts = becomesEnabled || changed.url !== before.url;
