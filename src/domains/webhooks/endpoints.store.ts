@@ -115,6 +115,8 @@ export class EndpointStore {
     const before = toEndpoint(row);
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
     const changed = { ...before, ...fields, state };
+    const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
+    if (updated.previous === "{}") return before;
     yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
     const becomesEnabled = before.state !== "enabled" && state === "enabled";
     // What an endpoint missed while it was disabled is sent again only on request.
@@ -127,7 +129,7 @@ export class EndpointStore {
       yield* all(restart, JSON.stringify(after.health), locked.at, accountId, mode, id);
       yield* all(makeParkedDue, locked.at, shop, id);
     }
-    yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
+    yield* publishLast(locked, author, [updated]);
     return after;
   }
 

@@ -22,6 +22,7 @@ afterAll(() => service.stop());
 const newKey = async (of = service) => (await of.newAccountWithKey("enterprise", unlimitedQuota, [...scopes])).key;
 const call = (method: string, path: string, more: Call = {}) => service.call(method, path, { key, ...more });
 const create = (body: object) => call("POST", "/webhook-endpoints", { body });
+const updates = () => call("GET", "/events?type=webhook_endpoint.updated&limit=100");
 
 describe("an endpoint", () => {
   beforeAll(async () => {
@@ -75,6 +76,17 @@ describe("an endpoint", () => {
       expect([method, status, json.code]).toEqual([method, 404, "webhook_endpoint_not_found"]);
     }
     expect((await call("PATCH", `/webhook-endpoints/${id}`, { body: {} })).status).toBe(404);
+  });
+
+  test("adds no event if a request changes nothing", async () => {
+    const fields = { url, types: ["pet.created"], description: "Till" };
+    const { id } = (await create(fields)).json;
+    const before = (await updates()).json;
+    for (const body of [{}, { paused: false }, fields]) {
+      const { status, json } = await call("PATCH", `/webhook-endpoints/${id}`, { body });
+      expect([status, json]).toEqual([200, expect.objectContaining({ ...fields, state: "enabled" })]);
+    }
+    expect((await updates()).json).toEqual(before);
   });
 
   test("gets a new secret and public key by a rotation", async () => {
