@@ -7,7 +7,7 @@ import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { RequestsInFlight } from "../http/requests-in-flight.ts";
 import type { InStep, Server } from "../http/server.ts";
-import { strikesUntilBan } from "../limits/key-bans.ts";
+import { strikesForBan } from "../limits/key-bans.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Log } from "../telemetry/log.ts";
@@ -120,7 +120,7 @@ export class App {
     const abuse = new AbuseLog({
       ...parts,
       showsAddresses: config.logAddresses,
-      strikesForBan: strikesUntilBan,
+      strikesForBan,
       onBan,
     });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });

@@ -16,7 +16,7 @@ export interface Ban {
 }
 
 /** The number of strikes that leads to a ban. `perMinute` is the minute limit of the key's account. */
-export function strikesUntilBan(perMinute: number): number {
+export function strikesForBan(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 2));
 }
 
@@ -89,8 +89,8 @@ export class KeyBans {
     this.#deniedUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Records a denial. Returns the ban if this strike causes one. */
-  denied(retryAfter: number, strikesAllowed: number, reading: ClockReading): Ban | undefined {
+  /** Records a denial of a key whose account has this minute limit. Returns the ban if this strike causes one. */
+  denied(retryAfter: number, perMinute: number, reading: ClockReading): Ban | undefined {
     const until = reading.monotonic + retryAfter * 1000;
     if (reading.monotonic >= this.#deniedUntil) {
       this.#strikes = 0;
@@ -101,7 +101,7 @@ export class KeyBans {
       this.#deniedUntil = Math.min(this.#deniedUntil, until);
       if (reading.monotonic - this.#deniedSince >= GRACE) this.#strikes++;
     }
-    if (this.#strikes < strikesAllowed) return undefined;
+    if (this.#strikes < strikesForBan(perMinute)) return undefined;
     this.#banLevel = this.#isForgotten(reading) ? 1 : this.#banLevel + 1;
     const length = banLength(this.#banLevel);
     this.#startBan(reading, length);
@@ -113,7 +113,7 @@ export class KeyBans {
   limitStatus(perMinute: number, reading: ClockReading): Omit<LimitStatus, "minute" | "day"> {
     return {
       strikes: reading.monotonic < this.#deniedUntil ? this.#strikes : 0,
-      strikesForBan: strikesUntilBan(perMinute),
+      strikesForBan: strikesForBan(perMinute),
       banEnds: this.banned(perMinute, reading)?.reset,
       nextBan: banLength(this.#isForgotten(reading) ? 1 : this.#banLevel + 1) / 1000,
       banSchedule,

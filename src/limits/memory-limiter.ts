@@ -5,7 +5,7 @@ import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
-import { correctedBan, KeyBans, strikesUntilBan } from "./key-bans.ts";
+import { correctedBan, KeyBans } from "./key-bans.ts";
 import type { KeyBan, LimitStore } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 
@@ -221,7 +221,7 @@ export class MemoryLimiter implements Limiter {
       keyBans = new KeyBans(caller);
       this.#keyBans.set(caller.keyId, keyBans);
     }
-    const ban = keyBans.denied(admission.retryAfter, strikesUntilBan(caller.perMinute), reading);
+    const ban = keyBans.denied(admission.retryAfter, caller.perMinute, reading);
     if (!ban) return admission;
     const unsaved = { keyId: caller.keyId, shop: keyBans.shop, ban };
     this.#unsavedBans.set(caller.keyId, unsaved);

@@ -99,13 +99,13 @@ export class Windows {
     this.#minuteUsed++;
     this.#dayUsed++;
     this.changed = true;
-    return this.#limitStatus("admitted", quota, reading);
+    return this.#admitted(quota, reading);
   }
 
   /** Returns the status without counting a request. */
   peek(quota: Quota, reading: ClockReading): Admission {
     this.#roll(reading);
-    return this.#limitStatus("admitted", quota, reading);
+    return this.#admitted(quota, reading);
   }
 
   /** Returns the status of each window without counting a request. */
@@ -143,18 +143,18 @@ export class Windows {
   }
 
   /** The status of the window with the fewest remaining requests; of the day in a tie. */
-  #limitStatus(verdict: Admission["verdict"], quota: Quota, reading: ClockReading): Admission {
+  #admitted(quota: Quota, reading: ClockReading): Admission {
     const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
     const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
     return minuteLeft < dayLeft
       ? {
-          verdict,
+          verdict: "admitted",
           limit: quota.perMinute,
           remaining: minuteLeft,
           reset: realSeconds(this.#minuteEndsWall, reading.ahead),
           retryAfter: 0,
         }
-      : { verdict, limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
+      : { verdict: "admitted", limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
   }
 
   /** If both windows are used up, the one that ends later determines `Retry-After`. */

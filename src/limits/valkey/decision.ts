@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { realSeconds } from "../clock-reading.ts";
-import { banLength, banSchedule, strikesUntilBan } from "../key-bans.ts";
+import { banLength, banSchedule, strikesForBan } from "../key-bans.ts";
 import { windowStatus } from "../windows.ts";
 
 /**
@@ -82,7 +82,7 @@ export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
     minute: windowStatus(quota.perMinute, decision.minuteUsed, realSeconds(decision.minuteEnds, ahead)),
     day: windowStatus(quota.perDay, decision.dayUsed, realSeconds(endOfDay(decision), ahead)),
     strikes: decision.strikes,
-    strikesForBan: strikesUntilBan(quota.perMinute),
+    strikesForBan: strikesForBan(quota.perMinute),
     banEnds: now < banEnds ? realSeconds(banEnds, ahead) : undefined,
     nextBan: banLength(now - banEnds >= DAY_MS ? 1 : banLevel + 1) / 1000,
     banSchedule,

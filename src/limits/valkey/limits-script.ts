@@ -16,14 +16,14 @@ end
  * Decides on the requests of one turn of the event loop, and counts them. It follows the same rules as `Windows` and
  * `KeyBans`, but uses the server's clock, which all processes share.
  *
- * Each key is the hash of a shop or address. Of its fields, `ends` and `minute` are the end and the count of the minute,
- * `date` and `day` a day and its count, and `otherDate` and `otherDay` another day and its count. `ahead` is how many
- * milliseconds the shop's clock is ahead of real time; times are in Unix milliseconds by that clock. There is also a
- * field for each API key that was limited recently, with five numbers: when the current denial began (`deniedSince`) and
- * ends (`deniedUntil`), the strikes in it, when the last ban ends, and its level.
+ * Each key is the hash of a shop, an address or a sandbox quota. Of its fields, `ends` and `minute` are the end and the
+ * count of the minute, `date` and `day` a day and its count, and `otherDate` and `otherDay` another day and its count.
+ * `ahead` is how many milliseconds the shop's clock is ahead of real time; times are in Unix milliseconds by that
+ * clock. There is also a field for each API key that was limited recently, with five numbers: when the current denial
+ * began (`deniedSince`) and ends (`deniedUntil`), the strikes in it, when the last ban ends, and its level.
  *
  * The arguments are the time, then one string for each key of the script: the number of requests to decide on (0 counts
- * nothing), the limits per minute and per day, the strikes until a ban, and the API key (empty for an address).
+ * nothing), the limits per minute and per day, the strikes for a ban, and the API key (empty for an address).
  *
  * The reply has one string for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are strings, because numbers above 2^53 would be rounded in transit.
@@ -36,7 +36,7 @@ local function readKeyBans(text)
   return tonumber(deniedSince), tonumber(deniedUntil), tonumber(strikes), tonumber(banEnds), tonumber(banLevel)
 end
 
--- Without it, expired strikes and bans would stay as long as the shop is used.
+-- Without this, expired strikes and bans would stay as long as the shop is used.
 local function forgetKeyBans(owner, now)
   local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
@@ -46,7 +46,7 @@ local function forgetKeyBans(owner, now)
 end
 
 local function decide(owner, question)
-  local requests, perMinute, perDay, strikesAllowed, key = string.match(question, '^(%S+) (%S+) (%S+) (%S+) (%S*)$')
+  local requests, perMinute, perDay, strikesForBan, key = string.match(question, '^(%S+) (%S+) (%S+) (%S+) (%S*)$')
   local kept = call('HMGET', owner, 'ends', 'minute', 'date', 'day', key, 'ahead')
   if key ~= '' and not kept[3] then return '' end
   local ahead = tonumber(kept[6]) or 0
@@ -54,7 +54,7 @@ local function decide(owner, question)
   local today = floor(now / DAY)
   local endOfDay = (today + 1) * DAY
   local n = tonumber(requests)
-  perMinute, perDay, strikesAllowed = tonumber(perMinute), tonumber(perDay), tonumber(strikesAllowed)
+  perMinute, perDay, strikesForBan = tonumber(perMinute), tonumber(perDay), tonumber(strikesForBan)
 
   -- Few keys have strikes or bans. If the server's clock was set back, no ban and no minute may get longer.
   local deniedSince, deniedUntil, strikes, banEnds, banLevel = 0, 0, 0, 0, 0
@@ -114,8 +114,8 @@ local function decide(owner, question)
     else
       deniedUntil = min(deniedUntil, now + retry * 1000)
       local isStrike = now - deniedSince >= ${GRACE}
-      local untilBan = max(1, strikesAllowed - strikes)
-      if (isStrike or strikes >= strikesAllowed) and untilBan <= limited then
+      local untilBan = max(1, strikesForBan - strikes)
+      if (isStrike or strikes >= strikesForBan) and untilBan <= limited then
         if isStrike then strikes = strikes + untilBan end
         if now - banEnds >= DAY then banLevel = 1 else banLevel = banLevel + 1 end
         banEnds, deniedUntil, limited = now + banLength(banLevel), 0, untilBan - 1

@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
 import type { Mode, ShopName } from "../../http/interfaces.ts";
-import { strikesUntilBan } from "../key-bans.ts";
+import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../limits-to-restore.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import {
@@ -141,7 +141,7 @@ export class ValkeyCounts {
 
 /** The arguments of the script for decisions. */
 function questionText({ keyId, quota: { perMinute, perDay }, requests }: Question): string {
-  return `${requests} ${perMinute} ${perDay} ${strikesUntilBan(perMinute)} ${keyId}`;
+  return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${keyId}`;
 }
 
 /** The arguments of the script for unknown shops. */
