@@ -255,6 +255,19 @@ describe("a restore", () => {
     expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
   });
 
+  test("that fails after it has renamed the previous store says where that is", async () => {
+    const backup = await takeBackup();
+    mkdirSync(`${file()}.moved`); // in the way of removing a file of this name
+    const { status, stderr } = await run("restore", backup, "--yes");
+    const aside = readdirSync(dataDir).find(
+      (name) => name.startsWith("petstore.db.replaced-") && !name.endsWith("-wal"),
+    );
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(` The previous store is now ${join(dataDir, aside ?? "?")}.`),
+    ]);
+  });
+
   test("asks for confirmation, and does nothing without it", async () => {
     const { status, stderr } = await run("restore", await takeBackup());
     expect([status, stderr]).toEqual([2, expect.stringContaining("Add --yes to do it.")]);

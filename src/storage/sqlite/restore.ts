@@ -15,34 +15,38 @@ export interface Restored {
  * Replaces the store in `file` with a copy of a backup. The store must not be in use. The previous store is renamed,
  * together with its write-ahead log: SQLite would apply an old log to the copy and damage it. A crash leaves the old
  * store, the new one, or neither under the name `file`; in the last case both exist under other names, and the restore
- * can be repeated. Throws `StorageUnusable`; then nothing was replaced.
+ * can be repeated. Throws `StorageUnusable`; then nothing was deleted, but the previous store may have its new name.
  */
 export function restoreSqlite(backup: string, file: string, now: Date): Restored {
   const contents = verifySqlite(backup);
   const unfinished = `${file}.restored-${process.pid}`;
+  const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     makeFolder(dirname(file));
     copyFileSync(backup, unfinished);
     chmodSync(unfinished, 0o600);
     sync(unfinished);
     verifySqlite(unfinished);
-    const replaced = setAside(file, now);
+    const replaced = setAside(file, aside);
     renameSync(unfinished, file);
     sync(dirname(file));
-    return { contents, replaced };
+    return { contents, replaced: replaced ? aside : undefined };
   } catch (error) {
     rmSync(unfinished, { force: true });
     if (error instanceof StorageUnusable) throw error;
-    throw new StorageUnusable(`${backup} cannot be restored: ${(error as Error).message}.`, { cause: error });
+    const where = existsSync(aside) ? ` The previous store is now ${aside}.` : "";
+    throw new StorageUnusable(`${backup} cannot be restored: ${(error as Error).message}.${where}`, { cause: error });
   }
 }
 
-/** Renames all files of a store, the database first: a service refuses to start with a log but no database. */
-function setAside(file: string, now: Date): string | undefined {
-  const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
+/**
+ * Renames all files of a store, the database first: a service refuses to start with a log but no database. Returns
+ * false if there are none.
+ */
+function setAside(file: string, aside: string): boolean {
   const parts = ["", "-wal", "-shm"].filter((part) => existsSync(file + part));
   for (const part of parts) renameSync(file + part, aside + part);
   rmSync(markOf(file), { force: true }); // the restored store was not moved
   sync(dirname(file));
-  return parts.length > 0 ? aside : undefined;
+  return parts.length > 0;
 }
