@@ -38,8 +38,10 @@ export interface GroupCommitOptions {
   readonly connection: Connection;
   /** The write-ahead log. */
   readonly wal: WalFile;
-  /** Begins the transaction of a group. Returns true if there were no recent reads. */
-  readonly begin: () => boolean;
+  /** Begins the transaction of a group. */
+  readonly begin: () => void;
+  /** True if there were no recent reads. */
+  readonly isQuiet: () => boolean;
   /** Called when a commit is on disk, with its duration in seconds and its number of transactions. */
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
@@ -114,9 +116,9 @@ export class GroupCommit {
     const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
     let verdicts: Verdict[];
-    let isQuiet: boolean;
+    const isQuiet = this.#options.isQuiet();
     try {
-      isQuiet = begin();
+      begin();
       verdicts = this.#runTogether(members) ?? this.#runApart(members);
       connection.run(commit);
     } catch (error) {

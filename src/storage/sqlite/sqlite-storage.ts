@@ -92,6 +92,7 @@ export class SqliteStorage implements Storage {
       connection: this.#connection,
       wal: this.#wal,
       begin: () => this.#beginWrite(),
+      isQuiet: () => performance.now() - this.#readAt > QUIET,
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
         this.#checkpoints.committed();
@@ -224,15 +225,13 @@ export class SqliteStorage implements Storage {
     }
   };
 
-  /** Returns true if there were no recent reads. */
-  #beginWrite(): boolean {
+  #beginWrite(): void {
     this.#endRead();
     if (this.#failure) throw this.#failure;
     if (!this.#files.areInPlace())
       throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
     this.#connection.run(beginImmediate);
     this.#noticeOtherProcesses(); // the write lock excludes later ones
-    return performance.now() - this.#readAt > QUIET;
   }
 
   /** Checks for writes of other processes while there are no reads. */
