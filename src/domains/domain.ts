@@ -62,7 +62,7 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   open(host: H, settings: Values<S>): readonly BoundOperation[];
 }
 
-/** Returns the domain as it is, with `open` typed after its settings. */
+/** Returns the domain as it is, with `open` typed by its settings. */
 export function defineDomain<S extends Settings, H extends Host = Host>(domain: Domain<S, H>): Domain<Settings, H> {
   return domain;
 }

@@ -14,7 +14,7 @@ export interface ClockReading {
   readonly monotonic: number;
   /** Counts the jumps of the wall clock so far. */
   readonly jumps: number;
-  /** Tells this start of the machine from others. */
+  /** Identifies the boot of the machine. */
   readonly boot: number;
   /** Milliseconds that the clock is ahead of real time. */
   readonly ahead: number;

@@ -37,11 +37,11 @@ function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
   };
 }
 
+const MAX_LIST = 100;
 /**
  * The numbers of accounts that one query can take. A shorter list is padded to one of them, so that there are few
  * statements.
  */
-const MAX_LIST = 100;
 const LISTS = [1, 10, MAX_LIST];
 
 interface ShopRow extends Row {

@@ -1,4 +1,4 @@
-/** A page of a list. `next` is the position of its last row; absent on the last page. */
+/** A page of a list. `next` is the position after which the next page starts; absent on the last page. */
 export interface Page<T, P = bigint> {
   readonly items: T[];
   readonly next?: P;

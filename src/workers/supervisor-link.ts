@@ -52,7 +52,7 @@ export class SupervisorLink {
     return all ?? this.#exposeOwn();
   }
 
-  /** Resolves when all stopping workers have reached a stage, or immediately if the supervisor is gone. */
+  /** Resolves when all stopping workers have reached a stage, after 2 s, or immediately if the supervisor is gone. */
   async inStep(stage: StopStage): Promise<void> {
     if (!process.connected) return;
     await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STEP_DEADLINE);

@@ -28,7 +28,7 @@ export class WatchedShop {
     this.#position = position;
   }
 
-  /** The id of the newest event that was sent. */
+  /** The next event that `add` sends is the one after this id. */
   get position(): bigint {
     return this.#position;
   }

@@ -35,7 +35,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
 /** What to do about all other errors, by status. */
 const adviceByStatus: Readonly<Record<number, string>> = {
   403: "Use a key that is allowed to do this.",
-  404: "Compare the id with a list. The resource was deleted or belongs to another shop.",
+  404: "Compare the id with a list. The resource does not exist, or belongs to another shop.",
   409: "Read the resource again. Its current state does not allow this request.",
   410: "Use what the message names instead.",
 };

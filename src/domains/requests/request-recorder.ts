@@ -19,7 +19,7 @@ interface Taken {
 
 /**
  * Collects records in memory and writes them in batches: `save` must be called twice a second. It accepts a limited
- * number of records in a second from each key, and from all anonymous clients together.
+ * number of records in a second from each key or address, and from all anonymous clients together.
  */
 export class RequestRecorder implements RequestRecords {
   readonly #store: RequestStore;

@@ -20,7 +20,7 @@ export class DeletedShops {
     this.#tables = tables;
   }
 
-  /** Whether any deleted shop of an account still has data. */
+  /** Whether any deleted shop of an account is still stored. */
   areLeft(accountId: string): MaybePromise<boolean> {
     return whenReady(this.#storage.first(deletedShopOfAccount, accountId), (row) => row !== undefined);
   }

@@ -18,7 +18,10 @@ export interface RequestCount {
   readonly requests: number;
 }
 
-/** A shop's requests in a span, by operation and status: `3,,1` means 3 in the first part of the span and 1 in the third. */
+/**
+ * The requests of a shop or a key in a span, by operation and status: `3,,1` means 3 in the first part of the span and 1
+ * in the third.
+ */
 export interface StoredCounts {
   readonly operation: string;
   readonly status: bigint;

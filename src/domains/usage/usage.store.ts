@@ -69,7 +69,7 @@ const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 *
 const SWEEP_PAUSE = 60_000;
 
 /**
- * Stores the requests of shops, by key and in total, and the calls of deprecated operations by key. There are up to 4
+ * Stores the requests of shops, by key and in total, and the calls of deprecated operations by key. There are up to 5
  * rows of hours and 32 of days for each operation and status of a key or a shop, and one row a day for each key that
  * calls a deprecated operation.
  */

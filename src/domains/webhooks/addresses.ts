@@ -3,7 +3,7 @@ import { globalUnicastIpv6, specialIpv4, specialIpv6 } from "./special-networks.
 import type { Refusal } from "./webhooks.schemas.ts";
 
 export interface AddressRules {
-  /** True in development only: receivers on the same machine, and http. */
+  /** Allows receivers on the same machine, and http. */
   readonly isDevelopment: boolean;
   /** Addresses and networks in CIDR notation that the operator does not allow. */
   readonly denied: readonly string[];

@@ -157,7 +157,7 @@ export class EndpointStore {
     return "deleted";
   }
 
-  /** Part of a transaction that has disabled an endpoint: deletes what was waiting, and publishes the event. */
+  /** Part of a transaction that has disabled an endpoint: deletes its parked subjects, and publishes the event. */
   *afterDisabling(locked: LockedShop, endpoint: StoredEndpoint): Transaction<void> {
     yield* all(deleteParked, locked.shop, endpoint.id);
     const [before, after] = [endpoint, { ...endpoint, state: "disabled" as const }];

@@ -8,7 +8,7 @@ interface WaitingRow extends Row {
   next: bigint | null;
 }
 
-// An endpoint's `due_at` is the time of its next attempt. Each parked subject counts as one attempt, also if the
+// An endpoint's `due_at` is the time of its next attempt. Each parked subject counts as one attempt, even if the
 // endpoint gets one probe at a time. An endpoint that waits without a parked subject counts as one.
 const waitingOfShop = statement<WaitingRow>(`
   SELECT count(*) AS attempts, min(due_at) AS next FROM (

@@ -11,7 +11,7 @@ const CONNECT_DEADLINE = 2_000;
  * report the timeout.
  */
 const GRACE = 500;
-/** How long a session may be idle in a transaction, in milliseconds. It is longer only if its process is frozen. */
+/** How long a session may be idle in a transaction, in milliseconds. Only a frozen process reaches it. */
 const IDLE_IN_TRANSACTION = 15_000;
 const OLDEST_SERVER = 15;
 

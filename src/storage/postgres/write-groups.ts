@@ -12,7 +12,7 @@ import { silentServer } from "./silence.ts";
 
 /** The maximum number of transactions in one commit. If one of them fails, all must run again. */
 const GROUP_SIZE = 256;
-/** The maximum number of attempts of a transaction that conflicts with others. */
+/** The maximum number of attempts after conflicts, or after lost connections. */
 const ATTEMPTS = 10;
 
 /** A transaction of one statement that waits for its result. */

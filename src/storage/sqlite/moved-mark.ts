@@ -24,6 +24,6 @@ export function requireNotMoved(file: string): void {
   const moved = readFileSync(markOf(file), "utf8").trim();
   throw new StorageUnusable(
     `The store at ${file} was moved to ${moved}. Set PETSTORE_DATABASE_URL to that database. What was written there ` +
-      `since then is not in this folder; to use it all the same, delete ${markOf(file)}.`,
+      `since then is not in this folder; to use this folder all the same, delete ${markOf(file)}.`,
   );
 }

@@ -23,7 +23,7 @@ const readTables = {
   sql: `SELECT name, (SELECT json_group_array(name) FROM pragma_table_info(tables.name)) AS columns
         FROM sqlite_schema AS tables WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`,
 };
-/** SQLite has a row here for each table with AUTOINCREMENT that ever had a row, also if an insert named the id. */
+/** SQLite has a row here for each table with AUTOINCREMENT that ever had a row, even if an insert named the id. */
 const lastGiven = { sql: "SELECT seq AS id FROM sqlite_sequence WHERE name = $1" };
 
 /** An embedded store that is moved. No other process can open the store at the same time. */
