@@ -24,8 +24,6 @@ import {
 } from "./requests.statements.ts";
 import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
 
-export type { RecordFilters } from "./requests.statements.ts";
-
 /** The maximum number of records per second of requests without a valid key, for all addresses together. */
 export const MAX_ANONYMOUS_PER_SECOND = 50;
 /** The pause before the next search for old records after one that has deleted all, in milliseconds. */

@@ -1,12 +1,12 @@
 // While the server is unreachable, no request fails or waits for long. Afterwards the limiter recovers by itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
+import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { addressQuota } from "../address-quota.ts";
-import { openProcess, type TestProcess } from "./process-under-test.ts";
 
 const PROCESSES = 4;
 

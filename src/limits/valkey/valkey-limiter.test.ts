@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { limiterConformance } from "../../../test/conformance/limiter.ts";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
+import { openProcess } from "../../../test/harness/limiter-process.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
-import { openProcess } from "./process-under-test.ts";
 import { parseValkeyUrl } from "./valkey-url.ts";
 
 let server: ValkeyServer;

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { development } from "../../../test/harness/key-environments.ts";
+import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
@@ -13,7 +14,6 @@ import { KeyStore } from "../../domains/keys/keys.store.ts";
 import type { Caller } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { LimitStore } from "../limits.store.ts";
-import { openProcess, type TestProcess } from "./process-under-test.ts";
 
 const PREFIX = "loss:";
 

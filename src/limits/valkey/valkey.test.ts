@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
+import { openProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import { openProcess } from "./process-under-test.ts";
 import { script } from "./script.ts";
 import { Valkey } from "./valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";

@@ -1,14 +1,14 @@
-import type { ManualClock } from "../../../test/harness/manual-clock.ts";
-import type { Quota } from "../../contract/quota.ts";
-import { systemClock } from "../../timing/clock.ts";
-import { addressQuota } from "../address-quota.ts";
-import { MemoryLimiter, noStorage } from "../memory-limiter.ts";
-import { noBackup, type ValkeyBackup } from "./last-known-limits.ts";
-import { Share } from "./share.ts";
-import { Valkey } from "./valkey.ts";
-import { ValkeyCounts } from "./valkey-counts.ts";
-import { ValkeyLimiter } from "./valkey-limiter.ts";
-import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
+import type { Quota } from "../../src/contract/quota.ts";
+import { addressQuota } from "../../src/limits/address-quota.ts";
+import { MemoryLimiter, noStorage } from "../../src/limits/memory-limiter.ts";
+import { noBackup, type ValkeyBackup } from "../../src/limits/valkey/last-known-limits.ts";
+import { Share } from "../../src/limits/valkey/share.ts";
+import { Valkey } from "../../src/limits/valkey/valkey.ts";
+import { ValkeyCounts } from "../../src/limits/valkey/valkey-counts.ts";
+import { ValkeyLimiter } from "../../src/limits/valkey/valkey-limiter.ts";
+import { parseValkeyUrl, type ValkeyAddress } from "../../src/limits/valkey/valkey-url.ts";
+import { systemClock } from "../../src/timing/clock.ts";
+import type { ManualClock } from "./manual-clock.ts";
 
 /** The limiter of one of several processes. */
 export interface TestProcess {
