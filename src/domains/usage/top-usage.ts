@@ -3,9 +3,9 @@ import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countsIn } from "./usage-intervals.ts";
 
-/** The dimensions by which usage can be grouped. */
-export const subjects = ["accounts", "keys", "addresses", "operations"] as const;
-export type Subject = (typeof subjects)[number];
+/** What usage can be grouped by. */
+export const groupings = ["accounts", "keys", "addresses", "operations"] as const;
+export type Grouping = (typeof groupings)[number];
 
 /** The counts by which sums can be sorted. An error is a 5xx, a rejection a 4xx. */
 export const usageOrders = ["requests", "errors", "rejections"] as const;
@@ -19,8 +19,8 @@ export interface UsageSum {
   readonly rejections: number;
 }
 
-/** Requests of one subject whose responses had the same status. */
-export interface SubjectCount {
+/** Requests of one account, key, address or operation whose responses had the same status. */
+export interface GroupCount {
   readonly name: string;
   readonly status: number;
   readonly requests: number;
@@ -42,13 +42,13 @@ const reads = {
   operations: countsBy("operation", "key_id = ''"),
 };
 
-/** The counts of subjects since the UTC day that starts at `since`, in unix seconds. */
+/** The counts of a grouping since the UTC day that starts at `since`, in unix seconds. */
 export async function countsSince(
   storage: Storage,
-  subject: Exclude<Subject, "addresses">,
+  grouping: Exclude<Grouping, "addresses">,
   since: number,
-): Promise<SubjectCount[]> {
-  const rows = await storage.all(reads[subject], since);
+): Promise<GroupCount[]> {
+  const rows = await storage.all(reads[grouping], since);
   return rows.map(({ name, status, counts }) => ({
     name,
     status: Number(status),
@@ -57,7 +57,7 @@ export async function countsSince(
 }
 
 /** The largest sums by one of these counts, the largest first. Sums where it is 0 are left out. */
-export function topOf(counts: readonly SubjectCount[], by: UsageOrder, limit: number): UsageSum[] {
+export function topOf(counts: readonly GroupCount[], by: UsageOrder, limit: number): UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const { name, status, requests } of counts) {
     const sum = sums.get(name) ?? { name, requests: 0, errors: 0, rejections: 0 };

@@ -3,12 +3,12 @@ import { type Command, type ParsedArguments, UsageError } from "../../terminal/c
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { DAY_SECONDS } from "../../timing/units.ts";
-import { countsSince, type SubjectCount, subjects, topOf, usageOrders } from "./top-usage.ts";
+import { countsSince, type GroupCount, groupings, topOf, usageOrders } from "./top-usage.ts";
 
 const MAX_DAYS = 30;
 
 /** Recorded requests by address since a time in unix milliseconds. Usage is not counted by address. */
-type AddressCounts = (storage: Storage, since: number) => Promise<SubjectCount[]>;
+type AddressCounts = (storage: Storage, since: number) => Promise<GroupCount[]>;
 
 /** The command that shows the largest senders. `addressCounts` reads the records of requests. */
 export const usageCommand = (addressCounts: AddressCounts): Command => ({
@@ -19,13 +19,13 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
     "changes and failures of the last 7 days, at most ten per key and second.",
   example: "usage --top keys --by rejections --days 7",
   options: {
-    top: { meaning: `What to group by: ${subjects.join(", ")}.`, value: "WHAT", fallback: "accounts" },
+    top: { meaning: `What to group by: ${groupings.join(", ")}.`, value: "WHAT", fallback: "accounts" },
     by: { meaning: `The count to sort by: ${usageOrders.join(", ")}.`, value: "COUNT", fallback: "requests" },
     days: { meaning: `The number of UTC days, including today, at most ${MAX_DAYS}.`, value: "N", fallback: "1" },
     limit: { meaning: "The number of rows, at most 1000.", value: "N", fallback: "20" },
   },
   run: (given, context) => {
-    const { top, by } = { top: oneOf(given, "top", subjects), by: oneOf(given, "by", usageOrders) };
+    const { top, by } = { top: oneOf(given, "top", groupings), by: oneOf(given, "by", usageOrders) };
     const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
     const since = (Math.floor(Date.now() / 1000 / DAY_SECONDS) - days + 1) * DAY_SECONDS;
     return withStore(context, async (storage) => {

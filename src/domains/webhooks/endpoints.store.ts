@@ -58,7 +58,7 @@ export interface StoredEndpoint {
 }
 
 /** Whose endpoint is changed, and by which request. */
-export interface Change {
+export interface ChangeContext {
   readonly shop: ShopName & Pick<Caller, "shop">;
   readonly author: Author;
 }
@@ -87,7 +87,7 @@ export class EndpointStore {
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
   *add(
-    { shop: { accountId, mode, shop }, author }: Change,
+    { shop: { accountId, mode, shop }, author }: ChangeContext,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
   ): Transaction<StoredEndpoint | "too many"> {
     const locked = yield* lockShop(shop, this.#clock.now());
@@ -105,7 +105,7 @@ export class EndpointStore {
 
   /** Part of a transaction: changes an endpoint. */
   *change(
-    { shop: { accountId, mode, shop }, author }: Change,
+    { shop: { accountId, mode, shop }, author }: ChangeContext,
     id: string,
     { paused, ...fields }: EndpointPatch,
   ): Transaction<StoredEndpoint | "not found"> {
@@ -134,7 +134,10 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: replaces the secret of an endpoint. */
-  *rotate({ shop: { accountId, mode, shop }, author }: Change, id: string): Transaction<StoredEndpoint | "not found"> {
+  *rotate(
+    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    id: string,
+  ): Transaction<StoredEndpoint | "not found"> {
     const now = this.#clock.now();
     const locked = yield* lockShop(shop, now);
     const row = yield* first(endpointById, accountId, mode, id);
@@ -147,7 +150,10 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
-  *delete({ shop: { accountId, mode, shop }, author }: Change, id: string): Transaction<"deleted" | "not found"> {
+  *delete(
+    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    id: string,
+  ): Transaction<"deleted" | "not found"> {
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";

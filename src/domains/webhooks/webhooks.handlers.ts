@@ -8,7 +8,7 @@ import { authorOf } from "../events/author.ts";
 import { eventsExpired } from "../events/events.operations.ts";
 import { successRate } from "./endpoint-health.ts";
 import { currentKeys } from "./endpoint-secrets.ts";
-import type { Change, StoredEndpoint } from "./endpoints.store.ts";
+import type { ChangeContext, StoredEndpoint } from "./endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 import { shownPublicKey, shownSecret } from "./signatures.ts";
@@ -154,7 +154,7 @@ function contradiction(path: string, message: string) {
 const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
 const emptyRange = contradiction("/body/from", "is after the last event of the range");
 
-function changeOf(caller: Caller, requestId: string): Change {
+function changeOf(caller: Caller, requestId: string): ChangeContext {
   return { shop: caller, author: authorOf(caller, requestId) };
 }
 
