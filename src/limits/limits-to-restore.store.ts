@@ -18,7 +18,7 @@ export interface StoredLimits {
   readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
 }
 
-const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+export const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
   if (row.key_id !== "") {

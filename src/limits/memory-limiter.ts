@@ -10,7 +10,7 @@ import type { KeyBan, LimitStore } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
-const SHOPS = 100_000;
+export const SHOPS = 100_000;
 const ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;

@@ -17,7 +17,7 @@ export const MAX_PER_SECOND = 10;
 export const requestNotFound = defineError({
   code: "request_not_found",
   status: 404,
-  meaning: "The shop has no request record with this id. A record appears within a second and is kept for 7 days.",
+  meaning: `The shop has no request record with this id. A record appears within a second and is kept for ${RETENTION_DAYS} days.`,
 });
 
 /** A text of plain characters, such as an id or a name of the contract. */

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { DAY_SECONDS } from "../../timing/units.ts";
 
 const sandbox: Tag = {
   name: "sandbox",
@@ -20,7 +21,6 @@ export const clockTooFarAhead = defineError({
   meaning: "The sandbox's clock would be more than 100 years ahead. It was not advanced.",
 });
 
-const DAY_SECONDS = 86_400;
 /** The maximum by which one request can advance the clock, in seconds: a year. */
 const MAX_STEP = 366 * DAY_SECONDS;
 

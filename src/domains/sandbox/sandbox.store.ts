@@ -5,6 +5,7 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
 import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
 import { lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
@@ -14,7 +15,7 @@ import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts
 /** The maximum number of items of one kind that a request processes or counts. */
 const MOST = 10_000;
 /** The maximum by which a clock can be ahead of real time, in milliseconds: a hundred years. */
-const MAX_AHEAD = 100 * 365.25 * 86_400_000;
+const MAX_AHEAD = 100 * 365.25 * DAY_MS;
 
 interface ContentsRow extends Row {
   animals: bigint;

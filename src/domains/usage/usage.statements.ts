@@ -1,11 +1,7 @@
 import { type Row, statement } from "../../storage/statement.ts";
 import { type StoredCounts, type StoredIntervals, storedIntervalsOf } from "./usage-intervals.ts";
 
-interface CountsRow extends Row, StoredCounts {
-  operation: string;
-  status: bigint;
-  counts: string;
-}
+type CountsRow = Row & StoredCounts;
 interface SpanRow extends CountsRow {
   starts_at: bigint;
 }

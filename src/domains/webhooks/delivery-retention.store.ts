@@ -2,6 +2,7 @@ import { each } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DAY_MS } from "../../timing/units.ts";
 
 interface OldRow extends Row {
   shop: bigint;
@@ -11,7 +12,7 @@ interface OldRow extends Row {
 }
 
 /** How long an attempt is stored, in milliseconds. */
-const RETENTION = 7 * 86_400_000;
+const RETENTION = 7 * DAY_MS;
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 

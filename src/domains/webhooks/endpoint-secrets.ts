@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { DAY_MS } from "../../timing/units.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 import { deriveKeys, type SigningKeys } from "./signatures.ts";
 
 /** How long a replaced secret stays valid, in milliseconds. */
-const OVERLAP = 24 * 60 * 60 * 1000;
+const OVERLAP = DAY_MS;
 
 /** One version of an endpoint's secret. The secret is derived from these values and is not stored. */
 export interface SecretVersion {

@@ -7,11 +7,10 @@ import {
   UsageError,
 } from "../../terminal/command.ts";
 import { EventFeed, type FeedEvent } from "./event-feed.ts";
+import { TIME_LIMIT } from "./send.ts";
 import { messageId, type SigningKeys, shownPublicKey, shownSecret, signedHeaders, signingKeys } from "./signatures.ts";
 import { listenSettings } from "./webhooks.settings.ts";
 
-/** The time limit of the receiver's response, in milliseconds. It is the same for an endpoint. */
-const TIME_LIMIT = 15_000;
 const SECRET_BYTES = 32;
 
 /** Forwards the events of a sandbox to a receiver that the service itself cannot reach. */

@@ -7,7 +7,7 @@ import { readExcerpt } from "./excerpt.ts";
 import type { SendFailure } from "./webhooks.schemas.ts";
 
 /** Milliseconds for one attempt, from looking up the name to the end of the response. */
-const TIME_LIMIT = 15_000;
+export const TIME_LIMIT = 15_000;
 /** How many addresses of one name are tried until a connection succeeds. */
 const MAX_TRIED = 3;
 

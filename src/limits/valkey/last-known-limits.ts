@@ -5,7 +5,7 @@ import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import type { KeyBan, LimitStore } from "../limits.store.ts";
-import type { StoredLimits } from "../limits-to-restore.store.ts";
+import { noStoredLimits, type StoredLimits } from "../limits-to-restore.store.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
@@ -223,8 +223,6 @@ function withKnown(stored: StoredLimits = noStoredLimits, known: KnownShop): Sto
     bans: stored.bans,
   };
 }
-
-const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
 /** The stored minute that ends at this time. */
 function minuteOf(stored: StoredLimits, minuteEnds: number): number {

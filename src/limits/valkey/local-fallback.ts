@@ -3,16 +3,13 @@ import { ShopMap } from "../../contract/shop-map.ts";
 import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { MemoryLimiter, StartingCounts } from "../memory-limiter.ts";
+import { type MemoryLimiter, SHOPS, type StartingCounts } from "../memory-limiter.ts";
 import { windowStatus } from "../windows.ts";
 import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
-/** The number of shops that `MemoryLimiter` holds. */
-const CONTINUED = 100_000;
-
-const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(CONTINUED / 2));
+const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(SHOPS / 2));
 const newUnconfirmed = () => new ShopMap<number>(() => new Map());
 
 /**

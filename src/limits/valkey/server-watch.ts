@@ -13,16 +13,11 @@ const MAX_SILENCE = 1_000;
 /** The reason when a call or a probe took too long. */
 const tooSlow = new Error("The server did not respond in time.");
 
-/** A call to the server that waits for its reply. */
-interface WaitingCall {
-  readonly since: WaitStart;
-}
-
 /** The events that the watch observes and reports. */
 interface Watched {
   readonly isDegraded: () => boolean;
   /** The call that has waited longest. */
-  readonly oldestCall: () => WaitingCall | undefined;
+  readonly oldestCall: () => { readonly since: WaitStart } | undefined;
   readonly degrade: (reason: Error) => void;
   readonly endFallback: () => void;
 }

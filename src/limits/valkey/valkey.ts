@@ -25,7 +25,7 @@ const COMMAND_TIMEOUT = 60_000;
  */
 export class Valkey {
   readonly #client: Redis | Cluster;
-  readonly #shown: string;
+  readonly #firstNode: string;
   #failure: string;
 
   /**
@@ -39,7 +39,7 @@ export class Valkey {
 
   private constructor(address: ValkeyAddress) {
     const [first] = address.nodes;
-    this.#shown = first ? `${first.host}:${first.port}` : "";
+    this.#firstNode = first ? `${first.host}:${first.port}` : "";
     this.#failure = `${address.shown}: There is no connection yet.`;
     this.#client = address.isCluster ? this.#openCluster(address) : this.#openServer(address);
   }
@@ -104,14 +104,14 @@ export class Valkey {
       isRefused = false;
     });
     client.on("error", (error) => {
-      this.#note(error, this.#shown);
+      this.#note(error, this.#firstNode);
       // Otherwise the client would continue with a different database.
       isRefused = (error as { command?: { name?: string } }).command?.name === "select";
       if (isRefused) client.disconnect(true);
     });
     client.on("ready", () => {
       // From now on, a failure without an error event means that the server has closed the connection.
-      if (!isRefused) this.#note(closed, this.#shown);
+      if (!isRefused) this.#note(closed, this.#firstNode);
     });
     return client;
   }
@@ -133,7 +133,7 @@ export class Valkey {
     });
     cluster.on("error", (error: Error) => {
       const { lastNodeError } = error as { lastNodeError?: Error };
-      if (!lastNodeError) this.#note(error, this.#shown);
+      if (!lastNodeError) this.#note(error, this.#firstNode);
     });
     cluster.on("node error", (error: Error, node: string) => this.#note(error, node));
     return cluster;
