@@ -45,6 +45,8 @@ export function Sandbox() {
   );
 }
 
+const textOf = (kind: string) => kind.replace("_", " ");
+
 function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
   const { petstore } = useSession();
   const may = useMay();
@@ -66,13 +68,13 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
           ["Orders", <Link to="/orders">{numberOf(orders)}</Link>],
           [
             "Waiting for the clock",
-            next ? (
-              <>
-                {countOf(next.count, kind)}, the next is due in <Countdown until={next.next} />
-              </>
-            ) : (
-              "Nothing"
-            ),
+            next
+              ? waiting.map(({ kind, count, next: due }) => (
+                  <div key={kind}>
+                    {countOf(count, textOf(kind))}, the next is due in <Countdown until={due} />
+                  </div>
+                ))
+              : "Nothing",
           ],
         ]}
       />
@@ -97,7 +99,7 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
                   disabled={action.isRunning}
                   onClick={() => void action.run(untilNext)}
                 >
-                  Advance until the next {kind} is due
+                  Advance until the next {textOf(next.kind)} is due
                 </button>
               )}
               {steps.map((seconds) => (
