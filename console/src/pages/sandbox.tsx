@@ -83,7 +83,7 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
         <Facts
           of={[
             ["Time in the sandbox", <ExactTime />],
-            ["Ahead of real time", clock.ahead > 0 ? durationOf(clock.ahead) : "Same as real time"],
+            ["Ahead of real time", durationOf(clock.ahead)],
           ]}
         />
         {may("fastForwardSandbox") && (

@@ -1,6 +1,6 @@
 import type { UsageCount } from "petstore-client";
 import { useEffect } from "preact/hooks";
-import { keyChoices, labelOf, stateOf, useKeys } from "../developers/keys.ts";
+import { keyChoices, stateOf, useKeys } from "../developers/keys.ts";
 import {
   barsOf,
   byOperation,
@@ -131,10 +131,10 @@ function Deprecated({ span }: { readonly span: Span }) {
     used && `usage?deprecated ${span.granularity}`,
     async () => {
       const { granularity, count: limit } = span;
-      const all = (used ?? []).map(async (key) => {
-        const intervals = await petstore.getUsage({ granularity, keyId: key.id, limit }).page();
-        const counts = intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated);
-        return [labelOf(key, keys ?? []), counts] as [string, UsageCount[]];
+      const used = keyChoices(keys?.filter((key) => stateOf(key) !== "revoked"));
+      const all = used.map(async ([keyId, name]): Promise<[key: string, counts: UsageCount[]]> => {
+        const intervals = await petstore.getUsage({ granularity, keyId, limit }).page();
+        return [name, intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)];
       });
       return (await Promise.all(all)).filter(([, counts]) => counts.length > 0);
     },

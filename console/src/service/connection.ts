@@ -2,15 +2,13 @@ import type { RateLimit } from "petstore-client";
 import { Watchable } from "../watchable.ts";
 
 /** Why requests wait: no connection, a used-up limit, a banned key or an unavailable service. */
-export type Interruption =
-  | { readonly kind: "lost" }
-  | {
-      readonly kind: "limited" | "banned" | "unavailable";
-      readonly message: string;
-      readonly until: number;
-      /** True if it stops only the requests about the sandbox, which have a separate limit. */
-      readonly isOfSandbox: boolean;
-    };
+interface Interruption {
+  readonly kind: "lost" | "limited" | "banned" | "unavailable";
+  readonly message: string;
+  readonly until?: number;
+  /** True if it stops only the requests about the sandbox, which have a separate limit. */
+  readonly isOfSandbox?: boolean;
+}
 
 export const interruption = new Watchable<Interruption | undefined>(undefined);
 /** The window with the least remaining, from the last response. */
@@ -26,7 +24,8 @@ export async function watchedFetch(request: Request): Promise<Response> {
     recordResponse(request, response);
     return response;
   } catch (error) {
-    if (!request.signal.aborted) interruption.set({ kind: "lost" });
+    if (!request.signal.aborted)
+      interruption.set({ kind: "lost", message: "The data on this page may be out of date." });
     throw error;
   }
 }
@@ -39,7 +38,7 @@ function recordResponse(request: Request, response: Response): void {
   const exemption = exemptionOf(request);
   const isOfSandbox = exemption === "sandbox";
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
-    Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+    Number(headers.get(`x-ratelimit-${name}`)),
   ) as [number, number, number];
   if (limit > 0 && !isOfSandbox) limits.set({ limit, remaining, reset: new Date(reset * 1000) });
   const { value } = interruption;

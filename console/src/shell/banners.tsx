@@ -21,6 +21,7 @@ export function Banners() {
 }
 
 const titles = {
+  lost: "No connection to the service.",
   limited: "Too many requests.",
   banned: "The key is banned.",
   unavailable: "The service is not available.",
@@ -32,7 +33,7 @@ function InterruptionBanner() {
   const { path } = usePlace();
   const current = useWatchable(interruption);
   const kind = current?.kind;
-  const until = current && current.kind !== "lost" ? current.until : 0;
+  const until = current?.until ?? 0;
   useEffect(() => {
     if (!kind) return undefined;
     // The current key can be read at any time, because it costs no quota.
@@ -49,15 +50,17 @@ function InterruptionBanner() {
       if (!interruption.value) invalidate(""); // requests may have failed meanwhile, or data changed
     };
   }, [kind, until, petstore]);
-  if (!current || (current.kind !== "lost" && current.isOfSandbox && path !== "/sandbox")) return null;
-  return current.kind === "lost" ? (
+  if (!current || (current.isOfSandbox && path !== "/sandbox")) return null;
+  return (
     <p class="banner bad">
-      No connection to the service. The data on this page may be out of date. The console keeps trying.
-    </p>
-  ) : (
-    <p class="banner bad">
-      <strong>{titles[current.kind]}</strong> {current.message} The console continues automatically in{" "}
-      <Countdown until={current.until} isReal />.
+      <strong>{titles[current.kind]}</strong> {current.message} The console continues automatically
+      {current.until && (
+        <>
+          {" "}
+          in <Countdown until={current.until} isReal />
+        </>
+      )}
+      .
     </p>
   );
 }

@@ -24,7 +24,7 @@ export function Navigation({ pages, current, isOpen, setOpen }: NavigationProps)
         <bdi class="name" title={key.account.name}>
           {key.account.name}
         </bdi>
-        <button type="button" class="quiet menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button type="button" class="quiet narrow" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Menu
         </button>
       </div>

@@ -1,7 +1,7 @@
 import { ConflictError, type NewPet, type Pet, type PetPatch, type Result } from "petstore-client";
 import { useEffect, useState } from "preact/hooks";
 import { createPetBody, updatePetBody } from "../generated/contract.ts";
-import { useAction } from "../service/action.ts";
+import { type Action, useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -82,8 +82,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       {conflict && (
         <Conflict
           {...conflict}
-          error={again.error}
-          isRunning={again.isRunning}
+          action={again}
           keepTheirs={() => {
             showPet(conflict.theirs);
             onClose();
@@ -98,14 +97,13 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
 interface ConflictProps {
   readonly theirs: Pet;
   readonly mine: PetPatch;
-  readonly error: unknown;
-  readonly isRunning: boolean;
+  readonly action: Action<[]>;
   readonly keepTheirs: () => void;
   readonly saveMine: () => unknown;
 }
 
 /** Two versions of an animal, of which the user must choose one. */
-function Conflict({ theirs, mine, error, isRunning, keepTheirs, saveMine }: ConflictProps) {
+function Conflict({ theirs, mine, action, keepTheirs, saveMine }: ConflictProps) {
   const { data: categories } = useCategories();
   const shown = (pet: PetPatch, name: string) => {
     const value = pet[name as keyof PetPatch];
@@ -143,12 +141,12 @@ function Conflict({ theirs, mine, error, isRunning, keepTheirs, saveMine }: Conf
           ))}
         </tbody>
       </table>
-      <ErrorNote error={error} />
+      <ErrorNote error={action.error} />
       <footer>
         <button type="button" onClick={keepTheirs}>
           Keep it as it is now
         </button>
-        <button type="button" class="main" disabled={isRunning} onClick={() => void saveMine()}>
+        <button type="button" class="main" disabled={action.isRunning} onClick={() => void saveMine()}>
           Save my change
         </button>
       </footer>

@@ -17,8 +17,8 @@ export const numberOf = (count: number | bigint): string =>
   String(count).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ",");
 
 /** "1 animal", "3 animals". */
-export function countOf(count: number, one: string, many = `${one}s`): string {
-  return `${numberOf(count)} ${count === 1 ? one : many}`;
+export function countOf(count: number, one: string): string {
+  return `${numberOf(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
 const lengths = [
