@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("region", { name: "Response" }).getByText(`${hostile[0]} is down`).waitFor();
     await page.getByRole("region", { name: "The event that was sent" }).getByText('"name": "Rex"').waitFor();
     status = 200;
-    await page.getByRole("button", { name: /^Redeliver attempt/ }).click();
+    await page.getByRole("button", { name: /^Redeliver delivery/ }).click();
     await page.getByText("The message is queued").waitFor();
     await webhooks.deliver();
     await row(page, "Redelivery, attempt 1").getByText("Succeeded").waitFor(); // among the attempts of the message
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await dialogOf(page).getByText("The endpoint is disabled. Nothing is sent until you resume it.").waitFor();
     await submit(page, "Cancel").click();
     await page
-      .getByRole("button", { name: /^Redeliver attempt/ })
+      .getByRole("button", { name: /^Redeliver delivery/ })
       .first()
       .click();
     await page.getByText("The message is queued until you resume the disabled endpoint").waitFor();

@@ -7,7 +7,7 @@ import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { sayFailure } from "../ui/toasts.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
-import { sendAgain } from "./webhooks.ts";
+import { redeliver } from "./webhooks.ts";
 
 interface DeliveryProps {
   readonly endpointId: string;
@@ -26,18 +26,18 @@ export function Outcome({ of: { outcome, status, failure } }: { readonly of: Web
   );
 }
 
-export function SendAgain({ endpointId, of }: DeliveryProps) {
+export function RedeliverButton({ endpointId, of }: DeliveryProps) {
   const { petstore } = useSession();
   const may = useMay();
   const action = useAction(() =>
-    sendAgain(petstore, endpointId, of).catch((error: unknown) => sayFailure(wordOf(of.type), error)),
+    redeliver(petstore, endpointId, of).catch((error: unknown) => sayFailure(wordOf(of.type), error)),
   );
   if (!may("redeliverWebhooks")) return null;
   return (
     <button
       type="button"
       disabled={action.isRunning}
-      aria-label={`Redeliver attempt ${of.id}`}
+      aria-label={`Redeliver delivery ${of.id}`}
       onClick={() => void action.run()}
     >
       Redeliver
@@ -45,7 +45,7 @@ export function SendAgain({ endpointId, of }: DeliveryProps) {
   );
 }
 
-/** The columns of a table of attempts. */
+/** The columns of a table of deliveries. */
 export function deliveryColumns(endpointId: string): readonly Column<WebhookDelivery>[] {
   return [
     { head: "Result", cell: (delivery) => <Outcome of={delivery} /> },
@@ -71,8 +71,8 @@ export function deliveryColumns(endpointId: string): readonly Column<WebhookDeli
     {
       head: "",
       cell: (delivery) => (
-        <span class="order-actions">
-          <SendAgain endpointId={endpointId} of={delivery} />
+        <span class="cell-actions">
+          <RedeliverButton endpointId={endpointId} of={delivery} />
         </span>
       ),
     },

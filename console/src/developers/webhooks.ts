@@ -18,8 +18,8 @@ export function refreshDeliveriesSoon(): void {
   for (const delay of REFRESH_DELAYS) setTimeout(() => invalidate(WEBHOOKS), delay);
 }
 
-/** Sends the message of one attempt again. */
-export async function sendAgain(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
+/** Sends the message of a delivery again. */
+export async function redeliver(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
   await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
   const { state } = await petstore.getWebhookEndpoint(endpointId);
   say(state === "enabled" ? "The message is queued" : `The message is queued until you resume the ${state} endpoint`);

@@ -187,7 +187,7 @@ function SelectionActions({ pets, clear }: { readonly pets: readonly Pet[]; read
     clear();
   };
   return (
-    <div class="chosen" role="region" aria-label="Selected animals" aria-busy={isRunning}>
+    <div class="selection" role="region" aria-label="Selected animals" aria-busy={isRunning}>
       <span>{countOf(pets.length, "animal")} selected</span>
       {statuses.map((status) => (
         <button key={status} type="button" disabled={isRunning} onClick={() => void mark(status)}>

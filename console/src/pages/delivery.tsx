@@ -1,5 +1,5 @@
 import { stringify, type WebhookDelivery } from "petstore-client";
-import { attemptOf, deliveryColumns, Outcome, SendAgain } from "../developers/deliveries.tsx";
+import { attemptOf, deliveryColumns, Outcome, RedeliverButton } from "../developers/deliveries.tsx";
 import { WEBHOOKS } from "../developers/webhooks.ts";
 import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
@@ -16,7 +16,7 @@ import { numberOf, wordOf } from "../ui/words.ts";
 /** How many attempts are searched for others with the same message. */
 const MAX_SEARCHED = 100;
 
-/** One attempt to send a message: what was sent, the response, and the other attempts to send it. */
+/** One attempt to send a message: what was sent, the response, and other recent attempts to send it. */
 export function DeliveryPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { petstore } = useSession();
   const { endpointId = "", deliveryId = "" } = params;
@@ -29,12 +29,12 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
     petstore.listWebhookDeliveries(endpointId, { limit: MAX_SEARCHED }).page(),
   );
   const eventId = data?.eventId;
-  const { data: event, error: lost } = useQuery(eventId === undefined ? undefined : `events/${eventId}`, () =>
+  const { data: event, error: eventError } = useQuery(eventId === undefined ? undefined : `events/${eventId}`, () =>
     petstore.getEvent(eventId as bigint),
   );
   if (!data) {
     return (
-      <Page title={`Attempt ${deliveryId}`}>
+      <Page title={`Delivery ${deliveryId}`}>
         <Loading of={query} />
       </Page>
     );
@@ -42,7 +42,10 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
   const { type, webhookId, at, durationMs, message, response } = data;
   const attempts = newest?.filter((other) => other.webhookId === webhookId) ?? [];
   return (
-    <Page title={`${wordOf(type)}: attempt ${deliveryId}`} actions={<SendAgain endpointId={endpointId} of={data} />}>
+    <Page
+      title={`${wordOf(type)}: delivery ${deliveryId}`}
+      actions={<RedeliverButton endpointId={endpointId} of={data} />}
+    >
       {message && (
         <div class="note bad" role="region" aria-label="What happened">
           <strong>{message}</strong>
@@ -61,10 +64,10 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
       />
       {response && <CodeBlock title="Response" text={response} what="response" />}
       {event && <CodeBlock title="The event that was sent" text={stringify(event, 2)} what="event" />}
-      <ErrorNote error={lost} />
+      <ErrorNote error={eventError} />
       {attempts.length > 1 && (
         <section>
-          <h2>All attempts to send this message</h2>
+          <h2>Recent attempts to send this message</h2>
           <Table<WebhookDelivery>
             label="Attempts"
             items={attempts}

@@ -56,11 +56,11 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     say("A test message is sent");
     refreshDeliveriesSoon();
   });
-  const isPaused = state !== "enabled";
+  const isStopped = state !== "enabled";
   const [missedSince, setMissedSince] = useState<string>();
   const pause = useAction(async () => {
-    await petstore.updateWebhookEndpoint(id, { paused: !isPaused });
-    say(isPaused ? "Endpoint resumed" : "Endpoint paused");
+    await petstore.updateWebhookEndpoint(id, { paused: !isStopped });
+    say(isStopped ? "Endpoint resumed" : "Endpoint paused");
     invalidate(WEBHOOKS);
     if (state !== "disabled") return; // a paused one automatically gets what it missed
     setMissedSince(failingSince ?? lastFailure?.at);
@@ -79,7 +79,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           )}
           {may("updateWebhookEndpoint") && (
             <button type="button" disabled={pause.isRunning} onClick={() => void pause.run()}>
-              {isPaused ? "Resume" : "Pause"}
+              {isStopped ? "Resume" : "Pause"}
             </button>
           )}
           {buttons.map(

@@ -39,8 +39,8 @@ function useUsage({ granularity, count }: Span, keyId: string | undefined) {
 export function Usage() {
   const may = useMay();
   const { data: keys } = useKeys();
-  const { span: name = "day", key, operation } = usePlace().query;
-  const span = spans[name] ?? spans.day;
+  const { span: name = "days", key, operation } = usePlace().query;
+  const span = spans[name] ?? spans.days;
   const query = useUsage(span, key);
   const { data, error, reload } = query;
   useEffect(() => {
@@ -56,7 +56,7 @@ export function Usage() {
           label="Time"
           choices={Object.entries(spans).map(([value, { name: text }]) => [value, text])}
           chosen={name}
-          choose={(chosen) => filterBy({ span: chosen === "day" ? "" : chosen })}
+          choose={(chosen) => filterBy({ span: chosen === "days" ? "" : chosen })}
         />
         {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" choices={keyChoices(keys)} />}
         <SelectFilter
@@ -126,9 +126,8 @@ const columns = [
 function Deprecated({ span }: { readonly span: Span }) {
   const { petstore } = useSession();
   const { data: keys } = useKeys();
-  const used = keys?.filter((key) => stateOf(key) !== "revoked");
   const found: QueryResult<[key: string, counts: UsageCount[]][]> = useQuery(
-    used && `usage?deprecated ${span.granularity}`,
+    keys && `usage?deprecated ${span.granularity}`,
     async () => {
       const { granularity, count: limit } = span;
       const used = keyChoices(keys?.filter((key) => stateOf(key) !== "revoked"));

@@ -12,7 +12,7 @@ interface Interruption {
 
 export const interruption = new Watchable<Interruption | undefined>(undefined);
 /** The window with the least remaining, from the last response. */
-export const limits = new Watchable<RateLimit | undefined>(undefined);
+export const tightestWindow = new Watchable<RateLimit | undefined>(undefined);
 
 /** How long an interruption lasts if the response has no `Retry-After`, in seconds. */
 const DEFAULT_WAIT = 5;
@@ -40,7 +40,7 @@ function recordResponse(request: Request, response: Response): void {
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`)),
   ) as [number, number, number];
-  if (limit > 0 && !isOfSandbox) limits.set({ limit, remaining, reset: new Date(reset * 1000) });
+  if (limit > 0 && !isOfSandbox) tightestWindow.set({ limit, remaining, reset: new Date(reset * 1000) });
   const { value } = interruption;
   if (status === 429 || status === 503) void recordInterruption(response.clone(), isOfSandbox);
   else if (value?.kind === "lost") interruption.set(undefined);

@@ -1,7 +1,7 @@
 import icon from "../icon.svg";
 import { groups, type PageEntry } from "../pages/page-entry.ts";
 import { Link } from "../router.tsx";
-import { limits } from "../service/connection.ts";
+import { tightestWindow } from "../service/connection.ts";
 import { signOut, useSession } from "../session/session.ts";
 import { Countdown, Time } from "../ui/time.tsx";
 import { numberOf } from "../ui/words.ts";
@@ -68,7 +68,7 @@ export function Navigation({ pages, current, isOpen, setOpen }: NavigationProps)
 
 /** How much is left of the window with the least remaining. */
 function Limits() {
-  const known = useWatchable(limits);
+  const known = useWatchable(tightestWindow);
   if (!known) return null;
   const { limit, remaining, reset } = known;
   return (

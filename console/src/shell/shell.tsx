@@ -36,7 +36,7 @@ export function Shell() {
         Skip to the content
       </a>
       <Navigation pages={allowed} current={found?.page} isOpen={isOpen} setOpen={setOpen} />
-      <div class="side">
+      <div>
         <Banners />
         <main id="main" tabIndex={-1}>
           {View ? <View key={path} params={found.params} /> : <NotFound />}

@@ -23,7 +23,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const { data: categories } = query;
   const [file, setFile] = useState<FileAnimals & { readonly name: string }>();
   const [done, setDone] = useState(0);
-  const cancelled = useRef<AbortController>(undefined);
+  const running = useRef<AbortController>(undefined);
   /** Lines that were added. A second try skips them and reuses the idempotency keys of the others: none is added twice. */
   const added = useRef({ run: "", lines: new Set<number>() });
 
@@ -38,7 +38,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
     const { run, lines } = added.current;
     const rest = file?.animals.filter(({ line }) => !lines.has(line)) ?? [];
     const stop = new AbortController();
-    cancelled.current = stop;
+    running.current = stop;
     const worker = async () => {
       for (let next = rest.shift(); next && !stop.signal.aborted; next = rest.shift()) {
         await petstore.createPet(next.body, {
@@ -63,7 +63,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   });
   const start = async () => (await action.run()) && onClose();
   const close = () => {
-    cancelled.current?.abort();
+    running.current?.abort();
     onClose();
   };
 

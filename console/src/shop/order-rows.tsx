@@ -58,7 +58,7 @@ function OrderActions({ order }: { readonly order: StoreOrder }) {
   const [isRunning, setRunning] = useState(false);
   const [isEditing, setEditing] = useState(false);
   return (
-    <span class="order-actions">
+    <span class="cell-actions">
       {(orderActions[order.status] ?? [])
         .filter(({ operation }) => may(operation))
         .map((action) => (

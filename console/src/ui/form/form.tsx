@@ -32,8 +32,10 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
   const [entries, setEntries] = useState(initial.current);
   const [tries, setTries] = useState(0);
   const element = useRef<HTMLFormElement>(null);
-  const found = faultsOf(action.error);
-  const faults = fields.map((field) => (tries > 0 && faultOf(field, entries[field.name])) || found.get(field.name));
+  const serviceFaults = faultsOf(action.error);
+  const faults = fields.map(
+    (field) => (tries > 0 && faultOf(field, entries[field.name])) || serviceFaults.get(field.name),
+  );
 
   useLayoutEffect(() => focusFirst(element.current), []);
   useLayoutEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [tries]);
@@ -68,7 +70,7 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
           fault={faults[index] || undefined}
         />
       ))}
-      {action.error !== undefined && !(found.size > 0 && isAllShown) && <ErrorNote error={action.error} />}
+      {action.error !== undefined && !(serviceFaults.size > 0 && isAllShown) && <ErrorNote error={action.error} />}
       <footer>
         <button type="button" onClick={onCancel}>
           Cancel
