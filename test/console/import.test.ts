@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.getByRole("button", { name: "Import" }).click();
     await choose(page, "name,category,status\nRex,Dogs,available\n,Dogs,\nTom,Cats,eaten\n");
     const alert = dialog(page).getByRole("alert");
-    await alert.getByText("3 faults.").waitFor();
+    await alert.getByText("3 errors.").waitFor();
     expect(await alert.getByRole("listitem").allInnerTexts()).toEqual([
       "Line 3: Name: Fill this in.",
       'Line 4: No category is called "Cats".',
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await choose(page, "name,colour\nRex,red\n");
     await alert.getByText("Line 1: The column categoryId is missing.").waitFor();
     await choose(page, 'name,category\nRex,Dogs\nMax "the dog",Dogs\n');
-    await alert.getByText("Line 3: A quote does not belong here.").waitFor();
+    await alert.getByText("Line 3: This line is not valid CSV.").waitFor();
     expect(await pets()).toEqual([]);
     await page.close();
   });

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
       .first()
       .waitFor();
     await row.getByRole("link", { name: "Rex" }).waitFor();
-    await row.getByRole("button", { name: "Sell" }).click();
+    await row.getByRole("button", { name: "Confirm sale" }).click();
     await page.getByRole("status").getByText("Rex: sold").waitFor();
     await page.getByRole("button", { name: "Sold", exact: true }).click();
     expect(page.url()).toEndWith("/orders?status=confirmed");

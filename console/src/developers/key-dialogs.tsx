@@ -104,7 +104,7 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
       onClose={onClose}
     >
       <p class="intro">
-        A new key takes its place, with the same name, scopes and end.
+        A new key takes its place, with the same name, scopes and expiry.
         {isOwn && " You are signed in with this key, and go on with the new one."}
       </p>
     </FormDialog>
@@ -128,7 +128,7 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
   });
   return (
     <Confirm title={`Revoke ${of.name}?`} action={action} submit="Revoke key" onClose={onClose}>
-      Programs that use <code>{of.hint}</code> are refused from then on.
+      Programs that use <code>{of.hint}</code> are refused immediately.
       {of.id === key.id && " You are signed in with this key, and will be signed out."}
     </Confirm>
   );

@@ -43,7 +43,7 @@ export function Orders() {
     >
       {may("confirmStoreOrder") && (
         <p class="intro fine">
-          Sell completes the sale of a reserved animal; Cancel makes it available again. Return undoes a sale.
+          Confirm sale sells a reserved animal; Cancel makes it available again. Return undoes a sale.
         </p>
       )}
       <div class="filters" role="search" aria-label="Filters">

@@ -142,7 +142,8 @@ function Simulate() {
     <section>
       <h2>Simulate an error</h2>
       <p class="intro">
-        With the header Petstore-Simulate the service only returns an error: here to a program that changes an animal.
+        With the header Petstore-Simulate, the service only returns this error, here to a request that would change an
+        animal.
       </p>
       <div class="filters">
         <Select aria-label="Error" value={code} choose={setCode} choices={simulations.map((name) => [name, name])} />

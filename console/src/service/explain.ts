@@ -3,7 +3,7 @@ import { ConnectionError, PetstoreError } from "petstore-client";
 const adviceOfStatus: Readonly<Record<number, string>> = {
   400: "Correct what is marked, then send it again.",
   401: "Sign in with another key.",
-  403: "Sign in with a key that has this scope, or ask somebody who has one.",
+  403: "Sign in with a key that may do this, or ask somebody who has one.",
   404: "It may have been deleted in the meantime. Go back to the list.",
   409: "Reload to see how it is now.",
   410: "This is not available any more. Reload the console.",

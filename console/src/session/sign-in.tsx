@@ -39,7 +39,7 @@ export function SignIn() {
             aria-describedby="key-hint"
           />
           <p id="key-hint" class="fine">
-            The key stays in this tab until you sign out or close it.
+            The key is kept in the open tabs of this console until you sign out.
           </p>
         </div>
         <button type="submit" class="main" disabled={!key.trim()}>

@@ -80,7 +80,7 @@ function Limits() {
         requests left
         {remaining < limit / 2 && (
           <>
-            , new in <Countdown until={reset} isReal />
+            , resets in <Countdown until={reset} isReal />
           </>
         )}
       </p>

@@ -9,7 +9,7 @@ export class CsvError extends Error {
   readonly line: number;
 
   constructor(line: number) {
-    super("A quote does not belong here.");
+    super("This line is not valid CSV.");
     this.line = line;
   }
 }

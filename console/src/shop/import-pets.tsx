@@ -84,15 +84,15 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
               onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
             />
             <p id="csv-hint" class="fine">
-              The first line names the columns: name, categoryId or category, and status. Nothing is added before all
-              lines are correct.
+              The first line names the columns: name, category or categoryId, and optionally status and metadata. If a
+              line has an error, nothing is added.
             </p>
           </div>
         )}
         {faults.length > 0 && (
           <div class="note bad" role="alert">
             <p>
-              <strong>{countOf(faults.length, "fault")}.</strong> Correct the file, then choose it again. Nothing was
+              <strong>{countOf(faults.length, "error")}.</strong> Correct the file, then choose it again. Nothing was
               added.
             </p>
             <ul>

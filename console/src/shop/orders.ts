@@ -24,7 +24,12 @@ const returnOrder: OrderAction = {
   done: "returned, and available again",
   operation: "returnStoreOrder",
 };
-export const sell: OrderAction = { name: "Sell", done: "sold", operation: "confirmStoreOrder", undo: returnOrder };
+export const sell: OrderAction = {
+  name: "Confirm sale",
+  done: "sold",
+  operation: "confirmStoreOrder",
+  undo: returnOrder,
+};
 
 /** The possible actions for an order in each state. */
 export const orderActions: Readonly<Record<string, readonly OrderAction[]>> = {

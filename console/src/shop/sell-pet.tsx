@@ -48,7 +48,7 @@ function PetControl({ id, entry, change, described }: ControlProps) {
 const controls = { petId: PetControl };
 const fields = placeStoreOrderBody.map((field) =>
   field.name === "petId"
-    ? changed(field, { label: "Animal", hint: "Choose one of the list, or enter its id." })
+    ? changed(field, { label: "Animal", hint: "Choose one from the list, or enter its id." })
     : field,
 );
 const ways = [
@@ -78,9 +78,7 @@ export function SellPet({ pet, onClose }: { readonly pet?: Pet; readonly onClose
     >
       <Segments label="Sell or reserve" choices={ways} chosen={way} choose={setWay} />
       <p class="intro fine">
-        {way === "Sell"
-          ? "The animal is sold at once."
-          : "Nobody else can buy the animal until the time in its order is over."}
+        {way === "Sell" ? "The animal is sold at once." : "Nobody else can buy the animal until the reservation ends."}
       </p>
     </FormDialog>
   );
