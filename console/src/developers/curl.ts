@@ -1,7 +1,7 @@
 import type { RequestRecord } from "petstore-client";
 import { baseUrl } from "../router.tsx";
 
-/** The request as a curl command. It contains no body, query (neither is recorded) or key. */
+/** The request as a curl command, without its query and key, and with `{}` as its body: they are not recorded. */
 export function curlOf({ method, path = "" }: RequestRecord): string {
   const hasBody = method.startsWith("P");
   const lines = [

@@ -76,7 +76,7 @@ const overlapControl =
     />
   );
 const overlapControls = { [OVERLAP]: overlapControl(0, HOUR, DAY, 7 * DAY) };
-/** The session needs its key until the new one was stored. */
+/** The service requires at least 60 seconds for the calling key. */
 const ownOverlapControls = { [OVERLAP]: overlapControl(60, HOUR, DAY, 7 * DAY) };
 
 /** Rotates a key. If it is the key of this session, the session continues with the new one. */

@@ -29,7 +29,7 @@ export function stateOf({ revokedAt, expiresAt, ban }: ListedApiKey): "valid" | 
   return ban ? "banned" : "valid";
 }
 
-/** True for a key that was rotated and still works: it ends, and a newer one has its name. */
+/** True if the key ends and a newer one has its name, as after a rotation. */
 export function isReplaced({ name, mode, createdAt, expiresAt }: ListedApiKey, all: readonly ListedApiKey[]): boolean {
   return (
     expiresAt !== undefined &&

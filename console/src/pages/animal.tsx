@@ -28,6 +28,7 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
   const { petstore } = useSession();
   const query = useQuery<Pet | null>(`${PETS}/${id}`, async () => {
     if (!/^\d{1,19}$/.test(id)) return null;
+    // `getPet` is deprecated.
     const [found] = await petstore.listPets({ ids: [BigInt(id)] }).page();
     return found ?? null;
   });

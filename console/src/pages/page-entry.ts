@@ -11,9 +11,9 @@ export interface PageEntry {
   /** Below `/console`. Parts that begin with a colon are parameters. */
   readonly path: string;
   readonly title: string;
-  /** The operation that the page needs. It is hidden from a key that may not use the operation. */
+  /** The operation that the page needs. The page is hidden from a key that may not use the operation. */
   readonly needs: OperationName;
-  /** True for a page of sandboxes: it is hidden from a live key. */
+  /** True for a page of sandboxes: the page is hidden from a live key. */
   readonly isForSandbox?: boolean;
   /** The group of the page in the navigation. A page without a group is reached from the page `under`. */
   readonly group?: (typeof groups)[number];

@@ -57,7 +57,6 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
     say(`Clock advanced by ${durationOf(seconds)}`);
     invalidate("");
   });
-  const kind = next?.kind.replace("_", " ") ?? "";
   const untilNext = next && Math.max(1, Math.ceil((Date.parse(next.next) - Date.parse(clock.now)) / 1000));
   return (
     <>
@@ -92,7 +91,7 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
               Reservations, limits and bans end as if the time had passed. The clock cannot be set back.
             </p>
             <div class="filters" role="group" aria-label="Advance the clock">
-              {untilNext && (
+              {next && untilNext && (
                 <button
                   type="button"
                   class="main"
@@ -121,7 +120,10 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
   );
 }
 
-/** Shows what a program gets when the service returns an error. The console sends the request only for this. */
+/**
+ * Shows what a program gets when the service returns an error. The client does not send the request, because it would
+ * retry, or sign the user out.
+ */
 function Simulate() {
   const { secret } = useSession();
   const [code, setCode] = useState(simulations[0] as string);

@@ -23,7 +23,7 @@ type Session =
 
 export const session = new Watchable<Session>({ kind: "starting" });
 
-/** How long the session waits for the first query of its page, in milliseconds. Rendering twice takes longer. */
+/** How long the first rendering waits for the first query of its page, in milliseconds. */
 const PREPARE_TIME = 200;
 
 let prepare: (petstore: Petstore) => Promise<unknown> | undefined;

@@ -3,7 +3,7 @@ import { type QueryInputs, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { FIGURES } from "./pets.ts";
 
-/** How many categories the figures name: those with the most animals. */
+/** The figures count the animals of at most this many categories, the largest. */
 const MAX_COUNTED = 100;
 
 /** How many animals are in a category; undefined if that is not known. */

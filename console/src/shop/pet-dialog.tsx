@@ -42,7 +42,8 @@ export function AddPet({ onClose }: { readonly onClose: () => void }) {
 export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [pet, setPet] = useState<Result<Pet>>();
-  const read = () => petstore.updatePet(id, {}); // changes nothing, and returns the animal with its ETag, which lists do not have
+  // `getPet` is deprecated, and lists have no ETag; a patch without changes returns one.
+  const read = () => petstore.updatePet(id, {});
   const reading = useAction(async () => setPet(await read())); // once: a form must not change while the user edits it
   useEffect(() => void reading.run(), []);
   const [conflict, setConflict] = useState<{ theirs: Pet; mine: PetPatch }>();

@@ -14,7 +14,7 @@ import { changeOrder, ORDERS, sell } from "./orders.ts";
 import { cacheNames, nameOf } from "./pet-name.tsx";
 import { PETS } from "./pets.ts";
 
-/** The number of an animal. It suggests the names of the newest available animals. */
+/** The id of an animal. It suggests those of the newest available animals, with their names. */
 function PetControl({ id, entry, change, described }: ControlProps) {
   const { petstore } = useSession();
   const list = useId();

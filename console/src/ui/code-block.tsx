@@ -16,7 +16,7 @@ export function CodeBlock({
         <h2>{title}</h2>
         <CopyButton text={text} what={what} />
       </header>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- only so can it be scrolled by keyboard */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it only if it has the focus */}
       <pre tabIndex={0} role="region" aria-label={title}>
         {text}
       </pre>

@@ -33,7 +33,7 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
     event.preventDefault();
     if (!ignoresEscape) onClose();
   };
-  const leave = (event: MouseEvent) => !ignoresEscape && event.target === element.current && onClose(); // beside the window
+  const leave = (event: MouseEvent) => !ignoresEscape && event.target === element.current && onClose(); // outside the dialog
   return (
     <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
       <div class="dialog">

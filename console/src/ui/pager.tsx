@@ -4,7 +4,7 @@ import { useShortcut } from "../shortcuts.tsx";
 /** How many earlier pages are stored. The browser's history is limited too, and each entry copies the list. */
 const MAX_BACK = 50;
 
-/** Links to the next and previous page of a list. The cursor is in the address; earlier ones are in the browser's history. */
+/** Buttons for the next and previous page of a list. The cursor is in the address; earlier ones are in the browser's history. */
 export function Pager({ next }: { readonly next: string | undefined }) {
   const { path, query, state } = usePlace();
   const trail = (state["trail"] ?? []) as readonly string[];

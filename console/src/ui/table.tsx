@@ -9,7 +9,7 @@ export interface Column<T> {
   /** Not shown on narrow screens. */
   readonly hidesOnNarrow?: boolean;
   readonly isNumber?: boolean;
-  /** Takes the width that the other columns leave. */
+  /** Wider than the other columns. */
   readonly fillsWidth?: boolean;
 }
 

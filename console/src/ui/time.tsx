@@ -34,7 +34,7 @@ function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boole
   return Date.now() + (isReal ? 0 : offset);
 }
 
-/** Keys, limits and requests use real time; everything in the shop uses its clock. */
+/** The expiry of keys, the reset of limits, and requests use real time; bans and everything in the shop use its clock. */
 interface Real {
   readonly isReal?: boolean;
 }

@@ -83,7 +83,7 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
   );
 }
 
-/** The faults of an invalid request by the names of its fields. That of a pair begins with its key. */
+/** The faults of an invalid request by the names of its fields. That of a pair starts with the key of the pair. */
 function faultsOf(error: unknown): Map<string, string> {
   const details = error instanceof PetstoreError ? (error.details ?? []) : [];
   return new Map(

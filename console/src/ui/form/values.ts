@@ -32,7 +32,7 @@ export function isWrongPair([key, value]: [string, string], index: number, pairs
   return key ? pairs.findIndex(([other]) => other === key) < index : value !== "";
 }
 
-/** The value of an entry, as operations accept it; undefined if it is not sent. Pairs that it had before are removed. */
+/** The value of an entry, as operations accept it; undefined if it is not sent. Pairs of `before` that it lacks are sent as null. */
 export function valueOf({ kind, canBeEmpty }: FieldDescription, entry: Entry | undefined, before?: Entry): unknown {
   if (kind === "pairs") {
     const removed = pairsIn(before).map(([key]) => [key, null]);
