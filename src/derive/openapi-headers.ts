@@ -54,8 +54,8 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   },
   ETag: {
     description:
-      "The entity tag. Send it as `If-None-Match` to get 304 while nothing has changed, or as `If-Match` to change the " +
-      "resource only if it is still this version.",
+      "The entity tag. Send it as `If-None-Match` to get 304 while nothing has changed. Operations that have the " +
+      "parameter `If-Match` change the resource only if it is still this version.",
     schema: { type: "string" },
     example: ENTITY_TAG,
   },
