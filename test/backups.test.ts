@@ -21,13 +21,14 @@ import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 let dataDir: string;
 let folder: string;
 let settings: Record<string, string>;
+let accountId: string;
 let key: string;
 
 beforeEach(async () => {
   [dataDir, folder] = [newDataDir(), newDataDir()];
   settings = { PETSTORE_BACKUP_DIR: folder };
-  const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"]);
-  key = (await runJson(dataDir, ["keys", "create", "--account", id])).key;
+  accountId = (await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"])).id;
+  key = (await runJson(dataDir, ["keys", "create", "--account", accountId])).key;
 });
 
 const programs: Program[] = [];
@@ -231,6 +232,45 @@ describe("a restore", () => {
     database.close();
     const { status, stderr } = await run("restore", backup, "--yes");
     expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+  });
+
+  test("of a backup of development is refused in production, and nothing is replaced", async () => {
+    await (await start()).end();
+    const backup = await takeBackup();
+    rmSync(file());
+    const inProduction = { ...settings, PETSTORE_ENV: "production" };
+    const { status, stderr } = await runCommand(dataDir, ["restore", backup, "--yes"], inProduction);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("belongs to development or staging")]);
+    expect(existsSync(file())).toBe(false);
+    expect((await run("restore", backup, "--yes")).status).toBe(0);
+  });
+
+  test("of a backup of production is possible in staging", async () => {
+    await (await start({ PETSTORE_ENV: "staging" })).end();
+    const store = new Database(file());
+    store.run("UPDATE store_environment SET environment = 'production'");
+    store.close();
+    const backup = await takeBackup();
+    const inStaging = { ...settings, PETSTORE_ENV: "staging" };
+    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inStaging)).status).toBe(0);
+  });
+
+  test("warns of a missing secret key if there are webhook endpoints", async () => {
+    expect((await run("restore", await takeBackup(), "--yes")).stderr).toBe("");
+    const program = await start();
+    const { key: admin } = await runJson(dataDir, ["keys", "create", "--account", accountId, "--scopes", "admin"]);
+    const headers = { Authorization: `Bearer ${admin}`, "Content-Type": "application/json" };
+    const body = JSON.stringify({ url: "https://example.org/hook" });
+    expect((await fetch(`${program.base}/webhook-endpoints`, { method: "POST", headers, body })).status).toBe(201);
+    await program.end();
+    const backup = await takeBackup();
+    expect((await run("restore", backup, "--yes")).stderr).toBe("");
+    rmSync(join(dataDir, "secret.key"));
+    const { status, stderr } = await run("restore", backup, "--yes");
+    expect([status, stderr]).toEqual([0, expect.stringContaining("has 1 webhook endpoint. Before the start,")]);
+    const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
+    const withKey = await runCommand(dataDir, ["restore", backup, "--yes"], { PETSTORE_SECRET_KEY: secretKey });
+    expect([withKey.status, withKey.stderr]).toEqual([0, ""]);
   });
 
   test("of a store that was copied without its log is refused", async () => {

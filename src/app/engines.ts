@@ -46,8 +46,11 @@ export interface Engine {
   inspect(): Promise<StoreState | undefined>;
   /** Copies the store into a file, and verifies the copy. Throws `StorageUnusable`. */
   backup(target: string): Contents;
-  /** Replaces the store, which no process may have open, with a copy of a backup. Throws `StorageUnusable`. */
-  restore(backup: string, now: Date): Restored;
+  /**
+   * Replaces the store, which no process may have open, with a copy of a backup, which `accept` may refuse by an error.
+   * Throws `StorageUnusable`.
+   */
+  restore(backup: string, now: Date, accept: (contents: Contents) => void): Restored;
 }
 
 /** The engine that the settings choose. */
@@ -80,9 +83,9 @@ function sqlite(dataDir: string): Engine {
       requireStore();
       return backupSqlite(file, target);
     },
-    restore: (backup, now) => {
+    restore: (backup, now, accept) => {
       requireNotInUse(file);
-      return restoreSqlite(backup, file, now);
+      return restoreSqlite(backup, file, now, accept);
     },
   };
 }

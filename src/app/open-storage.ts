@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import { type Config, isProduction } from "../config.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import type { Restored } from "../storage/sqlite/restore.ts";
 import type { Contents } from "../storage/sqlite/verify.ts";
@@ -51,7 +51,13 @@ export function restoreStorage(config: Config, backup: string, now: Date): Resto
   const claim = claimStore(config);
   try {
     if (claim.failure) throw new StorageUnusable(`The store cannot be locked: ${claim.failure.message}.`);
-    return engineOf(config).restore(backup, now);
+    return engineOf(config).restore(backup, now, ({ belongsToProduction }) => {
+      // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.
+      if (belongsToProduction !== false || !isProduction(config)) return;
+      throw new StorageUnusable(
+        `${backup} belongs to development or staging, but PETSTORE_ENV is production. Nothing was replaced.`,
+      );
+    });
   } finally {
     claim.release();
   }

@@ -1,6 +1,10 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { placeOf, restoreStorage } from "../app/open-storage.ts";
+import { SECRET_KEY_FILE } from "../domains/webhooks/secret-keys.ts";
+import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
+import { counted } from "../terminal/progress.ts";
 import { describeContents } from "./backups.ts";
 import type { ProgramCommand } from "./command.ts";
 
@@ -11,7 +15,8 @@ export const restore: ProgramCommand = {
   description:
     "Stop the service first. The backup is verified and copied. The old store and its write-ahead log stay in the same\n" +
     "folder, under names that end in the time. A backup of a newer release is refused; one of an older release gets the\n" +
-    "new schema at the next start. Afterwards, revoke again all keys that were revoked since the backup.",
+    "new schema at the next start. Production accepts no backup of another environment. Afterwards, revoke again all\n" +
+    "keys that were revoked since the backup.",
   args: ["FILE"],
   options: yesOption,
   run: async (given, context) => {
@@ -19,10 +24,21 @@ export const restore: ProgramCommand = {
     const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
     await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
     const { contents, replaced } = restoreStorage(config, file, new Date());
+    const { webhook_endpoints: endpoints = 0 } = contents.rows;
+    const keyFile = join(config.dataDir, SECRET_KEY_FILE);
+    const needsKey = endpoints > 0 && !existsSync(keyFile) && !context.settings(webhookSettings).PETSTORE_SECRET_KEY;
     const kept = replaced === undefined ? "" : ` The old store is now ${replaced}.`;
     return {
       json: { place, file, ...contents, replaced: replaced ?? null },
       text: `Restored ${file} to ${place}: ${describeContents(contents)}.${kept}`,
+      ...(needsKey && {
+        warning: {
+          code: "secret_key_missing",
+          message:
+            `The store has ${counted(endpoints, "webhook endpoint")}. Before the start, put the secret.key of its ` +
+            `service at ${keyFile}, or set PETSTORE_SECRET_KEY. Otherwise no webhook can be sent.`,
+        },
+      }),
     };
   },
 };

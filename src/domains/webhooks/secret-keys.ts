@@ -4,7 +4,8 @@ import { FileError } from "../../files/new-file.ts";
 import { readOrMake } from "../../files/read-or-make.ts";
 import { parseSecretKeys } from "./webhooks.settings.ts";
 
-const FILE = "secret.key";
+/** The name of the key's file in the folder of an embedded store. */
+export const SECRET_KEY_FILE = "secret.key";
 const BYTES = 32;
 
 /** A key from which secrets are derived. */
@@ -39,7 +40,7 @@ export class SecretKeys {
 export function openSecretKeys(listed: readonly Uint8Array[] = [], folder: string | undefined): SecretKeys | undefined {
   const [first, ...others] = listed;
   if (first) return new SecretKeys(first, ...others);
-  return folder === undefined ? undefined : new SecretKeys(keyIn(join(folder, FILE)));
+  return folder === undefined ? undefined : new SecretKeys(keyIn(join(folder, SECRET_KEY_FILE)));
 }
 
 function keyIn(file: string): Uint8Array {

@@ -2,6 +2,7 @@ import { constants, Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
+import { readStoreState } from "../store-state.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
 
 /** The contents of a verified store. */
@@ -10,6 +11,8 @@ export interface Contents {
   readonly schema: number;
   /** The number of rows of each table. */
   readonly rows: Readonly<Record<string, number>>;
+  /** Undefined if the store has no environment yet. */
+  readonly belongsToProduction: boolean | undefined;
 }
 
 /**
@@ -36,7 +39,12 @@ export function verifySqlite(file: string): Contents {
     if (faults.length > 0) throw new StorageUnusable(`${file} is damaged: ${faults[0]}.`);
     const tables = column(database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
     const rows = tables.map((name) => [name, Number(column(database as Database, `SELECT count(*) FROM ${name}`)[0])]);
-    return { schema, rows: Object.fromEntries(rows) as Record<string, number> };
+    const [environment] = column(database, readStoreState.environment);
+    return {
+      schema,
+      rows: Object.fromEntries(rows) as Record<string, number>,
+      belongsToProduction: environment === undefined ? undefined : environment === "production",
+    };
   } catch (error) {
     if (error instanceof StorageUnusable) throw error;
     throw new StorageUnusable(`${file} cannot be read as a store: ${(error as Error).message}.`, { cause: error });
