@@ -212,11 +212,13 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await webhooks.newShop();
     const receiver = webhooks.receiver(() => new Response(null, { status: received() > 1 ? 200 : 500 }));
     const received = () => receiver.received.length;
-    await webhooks.endpoint(receiver);
-    await webhooks.addPet("Rex");
+    await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    const petId = await webhooks.addPet("Rex");
     await webhooks.deliver();
+    await webhooks.call("POST", "/store/orders", { petId });
     const page = await ui.open("/sandbox", { key: webhooks.key });
     await page.getByText("1 webhook attempt, the next is due in").waitFor();
+    await page.getByText("1 reservation, the next is due in").waitFor();
     await button(page, "Advance until the next webhook attempt is due").click();
     await page.getByText(/^Clock advanced by /).waitFor();
     await webhooks.deliver();
