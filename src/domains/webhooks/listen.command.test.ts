@@ -1,10 +1,12 @@
 // `petstore listen` next to a running service. It knows only the service's address and a key.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { verifyWebhook } from "../../../client/src/index.ts";
+import { contextOf } from "../../../test/harness/commands.ts";
 import { startEventServer } from "../../../test/harness/event-server.ts";
 import { eventually, newDataDir, Program, runCommand } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { Receiver } from "../../../test/harness/webhooks.ts";
+import { run } from "../../cli/run.ts";
 
 const command = (...words: string[]) => [process.execPath, `${import.meta.dir}/../../main.ts`, "listen", ...words];
 
@@ -88,6 +90,28 @@ describe("petstore listen", () => {
     const [{ headers, body } = { headers: new Headers(), body: "" }] = failing.received;
     await verifyWebhook(body, headers, secret);
     expect(JSON.parse(body).data.id).toBe(2);
+  });
+
+  test("prints only JSON on standard output with --json, and nothing on standard error", async () => {
+    const server = startEventServer([{ events: [1, 2], stays: true }]);
+    toStop.push(() => server.stop());
+    const taking = receiver();
+    const stop = new AbortController();
+    const settings = { PETSTORE_KEY: key, PETSTORE_URL: server.base };
+    const { context, output } = contextOf(newDataDir(), settings, stop);
+    const ended = run(["listen", "--forward", `http://127.0.0.1:${taking.port}/hook`, "--json"], context);
+    const lines = await eventually(
+      async () => output.stdout.split("\n").filter(Boolean),
+      ({ length }) => length >= 4,
+    );
+    stop.abort();
+    expect([await ended, output.stderr]).toEqual([0, ""]);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { secret: expect.stringMatching(/^whsec_/), publicKey: expect.stringMatching(/^whpk_/) },
+      { message: expect.stringContaining("Following") },
+      { id: 1, type: "pet.created", status: 200 },
+      { id: 2, type: "pet.created", status: 200 },
+    ]);
   });
 
   test("reconnects when the stream ends or fails, without missing or repeating events", async () => {

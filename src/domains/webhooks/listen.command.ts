@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { exactJson } from "../../contract/serialize.ts";
 import {
   type Command,
   type CommandContext,
@@ -19,7 +20,8 @@ export const listenCommand: Command = {
   summary: "Forward the events of a sandbox to a program on this machine, as webhooks.",
   description:
     "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as " +
-    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once.",
+    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once. With --json, " +
+    "each line is an object.",
   example: "listen --forward http://127.0.0.1:3000/hook",
   options: {
     forward: { meaning: "Where to send the messages.", value: "URL", isRequired: true },
@@ -34,22 +36,28 @@ export const listenCommand: Command = {
     if (!key.startsWith("psk_test_")) {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
-    const say = (line: string) => context.output(`${line}\n`);
-    await say(`Secret: ${shownSecret(keys)}\nPublic key: ${shownPublicKey(keys)}`);
+    const print = (line: string, fields: object) => context.output(`${given.json ? exactJson(fields) : line}\n`);
+    const [secret, publicKey] = [shownSecret(keys), shownPublicKey(keys)];
+    await print(`Secret: ${secret}\nPublic key: ${publicKey}`, { secret, publicKey });
+    const say = (message: string) => print(message, { message });
     const feed = new EventFeed({ base, key, types, after, stop: context.stop, say });
-    let forwarded = 0;
     for await (const event of feed.events()) {
       const outcome = await forward(event, target, keys, context);
       if (context.stop.aborted) break;
-      forwarded++;
-      await say(`${event.id} ${event.type} ${outcome}`);
+      const shown = "error" in outcome ? `failed: ${outcome.error}` : outcome.status;
+      await print(`${event.id} ${event.type} ${shown}`, { id: BigInt(event.id), type: event.type, ...outcome });
     }
-    return { json: { forwarded }, text: "", printToStderr: true };
+    return { json: undefined, text: "" };
   },
 };
 
 /** Sends one message. Returns the status of the response, or why it failed. */
-async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop }: CommandContext): Promise<string> {
+async function forward(
+  event: FeedEvent,
+  target: URL,
+  keys: SigningKeys,
+  { stop }: CommandContext,
+): Promise<{ readonly status: number } | { readonly error: string }> {
   const id = messageId(shownPublicKey(keys), 0n, BigInt(event.id));
   const { type, at } = JSON.parse(event.json) as { type: string; at: string };
   // The event is copied as text: parsing and writing it would round its large integers.
@@ -63,9 +71,9 @@ async function forward(event: FeedEvent, target: URL, keys: SigningKeys, { stop 
       signal: AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]),
     });
     await response.body?.cancel();
-    return String(response.status);
+    return { status: response.status };
   } catch (error) {
-    return `failed: ${(error as Error).message}`;
+    return { error: (error as Error).message };
   }
 }
 
