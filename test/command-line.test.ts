@@ -62,11 +62,14 @@ describe("the first start", () => {
   });
 });
 
+const ofProduction = { PETSTORE_BASE_URL: "https://shop.test/v1" };
+
 describe("the start", () => {
   test.each([
     ["production without a base address", { PETSTORE_ENV: "production" }, true],
-    ["production with one", { PETSTORE_ENV: "production", PETSTORE_BASE_URL: "https://shop.test/v1" }, false],
-    ["staging", { PETSTORE_ENV: "staging" }, false],
+    ["production with one", { PETSTORE_ENV: "production", ...ofProduction }, false],
+    ["staging without a base address of its own", { PETSTORE_ENV: "staging", ...ofProduction }, true],
+    ["staging with one", { PETSTORE_ENV: "staging", PETSTORE_STAGING_BASE_URL: "https://shop.test/v1" }, false],
     ["development", { PETSTORE_ENV: "development" }, false],
   ])("logs a warning about links to a local address as expected: %s", async (_case, settings, warns) => {
     const started = await Program.start(newDataDir(), settings);
@@ -129,7 +132,11 @@ describe("the start", () => {
     ["debug", ["debug", "info"]],
     ["info", ["info"]],
   ])("logs at level %s only lines of the levels %j", async (level, levels) => {
-    const program = await Program.start(newDataDir(), { PETSTORE_ENV: "staging", PETSTORE_LOG_LEVEL: level });
+    const program = await Program.start(newDataDir(), {
+      PETSTORE_ENV: "staging",
+      PETSTORE_STAGING_BASE_URL: "https://staging.test/v1",
+      PETSTORE_LOG_LEVEL: level,
+    });
     const lines = program.output
       .trim()
       .split("\n")

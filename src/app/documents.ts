@@ -20,9 +20,19 @@ import { clientModule, clientPackage } from "./client-package.ts";
 import { referenceBundle } from "./reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
 
+/** The setting that has the base address of the environment. */
+export function baseSetting({ environment }: Config): "PETSTORE_BASE_URL" | "PETSTORE_STAGING_BASE_URL" {
+  return environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
+}
+
+/** The value of that setting; undefined if it is unset. */
+export function configuredBase(config: Config): string | undefined {
+  return baseSetting(config) === "PETSTORE_BASE_URL" ? config.baseUrl : config.stagingBaseUrl;
+}
+
 /** The base address, as clients see it, of a process that listens on this host and port. */
 export function baseAddress(config: Config, host: string, port: number): string {
-  const configured = config.environment === "staging" ? config.stagingBaseUrl : config.baseUrl;
+  const configured = configuredBase(config);
   if (configured) return configured;
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}/v1`;

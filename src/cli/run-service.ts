@@ -1,4 +1,5 @@
 import { App, type AppOptions } from "../app/app.ts";
+import { baseSetting, configuredBase } from "../app/documents.ts";
 import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/serving-claim.ts";
 import type { Config } from "../config.ts";
@@ -69,8 +70,8 @@ async function runClaimed(
   });
   claim.announce(app.base);
   if (claim.failure) app.log.warn("data_folder_not_locked", { reason: claim.failure.message });
-  if (config.environment === "production" && config.baseUrl === undefined) {
-    app.log.warn("base_url_not_set", { address: app.base });
+  if (config.environment !== "development" && configuredBase(config) === undefined) {
+    app.log.warn("base_url_not_set", { setting: baseSetting(config), address: app.base });
   }
   const mayBeFirstStart = config.environment === "development" && !stop.aborted;
   const issued = mayBeFirstStart ? await app.firstStart() : undefined;

@@ -141,8 +141,8 @@ export const logEvents = {
   },
   base_url_not_set: {
     level: "warn",
-    message: "PETSTORE_BASE_URL is not set. Links in responses lead to the address that the service listens on.",
-    fields: ["address"],
+    message: "The setting is not set. Links in responses lead to the address that the service listens on.",
+    fields: ["setting", "address"],
   },
   worker_ready: { level: "info", message: "A worker serves requests.", fields: ["worker", "pid"] },
   worker_hung: {

@@ -1,4 +1,4 @@
-import { baseAddress } from "../../app/documents.ts";
+import { baseAddress, baseSetting } from "../../app/documents.ts";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
@@ -65,8 +65,7 @@ export async function checkAddress(config: Config): Promise<Finding[]> {
           ? failed("service", `Another program responds at ${at}.`, "Stop it, or set another PETSTORE_PORT.")
           : failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
   if (environment !== "development" && base.startsWith("http:")) {
-    const name = environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
-    const advice = `Set ${name} to the https address that clients use. Links in responses start with it.`;
+    const advice = `Set ${baseSetting(config)} to the https address that clients use. Links in responses start with it.`;
     return [service, warning("base address", `${base} has no TLS.`, advice)];
   }
   if (served === undefined)
