@@ -155,7 +155,11 @@ describe("accounts and keys", () => {
       "--plan must be one of free, pro, business, enterprise.",
     ],
     [["accounts", "create", "--plan", "free"], 2, "accounts create needs --name."],
-    [["accounts", "create", "--name", "x", "--plan", "enterprise"], 1, "The plan enterprise needs a quota"],
+    [
+      ["accounts", "create", "--name", "x", "--plan", "enterprise"],
+      2,
+      "--plan enterprise needs --per-minute and --per-day.",
+    ],
     [
       ["accounts", "create", "--name", "x", "--plan", "free", "--per-minute", "1", "--per-day", "1"],
       1,

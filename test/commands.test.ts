@@ -228,7 +228,7 @@ describe("with --json, errors are JSON, too:", () => {
     ],
     [["accounts", "list"], { PETSTORE_PROT: "1" }, 1, "invalid_settings", "PETSTORE_PORT"],
     [["accounts", "list"], {}, 1, "storage_unusable", "There is no store at "],
-    [["accounts", "create", "--name", "x", "--plan", "enterprise"], {}, 1, "invalid_quota", "needs a quota"],
+    [["accounts", "create", "--name", "x", "--plan", "enterprise"], {}, 2, "invalid_command_line", "--per-day"],
     [["import", "none.csv"], {}, 1, "file_error", "none.csv"],
   ])("%j with %j", async (words, environment, expected, code, part) => {
     const { status, stdout, stderr } = await runHere([...words, "--json"], environment);

@@ -7,7 +7,7 @@ import { withStore } from "../../terminal/with-store.ts";
 import { AccountStore } from "./accounts.store.ts";
 import type { Account } from "./accounts.ts";
 import { noSuchAccount } from "./operator-error.ts";
-import { type Plan, planNames } from "./plans.ts";
+import { type Plan, planNames, plans } from "./plans.ts";
 
 /** Runs work on the accounts of the store, and closes it. Rejects like `withStore`. */
 function withAccounts<T>(
@@ -193,7 +193,10 @@ function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Quota | un
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(", ")}.`);
   const perMinute = readCount("per-minute", options["per-minute"]);
   const perDay = readCount("per-day", options["per-day"]);
-  if (perMinute === undefined && perDay === undefined) return { plan, quota: undefined };
+  if (perMinute === undefined && perDay === undefined) {
+    if (plans[plan] === "custom") throw new UsageError(`--plan ${plan} needs --per-minute and --per-day.`);
+    return { plan, quota: undefined };
+  }
   if (perMinute === undefined || perDay === undefined) {
     throw new UsageError("--per-minute and --per-day go together.");
   }
