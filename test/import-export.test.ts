@@ -127,7 +127,7 @@ describe("petstore import", () => {
     [["import", "a.csv", "--ids", "drop"], 2, "--ids must be keep or new. See --help.\n"],
     [["import", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
     [["import", "/tmp", "--format", "csv"], 1, "/tmp is a folder. Nothing was added.\n"],
-    [["export", "/nowhere/a.csv"], 1, "/nowhere/a.csv does not exist.\n"],
+    [["export", "/nowhere/a.csv"], 1, "The folder /nowhere does not exist.\n"],
     [["export", "/dev/null", "--format", "csv", "--force"], 1, "/dev/null is not a file that can be replaced.\n"],
   ])("fails with a reason, like an export: %j", async (words, expected, message) => {
     const { status, stdout, stderr } = await runInProcess(await newStore(), words);

@@ -17,6 +17,7 @@ export class FileError extends Error {
  * `FileError`, or with an error of `pieces`, and then leaves no new file, unless only the sync of the folder failed.
  */
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
+  if (!existsSync(dirname(name))) throw new FileError(`The folder ${dirname(name)} does not exist.`);
   const isThere = existsSync(name);
   if (isThere && !mayReplace) throw exists(name);
   const path = isThere ? realpathSync(name) : name;
