@@ -135,7 +135,7 @@ export class PetImportStore {
     note(await this.#staging.all(repeatedIds, faults.most), "is on an earlier line too");
     note(
       await this.#staging.all(assignedIds, from, idsAbove, faults.most),
-      `was assigned before; kept ids must be above ${idsAbove}, the last id that the shop has assigned`,
+      `is not above ${idsAbove}, the last id that the shop has assigned`,
     );
   }
 

@@ -88,7 +88,7 @@ const rex = { name: "Rex", categoryId: 1n };
 const addRex = async () => (await storage.write(() => new PetStore(storage).add(operator(shop), rex))) as Pet;
 const addAndRemove = async () => removePet((await addRex()).id);
 const givenBefore = (id: number, last: number) =>
-  `/id ${id} was assigned before; kept ids must be above ${last}, the last id that the shop has assigned`;
+  `/id ${id} is not above ${last}, the last id that the shop has assigned`;
 const removePet = (id: bigint) => storage.write(() => new PetStore(storage).delete(operator(shop), id, () => true));
 const count = async () => Number((await storage.first(countPets))?.animals);
 const names = async () => (await pets()).map(({ name }) => name);
