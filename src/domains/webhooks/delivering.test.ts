@@ -358,6 +358,7 @@ describe("a redelivery", () => {
     ]);
     expect(await again({ from: third, to: fourth })).toEqual([{ from: third, to: fourth }, [third, fourth]]);
     expect(await again({ from: fourth })).toEqual([{ from: fourth, to: last }, [fourth, last]]);
+    expect((await again({ from: 0, to: third }))[0]).toEqual({ from: 1, to: third });
     expect(await again({})).toEqual([
       { from: 1, to: last },
       [...originals.keys()].toSorted((one, other) => one - other),

@@ -44,7 +44,10 @@ export class RedeliveryStore {
     const delivery = deliveryId === undefined ? undefined : yield* first(deliveryById, shop, endpointId, deliveryId);
     if (deliveryId !== undefined && delivery?.event_id == null) return "no delivery";
     const single = delivery?.event_id ?? undefined;
-    const range = { from: single ?? from ?? oldest, to: single ?? minimum(to ?? last, last) };
+    const range = {
+      from: single ?? (from === undefined ? oldest : maximum(from, 1n)),
+      to: single ?? minimum(to ?? last, last),
+    };
     if (range.from < oldest) return { refused: "expired", first: oldest };
     if (range.from > range.to) return "no range";
     const isAdded = yield* this.#add(caller, endpointId, single === undefined ? "range" : "single", range);
@@ -66,6 +69,10 @@ export class RedeliveryStore {
     yield* all(insertRedelivery, shop, endpointId, id, kind, range.from, range.to);
     return true;
   }
+}
+
+function maximum(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 function minimum(one: bigint, other: bigint): bigint {
