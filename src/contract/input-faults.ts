@@ -50,6 +50,8 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       return [{ path, message: `${ofKey(error)}must have at most ${count(params["limit"], "character")}` }];
     case "maxProperties":
       return [{ path, message: `must have at most ${count(params["limit"], "pair")}` }];
+    case "minItems":
+      return [{ path, message: `must have at least ${count(params["limit"], "item")}` }];
     case "maxItems":
       return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
     case "format": // the only format that inputs use

@@ -24,6 +24,12 @@ const call = (method: string, path: string, more: Call = {}) => service.call(met
 const create = (body: object) => call("POST", "/webhook-endpoints", { body });
 const updates = () => call("GET", "/events?type=webhook_endpoint.updated&limit=100");
 
+test("an empty list of types is refused with the least number of items", async () => {
+  key = await newKey();
+  const { status, json } = await create({ url, types: [] });
+  expect([status, json.details]).toEqual([400, [{ path: "/body/types", message: "must have at least 1 item" }]]);
+});
+
 describe("an endpoint", () => {
   beforeAll(async () => {
     key = await newKey();
