@@ -30,11 +30,19 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
-    if (!validator.Check(value))
-      faults.push(...faultsOf(validator, value, closed, "/query", "query parameter of this operation"));
+    if (!validator.Check(value)) {
+      const found = faultsOf(validator, value, closed, "/query", "query parameter of this operation");
+      faults.push(...found.map((fault) => withPlusAdvice(fault, texts)));
+    }
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
   return remembering(read);
+}
+
+/** In a query, a `+` stands for a space: the offset of a time has lost its sign. */
+function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault {
+  const text = texts.get(fault.path.slice("/query/".length)) ?? "";
+  return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
 }
 
 /** Caches the latest valid results, because clients repeat few queries often. */

@@ -152,6 +152,19 @@ describe("sort, reference, since and until", () => {
     },
   );
 
+  test("says how to write a plus sign in a time", async () => {
+    const { status, json } = await list("?since=2026-11-21T14:00:00+02:00");
+    expect([status, json.details]).toEqual([
+      400,
+      [
+        {
+          path: "/query/since",
+          message: "must be a date and time with an offset, such as 2026-11-21T12:00:00Z; write + as %2B",
+        },
+      ],
+    ]);
+  });
+
   test("all filters, orders and page sizes together return each matching order once", async () => {
     const whole: ShownOrder[] = (await list()).json;
     const moment = fc.integer({ min: -1, max: 7 }).map(at);
