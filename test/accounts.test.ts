@@ -171,6 +171,7 @@ describe("accounts and keys", () => {
       "at least 1",
     ],
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
+    [["keys", "list", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode must be live or test."],
     [["accounts", "show", "acc_none"], 1, "There is no account acc_none."],
     [["accounts", "rename", "acc_none", "x"], 1, "There is no account acc_none."],

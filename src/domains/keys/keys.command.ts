@@ -3,6 +3,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
+import { noSuchAccount } from "../accounts/operator-error.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
 import { banEndsOf, withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";
@@ -43,9 +45,11 @@ const listKeys: Command = {
     unused: { meaning: "Only valid keys that were not used for this long, such as 30m, 24h or 90d.", value: "TIME" },
   },
   run: ({ options }, context) => {
+    const { account } = options;
     const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
     return withKeys(context, async (store, storage) => {
-      const [all, now] = [await store.list(options["account"]), Date.now()];
+      if (account !== undefined && !(await new AccountStore(storage).get(account))) throw noSuchAccount(account);
+      const [all, now] = [await store.list(account), Date.now()];
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));
       const bans = await findBans(context, storage, valid);
@@ -63,9 +67,7 @@ const listKeys: Command = {
       return {
         json: keys.map((key) => listed(key, bans)),
         text:
-          rows.length > 0
-            ? table(headings, rows)
-            : `There are no ${unused === undefined ? "keys yet" : "unused keys"}.`,
+          rows.length > 0 ? table(headings, rows) : `There are no ${unused === undefined ? "keys" : "unused keys"}.`,
         ...(bans.problem && { warning: bans.problem }),
       };
     });
