@@ -258,7 +258,7 @@ export interface KeyStrikes {
 export interface KeyBan {
   /** Why the key is banned. */
   readonly reason: string;
-  /** When the ban ends. */
+  /** When the ban ends, in real time. */
   readonly endsAt: string;
 }
 

@@ -27,7 +27,7 @@ export const banField = {
     Type.Object(
       {
         reason: Type.String({ description: "Why the key is banned." }),
-        endsAt: Timestamp({ description: "When the ban ends." }),
+        endsAt: Timestamp({ description: "When the ban ends, in real time." }),
       },
       { title: "KeyBan", description: "The ban of the key. Absent if it is not banned." },
     ),
