@@ -68,6 +68,7 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const { stdout } = await command("bans", "lift", banned.id);
   expect(stdout).toStartWith(`The ban of key ${banned.id} (`);
   await eventually(statuses, (all) => all.every((status) => status === 200));
+  expect(Date.now()).toBeLessThan(Date.parse(row.endsAt)); // it was lifted, and has not ended by itself
   expect(await runJsonInProcess(program.dataDir, ["bans", "list"], settings)).toEqual([]);
   const again = await command("bans", "lift", banned.id);
   expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
