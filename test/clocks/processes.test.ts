@@ -9,6 +9,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** The rest of a ban of 60 s, however slow the machine is. */
 const someRest = { from: 1, to: 60 };
+/** Milliseconds by which two responses may differ about one end: they round to seconds, and take some time. */
+const ROUNDING = 5_000;
 
 /** The service with a wall clock that is wrong by `error` milliseconds. With `only`, it does not know the time since boot. */
 const serve = (error: number, ...only: "wall clock only"[]) => [
@@ -22,6 +24,8 @@ interface Asked {
   readonly text: string;
   /** Seconds. */
   readonly retryAfter: number;
+  /** When the response says that the ban ends, in milliseconds of this process's monotonic clock. */
+  readonly endsAt: number;
   /** What the response's reset is later than its `Retry-After` from now by the service's clock, in seconds. */
   readonly disagreement: number;
 }
@@ -29,24 +33,26 @@ interface Asked {
 async function ask(base: string, key: string, error: number): Promise<Asked> {
   const { headers, text = "" } = await new Client(base, key).call("GET", "/pets?limit=1");
   const retryAfter = Number(headers.get("retry-after"));
+  const endsAt = performance.now() + retryAfter * 1000;
   const now = Math.floor((Date.now() + error) / 1000);
-  return { text, retryAfter, disagreement: Number(headers.get("x-ratelimit-reset")) - retryAfter - now };
+  return { text, retryAfter, endsAt, disagreement: Number(headers.get("x-ratelimit-reset")) - retryAfter - now };
 }
 
 /**
- * Bans a key, kills the service, and starts it again with a wall clock that is wrong by `error`. Returns the response to
- * the key.
+ * Bans a key, kills the service, and starts it again with a wall clock that is wrong by `error`. Returns the responses to
+ * the key before and after that.
  */
-async function afterRestart(error: number, ...only: "wall clock only"[]): Promise<Asked> {
+async function overRestart(error: number, ...only: "wall clock only"[]): Promise<[before: Asked, after: Asked]> {
   const dataDir = newDataDir();
   const first = await Program.start(dataDir, environment, serve(0, ...only));
   const key = await newKey(dataDir, { perMinute: 3, perDay: 1_000 });
-  while (!(await ask(first.base, key, 0)).text.includes('"key_banned"'));
+  let before = await ask(first.base, key, 0);
+  while (!before.text.includes('"key_banned"')) before = await ask(first.base, key, 0);
   await first.end("SIGKILL");
   const second = await Program.start(dataDir, environment, serve(error, ...only));
-  const asked = await ask(second.base, key, error);
+  const after = await ask(second.base, key, error);
   await second.end("SIGKILL");
-  return asked;
+  return [before, after];
 }
 
 describe("a ban survives a kill and ends at its announced time, although the wall clock was set", () => {
@@ -58,14 +64,16 @@ describe("a ban survives a kill and ends at its announced time, although the wal
     ["forward by a day", DAY],
     ["to 2030-12-05", Date.UTC(2030, 11, 5) - Date.now()],
   ])("%s while the service was down", async (_, error) => {
-    const { text, retryAfter, disagreement } = await afterRestart(error);
+    const [before, { text, retryAfter, endsAt, disagreement }] = await overRestart(error);
     expect(text).toContain('"key_banned"');
     expect(retryAfter).toBeGreaterThanOrEqual(someRest.from);
     expect(retryAfter).toBeLessThanOrEqual(someRest.to);
+    expect(Math.abs(endsAt - before.endsAt)).toBeLessThanOrEqual(ROUNDING);
     expect([-1, 0, 1]).toContain(disagreement);
   });
 
   test("control: does not with the wall clock only", async () => {
-    expect((await afterRestart(DAY, "wall clock only")).text).not.toContain('"key_banned"');
+    const [, { text }] = await overRestart(DAY, "wall clock only");
+    expect(text).not.toContain('"key_banned"');
   });
 });
