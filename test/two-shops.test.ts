@@ -10,8 +10,8 @@ import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
 const all: readonly Operation[] = domains.flatMap(({ operations }) => operations);
-/** Operations on data of the shop. Operations on keys and usage have separate tests, and return random values. */
-const operations = all.filter(({ tag }) => tag.name !== "account");
+/** Operations on data of the shop. Operations on keys, usage and webhooks have separate tests, and return random values. */
+const operations = all.filter(({ tag }) => tag.name !== "account" && tag.name !== "webhooks");
 /** Ordered so that each finds the data it needs: first operations that create, then those that read, then the others. */
 const ordered = operations.toSorted((one, other) => rank(one) - rank(other));
 
@@ -54,8 +54,8 @@ function send(key: string, operation: Operation, { headers = {}, query = "" }: E
 }
 
 /** Sends every operation with every filter, and some with an Idempotency-Key that each shop uses. */
-async function transcript(key: string): Promise<unknown[]> {
-  const responses: unknown[] = [];
+async function transcript(key: string): Promise<unknown[][]> {
+  const responses: unknown[][] = [];
   for (const operation of ordered) {
     const headers: Record<string, string> = takesIdempotencyKey(operation)
       ? { "Idempotency-Key": "same-in-each-shop" }
@@ -79,7 +79,9 @@ test("every operation returns the same in a shop after another shop has data", a
   for (let petId = 1; petId <= 9; petId++) await service.call("POST", "/store/orders", { key: other, body: { petId } });
   const after = await transcript(await newShop());
   expect(before.length).toBeGreaterThan(operations.length);
-  expect(before.filter((response) => String((response as unknown[])[2]).startsWith("2")).length).toBeGreaterThan(5);
+  const statuses = before.map((response) => response.find((part) => typeof part === "number"));
+  expect(statuses.filter((status) => status === 403)).toEqual([]);
+  expect(statuses.filter((status) => status && status < 300).length).toBeGreaterThan(operations.length);
   expect(after).toEqual(before);
 });
 
@@ -97,7 +99,7 @@ test("a cursor of one shop is refused in another", async () => {
   for (const operation of operations.filter(({ paged }) => paged)) {
     const { headers } = await send(one, operation, { query: "?limit=1" });
     const cursor = /cursor=([^>&]+)>/.exec(headers.get("link") ?? "")?.[1];
-    if (cursor === undefined) continue;
+    expect([operation.name, cursor]).toEqual([operation.name, expect.any(String) as string]);
     walked++;
     const query = `?limit=1&cursor=${cursor}`;
     const foreign = await send(other, operation, { query });

@@ -108,6 +108,47 @@ test("an attempt is listed for seven days", async () => {
   expect(await webhooks.deliveries(id)).toEqual([]);
 });
 
+test("an endpoint and its attempts are unknown in another account, which changes nothing about them", async () => {
+  const receiver = webhooks.receiver();
+  const { id, publicKey } = await webhooks.endpoint(receiver);
+  await webhooks.addPet();
+  await webhooks.deliver();
+  const [{ id: deliveryId }] = await webhooks.deliveries(id);
+  const { key } = webhooks;
+  await webhooks.addShop();
+  const own = await webhooks.endpoint(webhooks.receiver());
+  for (const [method, endpoint, operation, body, code] of [
+    ["POST", id, "rotate-secret", undefined, "webhook_endpoint_not_found"],
+    ["POST", id, "test", undefined, "webhook_endpoint_not_found"],
+    ["POST", id, "redeliver", {}, "webhook_endpoint_not_found"],
+    ["POST", id, "redeliver", { deliveryId }, "webhook_endpoint_not_found"],
+    ["GET", id, "deliveries", undefined, "webhook_endpoint_not_found"],
+    ["GET", id, `deliveries/${deliveryId}`, undefined, "webhook_endpoint_not_found"],
+    ["POST", own.id, "redeliver", { deliveryId }, "webhook_delivery_not_found"],
+    ["GET", own.id, `deliveries/${deliveryId}`, undefined, "webhook_delivery_not_found"],
+  ] as const) {
+    const { status, json } = await webhooks.call(method, `/webhook-endpoints/${endpoint}/${operation}`, body);
+    expect([operation, status, json.code]).toEqual([operation, 404, code]);
+  }
+  await webhooks.deliver();
+  webhooks.key = key;
+  expect([receiver.received.length, (await webhooks.getEndpoint(id)).publicKey]).toEqual([1, publicKey]);
+});
+
+test("an endpoint, its attempts and one of them are returned with 304 for their entity tags", async () => {
+  const { id } = await webhooks.endpoint(webhooks.receiver());
+  await webhooks.addPet();
+  await webhooks.deliver();
+  const [delivery] = await webhooks.deliveries(id);
+  for (const path of ["", "/deliveries", `/deliveries/${delivery.id}`]) {
+    const get = (headers = {}) =>
+      webhooks.service.call("GET", `/webhook-endpoints/${id}${path}`, { key: webhooks.key, headers });
+    const { status, headers } = await get();
+    const again = await get({ "If-None-Match": headers.get("etag") ?? "" });
+    expect([path, status, again.status, again.text]).toEqual([path, 200, 304, ""]);
+  }
+});
+
 describe("events about one animal", () => {
   test("arrive in order, in parallel with those about others", async () => {
     const receiver = webhooks.receiver();
