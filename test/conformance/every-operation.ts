@@ -15,6 +15,9 @@ function validCall(operation: Operation): Call {
   return body === undefined ? {} : { body };
 }
 
+/** Operations whose example names a random identifier, so that they find nothing. Their own tests get a 304 from them. */
+const findNothing = ["getRequest", "getWebhookEndpoint", "listWebhookDeliveries", "getWebhookDelivery"];
+
 /** Every header that a script on another site may need to send. */
 const sendable = [
   "authorization",
@@ -52,6 +55,15 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
   function send(operation: Operation, call: Call = {}) {
     return service.call(operation.method, pathOf(operation), { ...validCall(operation), ...call });
+  }
+
+  /** The key of a shop in which what was added has the id 1, which valid calls name. */
+  async function keyOfFilledShop(): Promise<string> {
+    const owner = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    // A category gets no id that an animal names, so it comes first; and an order needs an animal, so all come twice.
+    const adding = operations.filter(({ response }) => response.location).toReversed();
+    for (const operation of [...adding, ...adding]) await send(operation, { key: owner.key });
+    return owner.key;
   }
 
   /** Sends bytes as the body, which no client does for an operation that has none. */
@@ -277,14 +289,16 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       });
 
       test("returns 304 for its entity tag", async () => {
-        const { status, headers } = await send(operation, { key });
+        const reader = operation.params ? await keyOfFilledShop() : key;
+        const { status, headers } = await send(operation, { key: reader });
         const tag = headers.get("etag");
-        if (status !== 200 || !isCacheable(operation)) return expect(tag).toBeNull();
+        if (!isCacheable(operation)) return expect(tag).toBeNull();
+        if (status !== 200) return expect(findNothing).toContain(operation.name);
         for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
-          const again = await send(operation, { key, headers: { "If-None-Match": sent as string } });
+          const again = await send(operation, { key: reader, headers: { "If-None-Match": sent as string } });
           expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", tag]);
         }
-        expect((await send(operation, { key, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+        expect((await send(operation, { key: reader, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
       });
     }
 
