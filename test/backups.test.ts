@@ -106,7 +106,7 @@ describe("the service", () => {
     expect(await again.end()).toBe(0);
   });
 
-  test("reports a backup that fails, keeps the old ones, and continues", async () => {
+  test("reports a backup that fails, and continues", async () => {
     writeFileSync(join(folder, "in the way"), "");
     const program = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_DIR: join(folder, "in the way") });
     await program.until(() => program.output.includes('"event":"backup_failed"'));
@@ -116,7 +116,7 @@ describe("the service", () => {
     await add(program, "Rex");
   });
 
-  test("takes none on PostgreSQL, and logs this at the start", async () => {
+  test("is refused on PostgreSQL, with the reason", async () => {
     const { status, stderr } = await runCommand(dataDir, ["serve"], {
       PETSTORE_BACKUP_EVERY: "1h",
       PETSTORE_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
@@ -309,8 +309,11 @@ describe("a restore", () => {
   });
 
   test("asks for confirmation, and does nothing without it", async () => {
-    const { status, stderr } = await run("restore", await takeBackup());
+    const backup = await takeBackup();
+    await runJson(dataDir, ["accounts", "create", "--name", "Later", "--plan", "pro"]);
+    const { status, stderr } = await run("restore", backup);
     expect([status, stderr]).toEqual([2, expect.stringContaining("Add --yes to do it.")]);
+    expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(2);
   });
 
   test("makes the restored store readable by its owner only", async () => {
