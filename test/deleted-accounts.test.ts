@@ -71,7 +71,7 @@ describe("a deleted account", () => {
     expect(service.logLines.filter((line) => line.includes('"account_deleted"'))).toHaveLength(1);
   });
 
-  test("is removed by the next service that starts, however often one is stopped in between", async () => {
+  test("is removed by the next service that starts, also if one is stopped in between", async () => {
     let service = await TestService.start();
     const { account, key } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL);
     const shop = await service.shop(account.id);

@@ -124,7 +124,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("after a reset, all workers have the new data, which contains no write that was in flight", async () => {
+  test("after a reset, all workers have the new data, which contains no write that was answered before it", async () => {
     const { call, ofEach, storage } = await newSandbox();
     const create = (name: string) => call("POST", "/pets", { name, categoryId: 1 });
     for (let round = 0; round < 3; round++) {

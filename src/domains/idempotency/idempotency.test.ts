@@ -281,7 +281,7 @@ describe("a response is", () => {
     expect((await create("a")).json.code).toBe("invalid_api_key");
   });
 
-  test("deleted after 24 hours, in bounded parts", async () => {
+  test("deleted after 24 hours", async () => {
     for (const name of ["a", "b", "c"]) await create(name);
     service.clock.advance(24 * HOUR - 1);
     await create("d");

@@ -259,7 +259,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await Promise.all(reads)).toEqual([[{ done: 1 }], [{ done: 2 }]] as never);
   });
 
-  test("rejects what it cannot do while it has no free connection", async () => {
+  test("recovers after it had no free connection", async () => {
     const server = await startServer(["max_connections=12", "superuser_reserved_connections=1"]);
     await server.run("CREATE ROLE clerk LOGIN; GRANT ALL ON SCHEMA public TO clerk");
     const load = new Load(await open(server.url().replace("petstore@", "clerk@")));
