@@ -59,7 +59,12 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
   const faults: [string, () => unknown, () => unknown][] = [
     ["killed", () => server.kill(), () => server.restart()],
     ["frozen", () => server.freeze(), () => server.thaw()],
-    ["slower than 50 ms", () => server.command("CLIENT", "PAUSE", 3_000), () => {}], // which ends by itself
+    // Each decision and each probe writes.
+    [
+      "slower than 50 ms",
+      () => server.command("CLIENT", "PAUSE", 600_000, "WRITE"),
+      () => server.command("CLIENT", "UNPAUSE"),
+    ],
     ["out of memory", () => outOfMemory(1), () => outOfMemory(0)],
     [
       "made a replica",
