@@ -21,6 +21,8 @@ interface Shown {
 interface Found {
   walks: number;
   animals: number;
+  /** The highest id of an animal that was acknowledged. */
+  acknowledged: number;
   /** Animals that a walk left out, or showed twice. */
   readonly faults: string[];
 }
@@ -33,6 +35,7 @@ async function walk(client: Client, found: Found): Promise<void> {
   let last = { path: "/pets?limit=100", id: 0 };
   // On a busy machine, walks can be faster than writers.
   for (; found.walks < WALKS || found.animals <= WALKS; found.walks++) {
+    const { acknowledged } = found;
     for (let { path, id } = last; ; ) {
       const { text = "", headers } = await client.call("GET", path);
       for (const animal of JSON.parse(text) as Shown[]) {
@@ -41,7 +44,10 @@ async function walk(client: Client, found: Found): Promise<void> {
         found.animals++;
       }
       const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
-      if (next === undefined) break;
+      if (next === undefined) {
+        if (id < acknowledged) found.faults.push(`a walk ended at ${id}, before ${acknowledged}`);
+        break;
+      }
       path = next;
       last = { path, id };
     }
@@ -66,10 +72,13 @@ describe.skipIf(postgresMissing !== undefined)("reading all pages alongside 64 w
       Array.from({ length: PROCESSES }, () => Program.start(newDataDir(), settings, command)),
     );
     const clientOf = (index: number) => new Client((programs[index % PROCESSES] as Program).base, key);
-    const found: Found = { walks: 0, animals: 0, faults: [] };
+    const found: Found = { walks: 0, animals: 0, acknowledged: 0, faults: [] };
     const load = { isOver: false };
     const write = async (client: Client) => {
-      while (!load.isOver) await client.call("POST", "/pets", '{"name":"Rex","categoryId":1}');
+      while (!load.isOver) {
+        const { text = "" } = await client.call("POST", "/pets", '{"name":"Rex","categoryId":1}');
+        found.acknowledged = Math.max(found.acknowledged, (JSON.parse(text) as Shown).id);
+      }
     };
     const writers = Array.from({ length: WRITERS }, (_, index) => write(clientOf(index)));
     await Promise.all(Array.from({ length: PROCESSES }, (_, index) => walk(clientOf(index), found)));
