@@ -255,6 +255,12 @@ describe("a restore", () => {
     expect((await runCommand(dataDir, ["restore", backup, "--yes"], inStaging)).status).toBe(0);
   });
 
+  test("to PostgreSQL is refused without a question", async () => {
+    const address = { PETSTORE_DATABASE_URL: "postgres://petstore@127.0.0.1:1/petstore" };
+    const { status, stderr } = await runCommand(dataDir, ["restore", "backup.db"], address);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("PostgreSQL has its own tools")]);
+  });
+
   test("warns of a missing secret key if there are webhook endpoints", async () => {
     expect((await run("restore", await takeBackup(), "--yes")).stderr).toBe("");
     const program = await start();

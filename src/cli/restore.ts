@@ -22,7 +22,8 @@ export const restore: ProgramCommand = {
   run: async (given, context) => {
     const { config, folder } = context;
     const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
-    await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
+    // A store in PostgreSQL is refused, so there is nothing to confirm.
+    if (!config.database) await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
     const { contents, replaced } = restoreStorage(config, file, new Date());
     const { webhook_endpoints: endpoints = 0 } = contents.rows;
     const keyFile = join(config.dataDir, SECRET_KEY_FILE);
