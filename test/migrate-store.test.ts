@@ -265,6 +265,14 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     if (process.env["TORTURE"]) console.log(`${rows} rows in ${seconds} s`);
   });
 
+  test("names a database that it cannot open", async () => {
+    const { status, stderr } = await runCommand(dataDir, move("nowhere"));
+    expect([status, stderr]).toEqual([
+      1,
+      `The store in ${shown("nowhere")} cannot be opened: database "nowhere" does not exist.\n`,
+    ]);
+  });
+
   test("reports an unknown commit; a second run resolves it", async () => {
     const database = await server.newDatabase();
     await (await openStorage(readConfig({ PETSTORE_DATABASE_URL: server.url(database) }))).close(); // commits as well

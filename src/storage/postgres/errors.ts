@@ -46,3 +46,10 @@ export function asStorageError(error: unknown): unknown {
     return new StorageUnavailable("This write conflicted with other writes at each attempt.", { cause: error });
   return postgresCode(error) === "" ? error : new StorageUnavailable((error as Error).message, { cause: error });
 }
+
+/** The error for an operator about a store that cannot be opened. */
+export function cannotOpen(shown: string, error: unknown): StorageUnusable {
+  if (error instanceof StorageUnusable) return error;
+  const reason = (error as Error).message.replace(/\.$/, "");
+  return new StorageUnusable(`The store in ${shown} cannot be opened: ${reason}.`, { cause: error });
+}

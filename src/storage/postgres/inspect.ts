@@ -1,9 +1,10 @@
-import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import { StorageUnavailable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
 import { readStoreState, type StoreState } from "../store-state.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
+import { cannotOpen } from "./errors.ts";
 import { schemaState } from "./schema.ts";
 
 /** How long a statement may take, in milliseconds. */
@@ -37,8 +38,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
       serverTime: Number(server?.["now"]),
     };
   } catch (error) {
-    if (error instanceof StorageUnusable || error instanceof StorageUnavailable) throw error;
-    throw new StorageUnusable(`The store in ${shown} cannot be opened: ${(error as Error).message}.`, { cause: error });
+    throw error instanceof StorageUnavailable ? error : cannotOpen(shown, error);
   } finally {
     connection?.close();
   }

@@ -2,7 +2,7 @@ import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { type StorageObserver, silentObserver } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
-import { endsConnection } from "./errors.ts";
+import { cannotOpen, endsConnection } from "./errors.ts";
 import { keyChangesOf, PostgresStorage } from "./postgres-storage.ts";
 import { prepareSchema, type SchemaOptions } from "./schema.ts";
 
@@ -37,10 +37,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
     } catch (error) {
       if (error instanceof StorageUnusable) throw error;
       const isAway = endsConnection(error) || error instanceof StorageUnavailable;
-      const { message } = error as Error;
-      if (!isAway || stop?.aborted || performance.now() > deadline) {
-        throw new StorageUnusable(`The store in ${shown} cannot be opened: ${message}.`, { cause: error });
-      }
+      if (!isAway || stop?.aborted || performance.now() > deadline) throw cannotOpen(shown, error);
       if (!isWaiting) observer.postponed("open_store", error as Error);
     } finally {
       connection?.close();

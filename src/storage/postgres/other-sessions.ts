@@ -2,6 +2,7 @@ import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
+import { cannotOpen } from "./errors.ts";
 
 /** How long a statement may take, in milliseconds. */
 const DEADLINE = 10_000;
@@ -35,8 +36,7 @@ export async function requireNoOtherSession(address: PostgresAddress): Promise<v
       );
     }
   } catch (error) {
-    if (error instanceof StorageUnusable || error instanceof StorageUnavailable) throw error;
-    throw new StorageUnusable(`The store in ${shown} cannot be opened: ${(error as Error).message}.`, { cause: error });
+    throw error instanceof StorageUnavailable ? error : cannotOpen(shown, error);
   } finally {
     connection?.close();
   }

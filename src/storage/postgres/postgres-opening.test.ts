@@ -116,4 +116,13 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
       ),
     ).toContain("cannot be opened");
   });
+
+  test("waits for a server that takes writes, and says so", async () => {
+    await server.run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    const stop = new AbortController();
+    const observer = { committed() {}, failed() {}, fatal() {}, postponed: () => stop.abort() };
+    expect(await refusal({ stop: stop.signal, observer })).toBe(
+      `The store in ${addressOf(database).shown} cannot be opened: 127.0.0.1:${server.port} takes no writes.`,
+    );
+  });
 });

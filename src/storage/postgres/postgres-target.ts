@@ -8,7 +8,7 @@ import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
-import { asStorageError, endsConnection } from "./errors.ts";
+import { asStorageError, cannotOpen, endsConnection } from "./errors.ts";
 import { prepareSchema } from "./schema.ts";
 
 /** How long a statement may take, and how long the source store may take between two statements, in milliseconds. */
@@ -48,7 +48,7 @@ export class PostgresTarget implements TargetStore {
   readonly #inserts = new Map<Table, Statement>();
 
   /**
-   * Creates the schema if there is none, and begins the transaction. Throws `StorageUnavailable` or `StorageUnusable`.
+   * Creates the schema if there is none, and begins the transaction. Rejects with `StorageUnusable`.
    */
   static async open(address: PostgresAddress, migrations?: readonly Migration[]): Promise<PostgresTarget> {
     const { shown } = address;
@@ -64,7 +64,7 @@ export class PostgresTarget implements TargetStore {
       return store;
     } catch (error) {
       connection?.close();
-      throw asStorageError(error);
+      throw cannotOpen(shown, error);
     }
   }
 
