@@ -18,6 +18,7 @@ const OLDEST_SERVER = 15;
 interface ServerRow {
   readonly version: string;
   readonly read_only: string;
+  readonly encoding: string;
 }
 
 export interface ConnectionOptions {
@@ -190,8 +191,10 @@ async function reserveSession(pool: SQL, host: Host): Promise<ReservedSQL> {
   // The database may be configured to acknowledge commits before they are on disk. This session overrides that.
   const [server] = await session<ServerRow[]>`
     SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
+      current_setting('server_encoding') AS encoding,
       set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
   requireRecentServer(Number(server?.version));
+  requireEveryCharacter(server?.encoding);
   if (server?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
   return session;
 }
@@ -207,4 +210,12 @@ function requireRecentServer(version: number): void {
       `PostgreSQL ${Math.floor(version / 10_000)} is too old: ${OLDEST_SERVER} or later is needed.`,
     );
   }
+}
+
+/** Other encodings lack characters that clients and the service itself use. SQL_ASCII stores all bytes as they are. */
+function requireEveryCharacter(encoding: string | undefined): void {
+  if (encoding === "UTF8" || encoding === "SQL_ASCII") return;
+  throw new StorageUnusable(
+    `The database has the encoding ${encoding}. Make one with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+  );
 }

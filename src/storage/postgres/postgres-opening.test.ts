@@ -104,6 +104,15 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     ).toContain('role "unknown_role" does not exist');
   });
 
+  test("is refused if the encoding of the database lacks characters", async () => {
+    const latin = `latin_${database}`;
+    await server.run(`CREATE DATABASE ${latin} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+    const opening = openPostgres(addressOf(latin)).then((storage) => storage.close());
+    expect(await refusal({}, opening)).toBe(
+      "The database has the encoding LATIN1. Make one with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
+    );
+  });
+
   test("waits for an unreachable server until it is stopped", async () => {
     const stop = new AbortController();
     const address = { ...addressOf(database), hosts: [{ name: "127.0.0.1", port: 1 }] };
