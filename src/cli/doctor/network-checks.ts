@@ -21,15 +21,17 @@ export function checkValkey({ valkey, database }: Config, seen: SeenValkey): Fin
   }
   if (seen instanceof Error) {
     const advice =
-      "Check that it runs and that PETSTORE_VALKEY_URL is correct. Until then, each process counts limits on its own.";
-    return failed("valkey", seen.message, advice);
+      "Check that it runs, PETSTORE_VALKEY_URL, and the permissions of its user. " +
+      "Without it, each process counts limits on its own.";
+    return failed("valkey", `${valkey.shown}: ${seen.message}`, advice);
   }
   const { version, evictionPolicy, latency } = seen;
   const message = `${valkey.shown}, ${version}, answered in ${latency.toFixed(1)} ms.`;
   const [name = "", number = ""] = version.split(" ");
   if (name === "Redis" && Number.parseInt(number, 10) < 7)
     return failed("valkey", message, "Use Valkey or Redis 7 or later.");
-  if (evictionPolicy !== "noeviction" && !evictionPolicy.startsWith("volatile")) {
+  // The policies named volatile-… drop counts too: every key has an expiry.
+  if (evictionPolicy !== "noeviction") {
     return warning("valkey", `${message} It may drop counts (${evictionPolicy}).`, "Set maxmemory-policy noeviction.");
   }
   if (latency > SLOW) return warning("valkey", message, "Each request waits for it. Run it closer to the service.");

@@ -5,6 +5,7 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import { inspectValkey } from "./inspect.ts";
 import { script } from "./script.ts";
 import { Valkey } from "./valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
@@ -93,6 +94,7 @@ describe.skipIf(!hasValkey)("a Valkey server", () => {
     }
     await process.limiter.peek(caller);
     await process.limiter.admitAddress("192.0.2.1");
+    await inspectValkey(parseValkeyUrl(urlFor("limits:pass", "/1")) as ValkeyAddress);
     expect(process.changes).toEqual([]);
     await process.close();
   });
