@@ -22,6 +22,11 @@ interface FormSchema {
 /** The operation whose errors the page of the sandbox offers: it has more than most. */
 const SAMPLE = "updatePet";
 
+/** Fields that no form of the console shows. */
+const hidden = new Set(["deliveryId", "paused"]);
+/** Fields that forms of the console describe in other words, or not. */
+const described = new Set(["expiresIn", "petId"]);
+
 /**
  * The console's generated module: scopes, forms, filters and simulations. It is not formatted. Each form is a separate
  * export, so that the bundle omits unused ones.
@@ -63,7 +68,9 @@ function fieldsOf(schema: TSchema): Record<string, unknown>[] {
     properties: Record<string, FormSchema>;
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, property]) => fieldOf(name, property, required.includes(name)));
+  return Object.entries(properties)
+    .filter(([name]) => !hidden.has(name))
+    .map(([name, property]) => fieldOf(name, property, required.includes(name)));
 }
 
 /** The parameters of a list with a few choices. The console's filters need nothing else. */
@@ -78,7 +85,10 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
   return {
     name,
     label: labelOf(name),
-    hint: isMap(schema.type) ? "" : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
+    hint:
+      isMap(schema.type) || described.has(name)
+        ? ""
+        : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
     ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),

@@ -37,10 +37,7 @@ export function CreateKey({ onClose }: DialogProps) {
   });
   const fields = createKeyBody
     .filter(({ name }) => name !== "mode" || key.mode === "live")
-    .map((field) => {
-      if (field.name === "expiresIn") return changed(field, { hint: "" });
-      return field.name === "scopes" ? changed(field, { choices: key.scopes }) : field;
-    });
+    .map((field) => (field.name === "scopes" ? changed(field, { choices: key.scopes }) : field));
   if (issued) return <IssuedKey issued={issued} onClose={onClose} />;
   return (
     <FormDialog

@@ -62,7 +62,7 @@ const controls = { types: TypesControl };
 const withTypes = (fields: readonly FieldDescription[]) =>
   fields.map((field) => (field.name === "types" ? changed(field, { isRequired: true, label: "Events" }) : field));
 const newFields = withTypes(createWebhookEndpointBody);
-const fields = withTypes(updateWebhookEndpointBody).filter(({ name }) => name !== "paused");
+const fields = withTypes(updateWebhookEndpointBody);
 
 /** Creates an endpoint and shows its secret once. */
 export function CreateEndpoint({ onClose }: DialogProps) {
@@ -161,7 +161,6 @@ const sinceFields: readonly FieldDescription[] = [
     isRequired: true,
   },
 ];
-const rangeFields = redeliverWebhooksBody.filter(({ name }) => name !== "deliveryId");
 const ways = [
   ["since", "Since a time"],
   ["range", "A range of events"],
@@ -198,7 +197,7 @@ export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
       </div>
       <Form
         key={way}
-        fields={way === "since" ? sinceFields : rangeFields}
+        fields={way === "since" ? sinceFields : redeliverWebhooksBody}
         values={{ since: missedSince ?? of.failingSince ?? of.lastFailure?.at }}
         action={action}
         submit="Redeliver"

@@ -141,7 +141,7 @@ export const listStoreOrdersQuery: readonly Filter[] = [
   { name: "sort", choices: ["id", "-id"] },
 ];
 export const placeStoreOrderBody: readonly FieldDescription[] = [
-  { name: "petId", label: "Pet", hint: "Identifier of the animal.", kind: "id", isRequired: true },
+  { name: "petId", label: "Pet", hint: "", kind: "id", isRequired: true },
   {
     name: "reference",
     label: "Reference",
@@ -192,14 +192,7 @@ export const createKeyBody: readonly FieldDescription[] = [
     kind: "choice",
     choices: ["live", "test"],
   },
-  {
-    name: "expiresIn",
-    label: "Expires in",
-    hint: "Seconds until the key expires. By default it never expires.",
-    kind: "integer",
-    minimum: 60,
-    maximum: 315360000,
-  },
+  { name: "expiresIn", label: "Expires in", hint: "", kind: "integer", minimum: 60, maximum: 315360000 },
 ];
 export const rotateKeyQuery: readonly FieldDescription[] = [
   {
@@ -347,17 +340,10 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
     ],
   },
   { name: "description", label: "Description", hint: "What the endpoint is for.", canBeEmpty: true, maxLength: 255 },
-  {
-    name: "paused",
-    label: "Paused",
-    hint: "True pauses the endpoint. False enables it, even if it was disabled.",
-    kind: "switch",
-  },
 ];
 export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "from", label: "From", hint: "The first event. Default: the oldest stored one.", kind: "id" },
   { name: "to", label: "To", hint: "The last event. Default: the newest one.", kind: "id" },
-  { name: "deliveryId", label: "Delivery", hint: "Send only the message of this attempt.", kind: "id" },
 ];
 export const listWebhookDeliveriesQuery: readonly Filter[] = [{ name: "outcome", choices: ["succeeded", "failed"] }];
 export const listRequestsQuery: readonly Filter[] = [{ name: "status", choices: ["2xx", "4xx", "5xx"] }];
