@@ -1,6 +1,8 @@
 // Animals from a CSV file, and back into one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { csvLine, readCsv } from "../../console/src/shop/csv.ts";
 import { accessibilityViolations } from "../harness/accessibility.ts";
@@ -62,6 +64,22 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await choose(page, 'name,category\nRex,Dogs\nMax "the dog",Dogs\n');
     await alert.getByText("Line 3: This line is not valid CSV.").waitFor();
     expect(await pets()).toEqual([]);
+    await page.close();
+  });
+
+  test("a corrected file is chosen again, and cancelling the choice keeps the dialog", async () => {
+    const page = await ui.open("/animals");
+    await page.getByRole("button", { name: "Import" }).click();
+    const input = page.getByLabel("CSV file");
+    const path = join(mkdtempSync(join(tmpdir(), "import-")), "animals.csv");
+    writeFileSync(path, "name,category\nRex,Cats\n");
+    await input.setInputFiles(path);
+    await dialog(page).getByText("1 error.").waitFor();
+    await input.dispatchEvent("cancel");
+    writeFileSync(path, "name,category\nRex,Dogs\n");
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), input.click()]);
+    await chooser.setFiles(path);
+    await dialog(page).getByText("1 animal to add").waitFor();
     await page.close();
   });
 

@@ -81,6 +81,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
               accept=".csv,text/csv"
               disabled={!categories}
               aria-describedby="csv-hint"
+              onClick={({ currentTarget }) => (currentTarget.value = "")} // so that the same file can be chosen again
               onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
             />
             <p id="csv-hint" class="fine">

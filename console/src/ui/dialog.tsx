@@ -31,9 +31,10 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
   }, []);
   const cancel = (event: Event) => {
     event.preventDefault();
-    if (!ignoresEscape) onClose();
+    leave(event);
+  // On the dialog itself: Escape, or a click outside it. The `cancel` of a file input inside it bubbles.
+  const leave = (event: Event) => !ignoresEscape && event.target === element.current && onClose();
   };
-  const leave = (event: MouseEvent) => !ignoresEscape && event.target === element.current && onClose(); // outside the dialog
   return (
     <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
       <div class="dialog">
