@@ -253,6 +253,28 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     }
   });
 
+  test("an animal is added once if the response was lost, and again after a change", async () => {
+    const page = await ui.open("/animals");
+    await page.getByRole("button", { name: "Add animal" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Category").selectOption("Dogs");
+    for (const name of ["Once", "Twice"]) {
+      await page.route(/\/v1\/pets$/, async (route) => {
+        await route.fetch(); // the service does the work, and a proxy returns an error
+        await route.fulfill({ status: 500, json: { code: "internal_error", message: "Lost." } });
+      });
+      await dialog.getByLabel("Name").fill(name);
+      await dialog.getByRole("button", { name: "Add animal" }).click();
+      await dialog.getByText("Lost.").waitFor();
+      await page.unrouteAll({ behavior: "wait" });
+    }
+    await dialog.getByRole("button", { name: "Add animal" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const added = (await ui.service.call("GET", "/pets?sort=-id&limit=3", { key: ui.key })).json;
+    expect(added.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual(["Twice", "Once"]);
+    await page.close();
+  });
+
   test("fits a telephone, where an animal can be added and sold", async () => {
     for (const name of hostile) await small.addPet({ name });
     const page = await small.open("/animals");

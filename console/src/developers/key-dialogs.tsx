@@ -31,8 +31,8 @@ const lifetimeControls = { expiresIn: durationControl([HOUR, DAY, 30 * DAY, 90 *
 export function CreateKey({ onClose }: DialogProps) {
   const { petstore, key } = useSession();
   const [issued, setIssued] = useState<IssuedApiKey>();
-  const action = useAction(async (body: NewApiKey) => {
-    setIssued(await petstore.createKey(body));
+  const action = useAction(async (body: NewApiKey, once) => {
+    setIssued(await petstore.createKey(body, once));
     invalidate(KEYS);
   });
   const fields = createKeyBody

@@ -68,8 +68,8 @@ const fields = withTypes(updateWebhookEndpointBody);
 export function CreateEndpoint({ onClose }: DialogProps) {
   const { petstore } = useSession();
   const [created, setCreated] = useState<WebhookEndpointWithSecret>();
-  const action = useAction(async (body: NewWebhookEndpoint) => {
-    setCreated(await petstore.createWebhookEndpoint(body));
+  const action = useAction(async (body: NewWebhookEndpoint, once) => {
+    setCreated(await petstore.createWebhookEndpoint(body, once));
     invalidate(WEBHOOKS);
   });
   const finish = () => {
@@ -140,8 +140,8 @@ export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
 export function RotateSecret({ of, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const [rotated, setRotated] = useState<WebhookEndpointWithSecret>();
-  const action = useAction(async () => {
-    setRotated(await petstore.rotateWebhookSecret(of.id));
+  const action = useAction(async (_: void, once) => {
+    setRotated(await petstore.rotateWebhookSecret(of.id, once));
     invalidate(WEBHOOKS);
   });
   if (rotated) return <NewSecret of={rotated} onClose={onClose} />;

@@ -96,8 +96,8 @@ interface TaskProps {
 
 function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
   const { petstore } = useSession();
-  const action = useAction(async (body: NewCategory) => {
-    const { name } = await petstore.createCategory(body);
+  const action = useAction(async (body: NewCategory, once) => {
+    const { name } = await petstore.createCategory(body, once);
     say(`${name}: added`);
     invalidate(CATEGORIES);
   });

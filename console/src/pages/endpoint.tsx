@@ -51,8 +51,8 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const may = useMay();
   const [open, setOpen] = useState<keyof typeof dialogs>();
   const { id, url, types, description, state, publicKey, failingSince, lastFailure, createdAt } = endpoint;
-  const test = useAction(async () => {
-    await petstore.testWebhookEndpoint(id);
+  const test = useAction(async (_: void, once) => {
+    await petstore.testWebhookEndpoint(id, once);
     say("A test message is sent");
     refreshDeliveriesSoon();
   });

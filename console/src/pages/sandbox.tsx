@@ -161,8 +161,8 @@ function Simulate() {
 
 function Reset({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
-  const action = useAction(async (body: SandboxReset) => {
-    await petstore.resetSandbox(body);
+  const action = useAction(async (body: SandboxReset, once) => {
+    await petstore.resetSandbox(body, once);
     say("Sandbox reset");
     followNewLog();
     invalidate("");

@@ -1,11 +1,12 @@
+import type { OnceOptions } from "petstore-client";
 import { useRef } from "preact/hooks";
 import { useRerender } from "../watchable.ts";
 import { reportRequestError } from "./query.ts";
 
 /** A change that the user requests. Only one runs at a time. */
-export interface Action<Inputs extends unknown[]> {
+export interface Action<Input = void> {
   /** Resolves to false if it failed, which sets `error`, or if one is still running. */
-  readonly run: (...inputs: Inputs) => Promise<boolean>;
+  readonly run: (input: Input) => Promise<boolean>;
   readonly isRunning: boolean;
   readonly error: unknown;
   /** Removes the error. */
@@ -17,19 +18,27 @@ interface State {
   error: unknown;
 }
 
-export function useAction<Inputs extends unknown[]>(work: (...inputs: Inputs) => Promise<unknown>): Action<Inputs> {
+/**
+ * `work` passes `once` to an operation that may not happen twice. After a request without a response, a second try has
+ * the same `once`, unless the user has changed the input.
+ */
+export function useAction<Input = void>(work: (input: Input, once: OnceOptions) => Promise<unknown>): Action<Input> {
   const rerender = useRerender();
   const state = useRef<State>({ isRunning: false, error: undefined }).current;
+  const once = useRef<OnceOptions>({});
   const set = (changes: Partial<State>) => {
     Object.assign(state, changes);
     rerender();
   };
-  const run = async (...inputs: Inputs) => {
+  const run = async (input: Input) => {
     if (state.isRunning) return false;
+    // The response to an error below 500 is stored: with the same key, it would be returned again.
+    if (!state.error || (state.error as { status?: number }).status! < 500)
+      once.current = { idempotencyKey: crypto.randomUUID() };
     set({ isRunning: true, error: undefined });
     let error: unknown;
     try {
-      await work(...inputs);
+      await work(input, once.current);
     } catch (cause) {
       error = cause;
       reportRequestError(error);

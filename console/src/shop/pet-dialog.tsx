@@ -20,8 +20,8 @@ const controls = { categoryId: CategoryControl };
 /** Adds an animal. */
 export function AddPet({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
-  const action = useAction(async (body: NewPet) => {
-    const { name } = await petstore.createPet(body);
+  const action = useAction(async (body: NewPet, once) => {
+    const { name } = await petstore.createPet(body, once);
     say(`${name}: added`);
     invalidate(PETS);
   });
@@ -98,7 +98,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
 interface ConflictProps {
   readonly theirs: Pet;
   readonly mine: PetPatch;
-  readonly action: Action<[]>;
+  readonly action: Action;
   readonly keepTheirs: () => void;
   readonly saveMine: () => unknown;
 }

@@ -60,9 +60,9 @@ const ways = [
 export function SellPet({ pet, onClose }: { readonly pet?: Pet; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [way, setWay] = useState("Sell");
-  const action = useAction(async (body: NewStoreOrder) => {
+  const action = useAction(async (body: NewStoreOrder, once) => {
     if (pet) cacheNames([pet]);
-    const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) });
+    const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) }, once);
     invalidate(ORDERS, PETS);
     if (way === "Sell") await changeOrder(petstore, order, sell);
     else say(`${nameOf(order.petId)}: reserved`);

@@ -7,7 +7,7 @@ interface ConfirmProps {
   readonly title: string;
   /** What will happen. */
   readonly children: ComponentChildren;
-  readonly action: Action<[]>;
+  readonly action: Action;
   /** The label of the button. */
   readonly submit: string;
   /** Shows the result instead of the question. */

@@ -17,7 +17,7 @@ export interface FormProps {
   readonly changesOnly?: boolean;
   /** Controls that replace the default ones, by field name. */
   readonly controls?: Readonly<Record<string, Control>>;
-  readonly action: Action<[Values]>;
+  readonly action: Action<Values>;
   /** The label of the button. */
   readonly submit: string;
   readonly onDone: () => void;
