@@ -103,13 +103,14 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await dialogOf(page).getByRole("button", { name: "In 7 days" }).click(); // the browser's clock is ahead of the service's
     await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
     const secret = await newKeyOf(page).inputValue();
-    await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
-    await row(page, "Mine").filter({ hasText: "your key" }).waitFor();
+    expect(await page.evaluate<string>('sessionStorage.getItem("petstore-key")')).toBe(secret);
     await row(page, "Mine")
       .filter({ hasText: "Old" })
       .getByText(/^ends in/)
       .waitFor();
-    expect(await page.evaluate<string>('sessionStorage.getItem("petstore-key")')).toBe(secret);
+    expect((await call("DELETE", `/keys/${own.id}`)).status).toBe(204); // the old key ends while the dialog is open
+    await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
+    await row(page, "Mine").filter({ hasText: "your key" }).waitFor();
     await page.getByRole("link", { name: "Today" }).click();
     await untilLive(page);
     await page.close();

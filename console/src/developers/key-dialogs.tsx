@@ -4,7 +4,7 @@ import { changed, type FieldDescription } from "../contract.ts";
 import { createKeyBody } from "../generated/contract.ts";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
-import { signIn, useSession } from "../session/session.ts";
+import { continueWith, useSession } from "../session/session.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { durationControl } from "../ui/form/duration.tsx";
@@ -81,15 +81,13 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   const { petstore, key } = useSession();
   const [issued, setIssued] = useState<IssuedApiKey>();
   const isOwn = of.id === key.id;
-  const action = useAction(async (query: RotateKeyQuery) => {
-    setIssued(await petstore.rotateKey(of.id, query));
+  const action = useAction(async (query: RotateKeyQuery, once) => {
+    const next = await petstore.rotateKey(of.id, query, once);
+    if (isOwn) continueWith(next); // at once: the old key may end while the dialog is open
+    setIssued(next);
     invalidate(KEYS);
   });
-  const close = () => {
-    onClose();
-    if (isOwn && issued) void signIn(issued.key);
-  };
-  if (issued) return <IssuedKey issued={issued} onClose={close} />;
+  if (issued) return <IssuedKey issued={issued} onClose={onClose} />;
   return (
     <FormDialog
       title={`Rotate ${of.name}`}

@@ -1,4 +1,4 @@
-import { AuthenticationError, type CurrentKey, Petstore, type PetstoreError } from "petstore-client";
+import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, type PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
@@ -53,15 +53,27 @@ export function start(prepareWith: typeof prepare): Promise<void> {
 export async function signIn(secret: string): Promise<void> {
   session.set({ kind: "starting" });
   try {
-    const petstore = new Petstore({ key: secret, baseUrl, fetch: watchedFetch });
+    const petstore = clientFor(secret);
     const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
     await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);
-    keepKey(secret);
-    session.set({ kind: "open", petstore, key, secret });
+    open({ kind: "open", petstore, key, secret });
   } catch (error) {
     close(error as PetstoreError);
   }
+}
+
+const clientFor = (secret: string) => new Petstore({ key: secret, baseUrl, fetch: watchedFetch });
+
+function open(opened: OpenSession): void {
+  keepKey(opened.secret);
+  session.set(opened);
+}
+
+/** Replaces the key of the session by one that may do the same. The page and its dialogs stay. */
+export function continueWith({ id, key: secret }: IssuedApiKey): void {
+  const before = session.value as OpenSession;
+  open({ ...before, petstore: clientFor(secret), key: { ...before.key, id }, secret });
 }
 
 export function signOut(): void {
