@@ -19,14 +19,18 @@ export interface Place {
 
 export function currentPlace(): Place {
   return {
-    path: decodeURI(location.pathname.slice(home.length)).replace(/\/+$/, "") || "/",
+    path: location.pathname.slice(home.length).replace(/\/+$/, "") || "/",
     query: Object.fromEntries(new URLSearchParams(location.search)),
     state: (history.state ?? {}) as Place["state"],
   };
 }
 
 const place = new Watchable(currentPlace());
-addEventListener("popstate", () => place.set(currentPlace()));
+addEventListener("popstate", () => {
+  if (onbeforeunload)
+    go(place.value.path, place.value); // an open dialog has a secret that is not shown again
+  else place.set(currentPlace());
+});
 
 export const usePlace = (): Place => useWatchable(place);
 
@@ -34,7 +38,7 @@ export const usePlace = (): Place => useWatchable(place);
 function addressOf(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = new URLSearchParams(given).toString();
-  return `${home}${path === "/" ? "" : encodeURI(path)}${search && `?${search}`}`;
+  return `${home}${path === "/" ? "" : path}${search && `?${search}`}`;
 }
 
 interface NavigationOptions {

@@ -73,6 +73,12 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("an address with a percent sign that encodes nothing is not found", async () => {
+    const page = await ui.open("/animals/%");
+    await page.getByText("No animal has this number.").waitFor();
+    await page.close();
+  });
+
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
     const page = await ui.open("/animals");
     await page.getByLabel("Status of Rex").waitFor();

@@ -33,7 +33,9 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   const statusWith = async (key: string) => (await call("GET", "/key", undefined, key)).status;
 
   test("a key is created, shown once, copied, and revoked by pointer", async () => {
-    const page = await ui.open("/keys");
+    const page = await ui.open("/events");
+    await page.getByRole("heading", { name: "Events" }).waitFor();
+    await page.keyboard.type("gk");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Create key" }).click();
     await dialogOf(page).getByLabel("Name").fill("Till 1");
@@ -48,6 +50,8 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     );
     await page.keyboard.press("Escape"); // would lose the key
     await page.mouse.click(5, 5);
+    await page.evaluate("new Promise((back) => { addEventListener('popstate', () => back()); history.back(); })");
+    expect(page.url()).toEndWith("/keys");
     await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
     await dialogOf(page).waitFor({ state: "detached" });
     expect((await call("GET", "/key", undefined, secret)).json).toMatchObject({ name: "Till 1", scopes: ["read"] });

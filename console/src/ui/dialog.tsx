@@ -5,7 +5,7 @@ import { useId } from "./use-id.ts";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
-  /** True if neither Escape nor a click outside it closes it, so that a secret is not lost. */
+  /** True if Escape, a click outside it and going back do not close it, so that a secret is not lost. */
   readonly ignoresEscape?: boolean;
   readonly children: ComponentChildren;
 }
@@ -23,17 +23,20 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
     const before = document.activeElement as HTMLElement | null;
     const dialog = element.current;
     dialog?.showModal();
+    // Before the page closes, the browser asks; the router does not go back.
+    if (ignoresEscape) onbeforeunload = () => false;
     focusFirst(dialog);
     return () => {
+      onbeforeunload = null;
       dialog?.close(); // an open dialog keeps the focus
       if (before?.isConnected) before.focus();
     };
   }, []);
+  // On the dialog itself: Escape, or a click outside it. The `cancel` of a file input inside it bubbles.
+  const leave = (event: Event) => !ignoresEscape && event.target === element.current && onClose();
   const cancel = (event: Event) => {
     event.preventDefault();
     leave(event);
-  // On the dialog itself: Escape, or a click outside it. The `cancel` of a file input inside it bubbles.
-  const leave = (event: Event) => !ignoresEscape && event.target === element.current && onClose();
   };
   return (
     <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
