@@ -1,5 +1,6 @@
 // What `petstore doctor` finds, on real stores and servers.
 import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
@@ -7,9 +8,10 @@ import type { Finding } from "../src/cli/doctor/finding.ts";
 import { readStoreState } from "../src/storage/store-state.ts";
 import { freePort } from "./harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { newDataDir, Program, runCommand } from "./harness/program.ts";
+import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
+import { secretKey } from "./harness/webhook-service.ts";
 
 /** The status, and the findings by the name of the check. */
 async function examine(dataDir: string, settings: Record<string, string> = {}) {
@@ -151,6 +153,38 @@ describe("petstore doctor", () => {
       await server.remove();
       const away = await examine(dataDir, settings);
       expect([away.status, away.found["store"]?.state]).toEqual([1, "failed"]);
+    },
+  );
+
+  test.skipIf(postgresMissing !== undefined)(
+    "warns, as a starting service does, if webhook endpoints need another secret key",
+    async () => {
+      const server = await PostgresServer.start();
+      const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+      const [dataDir, withKey] = [newDataDir(), { ...settings, PETSTORE_SECRET_KEY: secretKey }];
+      const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
+      const { key } = await runJson(dataDir, ["keys", "create", "--account", id, "--scopes", "admin"], settings);
+      const program = await Program.start(dataDir, withKey);
+      const endpoint = await fetch(`${program.base}/webhook-endpoints`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ url: "https://example.org/hook" }),
+      });
+      expect(endpoint.status).toBe(201);
+      await program.end();
+      const state = async (given: Record<string, string>) => (await examine(dataDir, given)).found["secret key"]?.state;
+      const otherKey = { ...settings, PETSTORE_SECRET_KEY: randomBytes(32).toString("base64") };
+      expect([await state(withKey), await state(settings), await state(otherKey)]).toEqual([
+        "ok",
+        "warning",
+        "warning",
+      ]);
+      for (const given of [settings, otherKey]) {
+        const without = await Program.start(dataDir, given);
+        await without.until(() => without.output.includes('"event":"secret_key_missing"'));
+        await without.end();
+      }
+      await server.remove();
     },
   );
 

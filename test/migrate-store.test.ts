@@ -16,6 +16,7 @@ import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { fillEmptyTables } from "./harness/fill-tables.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, programCommand, runCommand, runJson } from "./harness/program.ts";
+import { secretKey } from "./harness/webhook-service.ts";
 
 interface ParsedResponse {
   readonly status: number;
@@ -263,6 +264,15 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const { tables, rows, seconds } = await runJson(large, words);
     expect(tables.pets).toBe(200_000);
     if (process.env["TORTURE"]) console.log(`${rows} rows in ${seconds} s`);
+  });
+
+  test("warns that the new store needs the secret key of its webhook endpoints", async () => {
+    const { status, stderr } = await runCommand(newDataDir(), move(await server.newDatabase()));
+    expect([status, stderr]).toEqual([0, expect.stringContaining("has 1 webhook endpoint. Before the start, set")]);
+    const withKey = await runCommand(newDataDir(), move(await server.newDatabase()), {
+      PETSTORE_SECRET_KEY: secretKey,
+    });
+    expect([withKey.status, withKey.stderr]).toEqual([0, ""]);
   });
 
   test("names a database that it cannot open", async () => {

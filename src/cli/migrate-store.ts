@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { moveStore } from "../app/move-store.ts";
+import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
 import { UsageError } from "../terminal/command.ts";
 import { counted, Progress, pace } from "../terminal/progress.ts";
@@ -17,7 +18,7 @@ export const migrateStore: ProgramCommand = {
     from: { meaning: "The data folder, or the file of the store in it.", value: "FOLDER" },
     to: { meaning: "An empty database: postgres://USER@HOST:PORT/DATABASE.", value: "ADDRESS" },
   },
-  run: async ({ options }, { config, folder, showStatus, stop }) => {
+  run: async ({ options }, { config, folder, settings, showStatus, stop }) => {
     const from = options["from"] === undefined ? config.dataDir : resolve(folder, options["from"]);
     const to = options["to"] === undefined ? config.database : parsePostgresAddress(options["to"]);
     if (options["from"] !== undefined && parsePostgresAddress(options["from"])) {
@@ -32,11 +33,21 @@ export const migrateStore: ProgramCommand = {
       });
       const rows = Object.values(tables).reduce((sum, count) => sum + count, 0);
       const { seconds } = progress;
+      const { webhook_endpoints: endpoints = 0 } = tables;
       return {
         json: { to: to.shown, wasThere, rows, tables, seconds },
         text: wasThere
           ? `${to.shown} has all of it already.`
           : `Moved ${counted(rows, "row")} to ${to.shown} ${pace(rows, seconds)}, and compared all of them.`,
+        ...(endpoints > 0 &&
+          !settings(webhookSettings).PETSTORE_SECRET_KEY && {
+            warning: {
+              code: "secret_key_missing",
+              message:
+                `The store has ${counted(endpoints, "webhook endpoint")}. Before the start, set PETSTORE_SECRET_KEY to ` +
+                "the content of secret.key in the old data folder. Otherwise no webhook can be sent.",
+            },
+          }),
       };
     } finally {
       progress.end();

@@ -1,3 +1,5 @@
+import type { Row } from "./statement.ts";
+
 /** The state of a store, read without changing it. */
 export interface StoreState {
   /** The engine and its version. */
@@ -11,6 +13,13 @@ export interface StoreState {
   readonly lastChange: number;
   /** The clock of the database server, in unix milliseconds; undefined without a server. */
   readonly serverTime: number | undefined;
+  readonly newestSecrets: readonly NewestSecrets[];
+}
+
+/** How many enabled webhook endpoints have secrets that begin with this text: the newest one and its key. */
+export interface NewestSecrets extends Row {
+  readonly newest: string;
+  readonly endpoints: bigint;
 }
 
 /** Queries for all engines. The schema of the store must not be newer than this release. */
@@ -19,4 +28,6 @@ export const readStoreState = {
   // The row of a deleted shop has real time and keeps the offset that its clock had.
   lastChange: `SELECT COALESCE(MAX(CASE WHEN account_id IS NULL THEN last_at ELSE last_at - ahead END), 0) AS last_change
     FROM shops`,
+  newestSecrets: `SELECT substr(secrets, 1, 48) AS newest, count(*) AS endpoints FROM webhook_endpoints
+    WHERE state = 'enabled' GROUP BY newest`,
 };

@@ -123,6 +123,11 @@ export const logEvents = {
     message: "A webhook endpoint was disabled: it has failed for 5 days, or returned 410.",
     fields: ["endpointId", "accountId"],
   },
+  secret_key_missing: {
+    level: "warn",
+    message: "PETSTORE_SECRET_KEY lacks the key of webhook endpoints. This process sends them nothing.",
+    fields: ["endpoints"],
+  },
   traces_not_delivered: {
     level: "warn",
     message: "The receiver does not accept the traces. They are dropped.",

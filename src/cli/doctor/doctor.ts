@@ -1,25 +1,28 @@
 import type { Config, ConfigError } from "../../config.ts";
+import { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
+import type { Values } from "../../settings/setting.ts";
 import type { Report } from "../../terminal/command.ts";
 import { columns } from "../../terminal/table.ts";
 import type { ProgramCommand } from "../command.ts";
 import { checkClock } from "./clock-checks.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 import { checkAddress, checkProxies, checkValkey, type SeenValkey } from "./network-checks.ts";
-import { checkBackups, checkDisk, checkStore } from "./store-checks.ts";
+import { checkBackups, checkDisk, checkSecretKeys, checkStore } from "./store-checks.ts";
 
 export const doctor: ProgramCommand = {
   name: "doctor",
-  summary: "Check for problems: settings, store, schema, disk, backups, clock, Valkey, proxies, base address.",
+  summary:
+    "Check for problems: settings, store, schema, secret key, disk, backups, clock, Valkey, proxies, base address.",
   example: "doctor",
   description:
     "It changes nothing, and works alongside the service. Run it with the settings of the service.\n" +
     "The exit status is 1 if a check failed, and 0 if there are only warnings.",
-  run: async (_given, { config }) => reportOf(await findings(config)),
+  run: async (_given, { config, settings }) => reportOf(await findings(config, settings(webhookSettings))),
   reportInvalidSettings: ({ message }: ConfigError) =>
     reportOf(message.split("\n").map((fault) => failed("settings", fault, "Correct it: --help shows all settings."))),
 };
 
-async function findings(config: Config): Promise<Finding[]> {
+async function findings(config: Config, secrets: Values<typeof webhookSettings>): Promise<Finding[]> {
   const [store, valkey] = await Promise.all([checkStore(config), seenValkey(config)]);
   const [now, { serverTime, lastChange = 0 } = {}] = [Date.now(), store.state];
   const clocks = [
@@ -29,6 +32,7 @@ async function findings(config: Config): Promise<Finding[]> {
   return [
     ok("settings", `All are valid. PETSTORE_ENV is ${config.environment}.`),
     ...store.findings,
+    ...(store.state ? [checkSecretKeys(config, secrets, store.state)] : []),
     ...checkDisk(config),
     checkBackups(config, now),
     checkClock(now, clocks, lastChange),

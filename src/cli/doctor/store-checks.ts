@@ -1,10 +1,16 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { backupsIn } from "../../app/backup-folder.ts";
 import { inspectStore, placeOf } from "../../app/open-storage.ts";
 import { type Config, isProduction } from "../../config.ts";
+import { endpointsWithoutKey } from "../../domains/webhooks/endpoint-secrets.ts";
+import { openSecretKeys, SECRET_KEY_FILE } from "../../domains/webhooks/secret-keys.ts";
+import type { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
+import { FileError } from "../../files/new-file.ts";
+import type { Values } from "../../settings/setting.ts";
 import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
 import type { StoreState } from "../../storage/store-state.ts";
+import { counted } from "../../terminal/progress.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const MIB = 1_048_576;
@@ -53,6 +59,26 @@ function wrongOwner({ environment, environmentIsSet }: Config, { belongsToProduc
   const message = `The store belongs to ${owner}, but PETSTORE_ENV is ${environment}${environmentIsSet ? "" : " (unset)"}.`;
   const advice = "Set PETSTORE_ENV to the value of the service of this store. For a copy, see adopt --help.";
   return environmentIsSet ? failed("environment", message, advice) : warning("environment", message, advice);
+}
+
+/** Checks whether the settings, or the folder of an embedded store, have the keys of all enabled webhook endpoints. */
+export function checkSecretKeys(
+  { database, dataDir }: Config,
+  { PETSTORE_SECRET_KEY }: Pick<Values<typeof webhookSettings>, "PETSTORE_SECRET_KEY">,
+  { newestSecrets }: StoreState,
+): Finding {
+  const hasFile = !database && existsSync(join(dataDir, SECRET_KEY_FILE)); // otherwise, it would be created
+  const advice = "Set PETSTORE_SECRET_KEY to that of their service, or put its secret.key into the data folder.";
+  try {
+    const keys = openSecretKeys(PETSTORE_SECRET_KEY, hasFile ? dataDir : undefined);
+    const endpoints = endpointsWithoutKey(newestSecrets, keys);
+    if (endpoints === 0) return ok("secret key", "No enabled webhook endpoint lacks it.");
+    const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A process without it sends nothing.`;
+    return warning("secret key", message, advice);
+  } catch (error) {
+    if (error instanceof FileError) return failed("secret key", error.message, advice);
+    throw error;
+  }
 }
 
 /** Checks free space and permissions of the folders of the store and of backups. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { NewestSecrets } from "../../storage/store-state.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 import { deriveKeys, type SigningKeys } from "./signatures.ts";
@@ -40,6 +41,12 @@ export function currentKeys(
 ): SigningKeys | undefined {
   const key = newest && secretKeys.find(newest.keyId);
   return key && deriveKeys(key, endpointId, newest.version);
+}
+
+/** The number of enabled endpoints whose newest secret is derived from a key that is not among these. */
+export function endpointsWithoutKey(found: readonly NewestSecrets[], secretKeys: SecretKeys | undefined): number {
+  const lacking = found.filter(({ newest }) => !secretKeys?.find(/"keyId":"([0-9a-f]+)/.exec(newest)?.[1] ?? ""));
+  return lacking.reduce((sum, { endpoints }) => sum + Number(endpoints), 0);
 }
 
 /** The signing keys of all valid versions, the newest first; empty if all their secret keys are lost. */

@@ -9,6 +9,7 @@ import { DisabledEndpoints } from "./disabled-endpoints.store.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { EndpointStore } from "./endpoints.store.ts";
+import { MissingSecretKeys } from "./missing-secret-keys.ts";
 import { RedeliveryStore } from "./redeliveries.store.ts";
 import { openSecretKeys, type SecretKeys } from "./secret-keys.ts";
 import { send, type systemNetwork } from "./send.ts";
@@ -42,6 +43,8 @@ export function openWebhooks(
 ): WebhookParts | undefined {
   const { storage, clock, dataFolder, isDevelopment } = host;
   const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
+  const missing = new MissingSecretKeys(host, secretKeys);
+  host.repeat({ name: "check_secret_keys", by: "each", run: () => missing.check() });
   if (!secretKeys) return undefined;
   const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
   const endpoints = new EndpointStore(storage, clock, secretKeys);

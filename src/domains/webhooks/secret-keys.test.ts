@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WebhookService } from "../../../test/harness/webhook-service.ts";
 import { readSettings } from "../../settings/setting.ts";
 import { openSecretKeys, SecretKeys } from "./secret-keys.ts";
 import { webhookSettings } from "./webhooks.settings.ts";
@@ -153,4 +154,27 @@ describe("the key in the folder of the store", () => {
     expect(() => opened(folder)).toThrow("is a folder");
     expect(() => opened(join(folder, "missing"))).toThrow("does not exist");
   });
+});
+
+test("a process without the key of enabled endpoints logs it once, also of endpoints that are created while it runs", async () => {
+  const webhooks = await WebhookService.start();
+  const minutes = async (count: number) => {
+    for (let minute = 0; minute < count; minute++) await webhooks.after(60_000);
+  };
+  const { id } = await webhooks.endpoint(webhooks.receiver());
+  await minutes(1);
+  // As a process with another key creates it.
+  const { id: other } = new SecretKeys(randomBytes(32)).current;
+  const secrets = JSON.stringify([{ version: 12, keyId: other, endsAt: null }]);
+  await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}' WHERE id = '${id}'`);
+  await minutes(2);
+  expect((await webhooks.call("POST", `/webhook-endpoints/${id}/rotate-secret`)).status).toBe(200);
+  await minutes(1);
+  await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}', state = 'paused'`);
+  await minutes(1);
+  await webhooks.stop(); // writes the rest of the log
+  const lines = webhooks.service.logLines.map((line) => JSON.parse(line));
+  expect(lines.filter(({ event }) => event === "secret_key_missing")).toEqual([
+    expect.objectContaining({ level: "warn", endpoints: 1 }),
+  ]);
 });

@@ -1,5 +1,5 @@
 import { migrations } from "../migrations.ts";
-import { readStoreState, type StoreState } from "../store-state.ts";
+import { type NewestSecrets, readStoreState, type StoreState } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
 
 /** Reads the state of the store in a file. A service may use the store at the same time. Throws `StorageUnusable`. */
@@ -16,6 +16,7 @@ export function inspectSqlite(file: string): StoreState {
       belongsToProduction: environment === undefined ? undefined : environment === "production",
       lastChange: Number(read(readStoreState.lastChange)?.["last_change"] ?? 0),
       serverTime: undefined,
+      newestSecrets: database.query<NewestSecrets, []>(readStoreState.newestSecrets).all(),
     };
   } finally {
     database.close();

@@ -1,0 +1,31 @@
+import { statement } from "../../storage/statement.ts";
+import { type NewestSecrets, readStoreState } from "../../storage/store-state.ts";
+import type { Host } from "../domain.ts";
+import { endpointsWithoutKey } from "./endpoint-secrets.ts";
+import type { SecretKeys } from "./secret-keys.ts";
+
+/** Milliseconds between two checks. They are rare because the statement reads all endpoints. */
+const PERIOD = 60_000;
+
+const newestSecrets = statement<NewestSecrets>(readStoreState.newestSecrets);
+
+/** Logs that this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
+export class MissingSecretKeys {
+  readonly #host: Pick<Host, "storage" | "clock" | "log">;
+  readonly #secretKeys: SecretKeys | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #isMissing = false;
+
+  constructor(host: Pick<Host, "storage" | "clock" | "log">, secretKeys: SecretKeys | undefined) {
+    [this.#host, this.#secretKeys] = [host, secretKeys];
+  }
+
+  /** Checks once a minute, because other processes create endpoints. Rejects with `StorageUnavailable`. */
+  async check(): Promise<void> {
+    const { storage, clock, log } = this.#host;
+    if (clock.monotonic() - this.#checkedAt < PERIOD) return;
+    const endpoints = endpointsWithoutKey(await storage.all(newestSecrets), this.#secretKeys);
+    if (endpoints > 0 && !this.#isMissing) log.warn("secret_key_missing", { endpoints });
+    [this.#isMissing, this.#checkedAt] = [endpoints > 0, clock.monotonic()];
+  }
+}
