@@ -28,6 +28,9 @@ const headings = ["KEY", "ACCOUNT", "MODE", "HINT", "NAME", "BANNED UNTIL"];
 const listBans: Command = {
   name: "bans list",
   summary: "List the banned API keys.",
+  description:
+    "With PETSTORE_DATABASE_URL and without PETSTORE_VALKEY_URL, each process bans keys alone: a key may be banned in\n" +
+    "some processes only.",
   example: "bans list --account acc_8sK2mX0qVb4TzR1c",
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options: { account } }, context) =>
