@@ -5,6 +5,7 @@ import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
+import { FaultList } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
@@ -29,21 +30,13 @@ export function RequestPage({ params }: { readonly params: Readonly<Record<strin
   );
 }
 
-function Outcome({ of: { code, explanation, advice, details = [] } }: { readonly of: RequestRecord }) {
+function Outcome({ of: { code, explanation, advice, details } }: { readonly of: RequestRecord }) {
   return (
     <div class={code ? "note bad" : "note"} role="region" aria-label="What happened">
       <p>
-        <strong>{details.length > 0 ? "The input is invalid:" : explanation}</strong>
+        <strong>{details?.length ? "The input is invalid:" : explanation}</strong>
       </p>
-      {details.length > 0 && (
-        <ul>
-          {details.map(({ path, message }) => (
-            <li key={path}>
-              <code>{path}</code> {message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList of={details} />
       {advice && <p>{advice}</p>}
     </div>
   );

@@ -26,19 +26,18 @@ export interface Explanation {
   readonly advice: string;
   readonly code?: string;
   readonly requestId?: string | undefined;
-  readonly details: readonly { readonly path: string; readonly message: string }[];
+  readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
 }
 
 export function explain(error: unknown): Explanation {
   if (!(error instanceof PetstoreError)) {
-    return { message: String(error), advice: "Reload the console, and report this if it happens again.", details: [] };
+    return { message: String(error), advice: "Reload the console, and report this if it happens again." };
   }
-  const { code, status = 0, requestId, details = [] } = error;
+  const { code, status = 0, requestId, details } = error;
   if (error instanceof ConnectionError) {
     return {
       message: "The service cannot be reached.",
-      advice: "Check the connection. The console retries automatically.",
-      details: [],
+      advice: "Check the connection, then try again.",
     };
   }
   const advice =

@@ -1,6 +1,24 @@
 import { explain } from "../service/explain.ts";
 import { CopyButton } from "./copy-button.tsx";
 
+interface FaultListProps {
+  readonly of: readonly { readonly path: string; readonly message: string }[] | undefined;
+}
+
+/** The faults of an invalid request. */
+export function FaultList({ of }: FaultListProps) {
+  if (!of?.length) return null;
+  return (
+    <ul>
+      {of.map(({ path, message }) => (
+        <li key={path}>
+          <code>{path}</code> {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Shows what has failed, which field is wrong, what to do, and the id of the request. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
   if (!error) return null;
@@ -10,15 +28,7 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
       <p>
         <strong>{message}</strong> {advice}
       </p>
-      {details.length > 0 && (
-        <ul>
-          {details.map((detail) => (
-            <li key={detail.path}>
-              <code>{detail.path}</code> {detail.message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList of={details} />
       <p class="fine">
         {code && <code>{code}</code>}
         {requestId && (
