@@ -31,8 +31,8 @@ describe("a CSV file", () => {
   });
 });
 
-async function choose(page: Page, text: string) {
-  const buffer = Buffer.from(text);
+async function choose(page: Page, text: string, encoding: BufferEncoding = "utf8") {
+  const buffer = Buffer.from(text, encoding);
   await page.getByLabel("CSV file").setInputFiles({ name: "animals.csv", mimeType: "text/csv", buffer });
 }
 const dialog = (page: Page) => page.getByRole("dialog", { name: "Import animals" });
@@ -63,6 +63,11 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await alert.getByText("Line 1: The column categoryId is missing.").waitFor();
     await choose(page, 'name,category\nRex,Dogs\nMax "the dog",Dogs\n');
     await alert.getByText("Line 3: This line is not valid CSV.").waitFor();
+    await choose(page, "name,category,name,categoryId\nRex,Dogs,Tom,1\n");
+    await alert.getByText("Line 1: Two columns have the name.").waitFor();
+    await alert.getByText("Line 1: Two columns have the categoryId.").waitFor();
+    await choose(page, "name,category\nRex,Dogs\nZoë,Dogs\n", "latin1");
+    await alert.getByText("Line 3: Save the file as CSV UTF-8.").waitFor();
     expect(await pets()).toEqual([]);
     await page.close();
   });

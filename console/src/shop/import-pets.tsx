@@ -85,8 +85,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
               onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
             />
             <p id="csv-hint" class="fine">
-              The first line names the columns: name, category or categoryId, and optionally status and metadata. If a
-              line has an error, nothing is added.
+              The first line names the columns: name, category or categoryId, and optionally status and metadata.
             </p>
           </div>
         )}

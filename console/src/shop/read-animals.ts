@@ -46,14 +46,15 @@ export function readAnimals(text: string, categories: Iterable<Category>): FileA
 
 function faultsOfHeader(names: readonly string[]): LineFault[] {
   const known = [...columns.map(({ name }) => name), CATEGORY, METADATA, ...IGNORED];
-  const has = (name: string) => names.includes(name) || (name === "categoryId" && names.includes(CATEGORY));
-  const missing = columns.filter(({ name, isRequired }) => isRequired && !has(name));
+  const given = names.map((name) => (name === CATEGORY ? "categoryId" : name));
+  const missing = columns.filter(({ name, isRequired }) => isRequired && !given.includes(name));
+  const repeated = given.filter((name, index) => given.indexOf(name) < index);
+  const unknown = names.filter((name) => !known.includes(name));
   return [
-    ...missing.map(({ name }) => ({ line: 1, message: `The column ${name} is missing.` })),
-    ...names
-      .filter((name) => !known.includes(name))
-      .map((name) => ({ line: 1, message: `The column "${name}" is not known. Known are ${known.join(", ")}.` })),
-  ];
+    ...missing.map(({ name }) => `The column ${name} is missing.`),
+    ...repeated.map((name) => `Two columns have the ${name}.`),
+    ...unknown.map((name) => `The column "${name}" is not known. Known are ${known.join(", ")}.`),
+  ].map((message) => ({ line: 1, message }));
 }
 
 function readAnimal(names: readonly string[], fields: readonly string[], idOf: ReadonlyMap<string, string>) {
@@ -61,6 +62,7 @@ function readAnimal(names: readonly string[], fields: readonly string[], idOf: R
   const messages: string[] = [];
   if (fields.length > names.length)
     messages.push(`It has ${fields.length} fields, but there are ${names.length} columns.`);
+  if (fields.join("").includes("\uFFFD")) messages.push("Save the file as CSV UTF-8.");
   const category = texts.get(CATEGORY);
   if (category) {
     if (!idOf.has(category)) messages.push(`No category is called "${category}".`);
