@@ -275,6 +275,15 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.close();
   });
 
+  test("a page whose animals are all being deleted says so", async () => {
+    await ui.addPet({ name: "Gone" });
+    const page = await ui.open("/animals?name=Gone");
+    await row(page, "Gone").hover();
+    await row(page, "Gone").getByRole("button", { name: "Delete Gone" }).click();
+    await page.getByText("All animals of this page are being deleted.").waitFor();
+    await page.close();
+  });
+
   test("fits a telephone, where an animal can be added and sold", async () => {
     for (const name of hostile) await small.addPet({ name });
     const page = await small.open("/animals");

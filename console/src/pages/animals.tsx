@@ -114,7 +114,9 @@ export function Animals() {
           },
         ]}
         empty={
-          isFiltered ? (
+          data?.length ? (
+            <p>All animals of this page are being deleted.</p>
+          ) : isFiltered ? (
             <>
               <p>No animal passes these filters.</p>
               <button type="button" onClick={() => filterBy({ status: "", category: "", name: "" })}>
