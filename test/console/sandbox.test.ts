@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await button(page, "Reset").focus();
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Reset the sandbox?" });
-    await dialog.getByText("are deleted permanently").waitFor();
+    await dialog.getByText("is deleted permanently").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("Enter");

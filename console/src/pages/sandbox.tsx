@@ -176,9 +176,7 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
       submit="Reset the sandbox"
       onClose={onClose}
     >
-      <p class="intro">
-        All animals, categories, orders and events of the sandbox are deleted permanently. All else stays.
-      </p>
+      <p class="intro">Everything in the sandbox is deleted permanently. Keys and webhook endpoints stay.</p>
     </FormDialog>
   );
 }
