@@ -8,7 +8,7 @@ export interface FieldDescription {
   readonly label: string;
   readonly hint: string;
   /** By default, text. */
-  readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "list" | "pairs" | "switch";
+  readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "pairs";
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
   /** A choice that is not offered. */

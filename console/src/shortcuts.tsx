@@ -30,7 +30,7 @@ export function useShortcut(keys: string, meaning: string, run: (() => void) | u
 
 function onKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
-  const isTyping = target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
+  const isTyping = target.matches("input:not([type=checkbox]), select, [contenteditable]");
   if (isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
   const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${event.key}` : event.key;
   first = { key: event.key, at: event.timeStamp };

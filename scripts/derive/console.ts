@@ -64,24 +64,28 @@ function exported(name: string, type: string, fields: readonly Record<string, un
 }
 
 function fieldsOf(schema: TSchema): Record<string, unknown>[] {
-  const { properties, required = [] } = schema as {
-    properties: Record<string, FormSchema>;
-    required?: readonly string[];
-  };
-  return Object.entries(properties)
-    .filter(([name]) => !hidden.has(name))
-    .map(([name, property]) => fieldOf(name, property, required.includes(name)));
+  const { required = [] } = schema as { required?: readonly string[] };
+  return shownIn(schema).map(([name, property]) => fieldOf(name, property, required.includes(name)));
+}
+
+function shownIn(schema: TSchema): [name: string, property: FormSchema][] {
+  const { properties } = schema as { properties: Record<string, FormSchema> };
+  return Object.entries(properties).filter(([name]) => !hidden.has(name));
+}
+
+function choicesOf({ enum: choices, items }: FormSchema): readonly string[] | undefined {
+  return choices ?? items?.enum;
 }
 
 /** The parameters of a list with a few choices. The console's filters need nothing else. */
 function filtersOf(schema: TSchema): Record<string, unknown>[] {
-  return fieldsOf(schema)
-    .filter(({ choices }) => choices)
-    .map(({ name, choices }) => ({ name, choices }));
+  return shownIn(schema)
+    .map(([name, property]) => ({ name, choices: choicesOf(property) }))
+    .filter(({ choices }) => choices);
 }
 
 function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<string, unknown> {
-  const { minLength, maxLength, minimum, maximum, items } = schema;
+  const { minLength, maxLength, minimum, maximum } = schema;
   return {
     name,
     label: labelOf(name),
@@ -91,7 +95,7 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
         : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
     ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
-    ...defined({ choices: schema.enum ?? items?.enum, preset: schema.default }),
+    ...defined({ choices: choicesOf(schema), preset: schema.default }),
     ...(minLength === 0 && { canBeEmpty: true }),
     ...defined({ maxLength, minimum, maximum }),
   };
@@ -101,12 +105,12 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The control that suits the values; undefined for text. */
+/** The control that suits the values; undefined for text. Throws a `TypeError` if the console has none. */
 function kindOf({ type, format, enum: choices, items }: FormSchema): string | undefined {
   if (choices) return "choice";
-  if (type === "array") return items?.enum ? "choices" : "list";
+  if (items?.enum) return "choices";
   if (isMap(type)) return "pairs";
-  if (type === "boolean") return "switch";
+  if (type === "array" || type === "boolean") throw new TypeError(`The console has no control for type ${type}.`);
   if (type === "integer") return format === "int64" ? "id" : "integer";
   return format === "date-time" ? "time" : undefined;
 }

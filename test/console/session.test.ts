@@ -28,6 +28,17 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("a link with a key that is opened in a tab of the console signs in with that key", async () => {
+    const page = await ui.open("/animals");
+    await rex(page).waitFor();
+    const key = await ui.keyWith("read");
+    await page.evaluate(`location.hash = "key=${key}"`); // as if the link was typed into the address
+    await page.waitForURL(`${ui.origin}/console/animals`);
+    await rex(page).waitFor();
+    expect(await storage(page)).toBe(key);
+    await page.close();
+  });
+
   test("a key is typed in; one that the service does not know is refused with what to do", async () => {
     const page = await ui.browser.open(`${ui.origin}/console/animals`);
     await keyField(page).fill("psk_test_nothing");

@@ -13,6 +13,9 @@ const tabs = new BroadcastChannel("petstore-console");
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none: it reaches only this origin
 const tell = (message: Message) => tabs.postMessage(message);
 
+// A link with a key that is opened in this tab changes only the fragment: the page must be loaded again.
+addEventListener("hashchange", () => location.hash.startsWith("#key=") && location.reload());
+
 /** The key in the link that opened the page, which is removed from the address at once, or else that of this tab. */
 function ownKey(): string | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1)).get("key");

@@ -12,7 +12,7 @@ interface DialogProps {
 
 /** Moves the focus to the first control of a form. */
 export function focusFirst(element: Element | null): void {
-  element?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus();
+  element?.querySelector<HTMLElement>("form :is(input, select)")?.focus();
 }
 
 /** A modal dialog. Escape closes it, and the focus returns to where it was. */

@@ -22,7 +22,6 @@ type TextEvent = { readonly currentTarget: { readonly value: string } };
 function TextControl({ id, field, entry, change, described }: ControlProps) {
   const shared = { id, value: entry as string, required: field.isRequired ?? false, ...described };
   const input = ({ currentTarget }: TextEvent) => change(currentTarget.value);
-  if (field.kind === "list") return <textarea {...shared} rows={3} onInput={input} />;
   const isNumber = field.kind === "id" || field.kind === "integer";
   if (field.kind === "time") return <input {...shared} type="datetime-local" onInput={input} />;
   return <input {...shared} inputMode={isNumber ? "numeric" : "text"} autocomplete="off" onInput={input} />;
@@ -96,16 +95,10 @@ function PairsControl({ id, field, entry, change, described }: ControlProps) {
   );
 }
 
-function SwitchControl({ id, entry, change, described }: ControlProps) {
-  const toggle = () => change(!entry);
-  return <input id={id} type="checkbox" checked={entry as boolean} onChange={toggle} {...described} />;
-}
-
 function controlOf({ kind }: FieldDescription): Control {
   if (kind === "choice") return ChoiceControl;
   if (kind === "choices") return ChoicesControl;
-  if (kind === "pairs") return PairsControl;
-  return kind === "switch" ? SwitchControl : TextControl;
+  return kind === "pairs" ? PairsControl : TextControl;
 }
 
 interface FieldProps extends Pick<ControlProps, "field" | "entry" | "change"> {

@@ -47,12 +47,10 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
     event.preventDefault();
     setTries(tries + 1);
     if (fields.some((field) => faultOf(field, entries[field.name]))) return;
-    const sent = fields.filter(({ name }) => !changesOnly || entries[name] !== initial.current[name]);
+    const before = changesOnly ? initial.current : {};
+    const sent = fields.filter(({ name }) => entries[name] !== before[name]);
     const body = Object.fromEntries(
-      sent.map((field) => [
-        field.name,
-        valueOf(field, entries[field.name], changesOnly && initial.current[field.name]),
-      ]),
+      sent.map((field) => [field.name, valueOf(field, entries[field.name], before[field.name])]),
     );
     if (await action.run(body)) onDone();
   };

@@ -1,16 +1,14 @@
 import type { FieldDescription } from "../../contract.ts";
 
 /** The content of the control of a field: its text, or the selected choices. */
-export type Entry = string | readonly string[] | boolean;
+export type Entry = string | readonly string[];
 export type Entries = Readonly<Record<string, Entry>>;
 
 /** The entry that shows a value. */
 export function entryOf({ kind, preset }: FieldDescription, value: unknown): Entry {
   const shown = value ?? preset;
-  if (kind === "switch") return Boolean(shown);
   if (kind === "choices") return (shown as readonly string[] | undefined) ?? [];
   if (kind === "pairs") return Object.entries((shown as Record<string, string> | undefined) ?? {}).flat();
-  if (kind === "list") return ((shown as readonly unknown[] | undefined) ?? []).join("\n");
   if (kind === "time" && shown !== undefined) return localTime(new Date(shown as string));
   // oxlint-disable-next-line typescript/no-base-to-string -- what is left are texts and numbers
   return shown === undefined ? "" : String(shown);
@@ -44,8 +42,6 @@ export function valueOf({ kind, canBeEmpty }: FieldDescription, entry: Entry | u
   if (kind === "id") return BigInt(entry.trim());
   if (kind === "integer") return Number(entry);
   if (kind === "time") return new Date(entry).toISOString();
-  const lines = entry.split("\n").filter((line) => line.trim() !== "");
-  if (kind === "list") return lines.map((line) => line.trim());
   return entry;
 }
 
