@@ -50,9 +50,9 @@ interface NavigationOptions {
 
 export function go(path: string, { query, state = {}, replaces }: NavigationOptions = {}): void {
   history[replaces ? "replaceState" : "pushState"](state, "", addressOf(path, query));
-  const isOtherPage = path !== place.value.path;
+  const before = place.value;
   place.set(currentPlace());
-  if (isOtherPage) scrollTo(0, 0);
+  if (path !== before.path || query?.cursor !== before.query.cursor) scrollTo(0, 0);
 }
 
 /** Changes query parameters of the current location. A changed filter returns to the first page of a list. */

@@ -145,8 +145,10 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.getByLabel("Category").selectOption("2");
     await link(page, "Ben").waitFor({ state: "detached" });
     await link(page, "Cat 60").waitFor();
+    await page.setViewportSize({ width: 800, height: 200 });
     await page.getByRole("button", { name: "Next" }).click();
     await link(page, "Cat 1").waitFor();
+    expect(await page.evaluate("scrollY")).toBe(0); // the next page begins at its top
     const address = page.url();
     expect(address).toMatch(/\?category=2&cursor=/);
     await page.getByRole("button", { name: "Previous" }).click();
