@@ -12,7 +12,8 @@ const documents = [
   ...["README", "CONTRIBUTING", "SECURITY", "CHANGELOG"].map((name) => `${name}.md`),
   ...new Glob("{client,console,deploy,docs}/**/*.md").scanSync(root),
 ].filter((page) => !page.endsWith("-results.md") && !page.includes("node_modules/"));
-const MOST_WORDS = 30_000;
+/** Without the changelog, which grows with each release. */
+const MOST_WORDS = 29_400;
 const MOST_WORDS_OF_A_PAGE = 2200;
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash continues in the next. */
@@ -75,7 +76,8 @@ describe("length", () => {
   }));
 
   test("of all pages together is bounded", () => {
-    const sum = words.reduce((total, { count }) => total + count, 0);
+    const counted = words.filter(({ page }) => page !== "CHANGELOG.md");
+    const sum = counted.reduce((total, { count }) => total + count, 0);
     const advice = `The docs have ${sum} words, the limit is ${MOST_WORDS}. Say it shorter, say it once, or link to it.`;
     expect(sum < MOST_WORDS ? "" : advice).toBe("");
   });
