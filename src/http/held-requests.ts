@@ -1,6 +1,6 @@
 /**
  * How many connections may begin requests in one turn while others are held. With 32, the shop whose requests are held gets
- * 5 % more responses, and requests of other shops take a quarter longer.
+ * 5 % more responses, and the median request of another shop takes 1.4 times as long.
  */
 const PER_TURN = 12;
 
