@@ -169,8 +169,15 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     // They are of each method and each stability.
     for (const operation of petOperations) {
       const section = `[id$="${operationAnchor(operation)}"]`;
-      await page.evaluate(`document.querySelector('${section}').scrollIntoView()`); // the page draws it then
-      await page.locator(section).getByRole("heading").first().waitFor();
+      const heading = page.locator(section).getByRole("heading").first();
+      // The page draws an operation when it is in view, and may move it away again while it draws others.
+      await eventually(
+        async () => {
+          await page.evaluate(`document.querySelector('${section}')?.scrollIntoView()`);
+          return await heading.isVisible();
+        },
+        (isVisible) => isVisible,
+      );
     }
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.locator('[id$="tag/animals/listPets"] .show-api-client-button').click();

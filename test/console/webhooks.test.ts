@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
         json: [{ ...endpoint, id, url: "https://rate.test", successRate24h: 29 / 100 }],
       });
     });
-    await page.keyboard.type("gw");
+    await page.getByRole("link", { name: "Webhooks" }).click();
     await row(page, "https://rate.test").getByText("29 %").waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.route(/webhook-endpoints/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "webhooks_unavailable" } }),
     );
-    await page.keyboard.type("gw");
+    await page.getByRole("link", { name: "Webhooks" }).click();
     await page.getByRole("alert").getByText("All other pages work.").waitFor();
     expect(await page.locator(".banner.bad").count()).toBe(0);
     await page.unrouteAll({ behavior: "ignoreErrors" });
