@@ -6,7 +6,6 @@ import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { AccountStore } from "./accounts.store.ts";
 import type { Account } from "./accounts.ts";
-import { noSuchAccount } from "./operator-error.ts";
 import { type Plan, planNames, plans } from "./plans.ts";
 
 /** Runs work on the accounts of the store, and closes it. Rejects like `withStore`. */
@@ -75,8 +74,7 @@ const showAccount: Command = {
   args: ["ACCOUNT"],
   run: ({ args: [id = ""] }, context) =>
     withAccounts(context, async (accounts) => {
-      const account = await accounts.get(id);
-      if (!account) throw noSuchAccount(id);
+      const account = await accounts.find(id);
       return {
         json: shown(account),
         text: columns(headings.map((heading, index) => [heading, row(account)[index] ?? ""])),
@@ -110,9 +108,10 @@ const deleteAccount: Command = {
   run: (given, context) =>
     withAccounts(context, async (accounts) => {
       const [id = ""] = given.args;
-      const account = await accounts.get(id);
-      if (!account || account.deletedAt !== undefined) throw noSuchAccount(id);
-      await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, context);
+      const account = await accounts.find(id);
+      if (account.deletedAt === undefined) {
+        await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, context);
+      }
       const deleted = await accounts.delete(id, Date.now());
       return {
         json: shown(deleted),

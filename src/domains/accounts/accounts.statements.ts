@@ -44,8 +44,9 @@ export const suspend = statement<AccountRow>(
 export const resume = statement<AccountRow>(
   `UPDATE accounts SET suspended_at = NULL WHERE id = $1 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
+/** Deletes an account. An account that is already deleted keeps its time of deletion. */
 export const markDeleted = statement<AccountRow>(
-  `UPDATE accounts SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+  `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
 export const deletedAccounts = statement<DeletedRow>(
   "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",

@@ -51,6 +51,13 @@ export class AccountStore {
     return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
   }
 
+  /** Rejects with `OperatorError` if the account does not exist. One that is being deleted still does. */
+  async find(id: string): Promise<Account> {
+    const account = await this.get(id);
+    if (!account) throw noSuchAccount(id);
+    return account;
+  }
+
   /** Part of a transaction: creates an account and its shops. Throws `OperatorError` if the plan does not allow the quota. */
   *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
@@ -105,7 +112,7 @@ export class AccountStore {
 
   /**
    * Deletes an account. Its keys become invalid, and its shops reject writes. Its data is removed in the background.
-   * Throws `OperatorError` if the account does not exist or was already deleted.
+   * Until that is done, repeating it is not an error. Throws `OperatorError` if the account does not exist.
    */
   async delete(accountId: string, now: number): Promise<Account> {
     const changed = this.#changed;

@@ -1,6 +1,7 @@
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { requireAccount } from "../shops/shop-option.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { banEndsOf, withKeys, workOnBans } from "./keys-for-command.ts";
 import { noSuchKey } from "./no-such-key.ts";
@@ -35,6 +36,7 @@ const listBans: Command = {
   options: { account: { meaning: "Only the keys of this account.", value: "ACCOUNT" } },
   run: ({ options: { account } }, context) =>
     withKeys(context, async (store, storage) => {
+      await requireAccount(storage, account);
       const now = Date.now();
       const valid = (await store.list(account)).filter((key) => isValid(key, now));
       const banned = await bannedOf(context, storage, valid);

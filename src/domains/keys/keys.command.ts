@@ -3,8 +3,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
-import { AccountStore } from "../accounts/accounts.store.ts";
-import { noSuchAccount } from "../accounts/operator-error.ts";
+import { requireAccount } from "../shops/shop-option.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
 import { banEndsOf, withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";
@@ -48,7 +47,7 @@ const listKeys: Command = {
     const { account } = options;
     const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
     return withKeys(context, async (store, storage) => {
-      if (account !== undefined && !(await new AccountStore(storage).get(account))) throw noSuchAccount(account);
+      await requireAccount(storage, account);
       const [all, now] = [await store.list(account), Date.now()];
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));

@@ -1,3 +1,4 @@
+import type { Mode } from "../../contract/caller.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
@@ -25,6 +26,15 @@ export async function chosenShop({ options }: ParsedArguments, store: StoreAcces
   const isProduction = await store.isProduction(storage); // a store of another environment is refused
   const mode = isProduction && options["sandbox"] === undefined ? "live" : "test";
   const account = options["account"] ?? (await onlyAccount(storage));
+  return existingShop(storage, account, mode);
+}
+
+/** Rejects with `CommandFailed` if a command line names an account that does not exist. */
+export async function requireAccount(storage: Storage, account: string | undefined): Promise<void> {
+  if (account !== undefined) await existingShop(storage, account, "test");
+}
+
+async function existingShop(storage: Storage, account: string, mode: Mode): Promise<number> {
   const shop = await shopOf(storage, account, mode);
   if (shop === undefined) throw new CommandFailed("account_not_found", `There is no account ${account}. ${findIds}`);
   return shop;

@@ -17,7 +17,7 @@ test("operators list endpoints, pause one and resume it", async () => {
   const { id, url } = await webhooks.endpoint(receiver, { types: ["pet.created", "webhook_endpoint.updated"] });
   const [listed] = await run("webhooks", "list");
   expect(listed).toMatchObject({ id, url, mode: "test", state: "enabled", failingSince: null, lastFailure: null });
-  expect(await run("webhooks", "list", "--account", "acc_none")).toEqual([]);
+  expect(await run("webhooks", "list", "--account", webhooks.accountId)).toMatchObject([{ id }]);
   expect(await run("webhooks", "pause", id)).toMatchObject({ id, state: "paused" });
   expect((await webhooks.getEndpoint(id)).state).toBe("paused");
   await webhooks.addPet();
@@ -44,8 +44,11 @@ test("an endpoint that is resumed is shown without its failures before", async (
   expect(await run("webhooks", "resume", id)).toMatchObject({ id, failingSince: null });
 });
 
-test("pausing an endpoint that does not exist fails", async () => {
+test.each([
+  [["pause", "we_none"], "There is no webhook endpoint we_none."],
+  [["list", "--account", "acc_none"], "There is no account acc_none."],
+])("webhooks %j fails, because it does not exist", async (words, message) => {
   const { folder, settings } = webhooks.service.store;
-  const { status, stderr } = await runInProcess(folder, ["webhooks", "pause", "we_none"], settings);
-  expect([status, stderr]).toEqual([1, expect.stringContaining("There is no webhook endpoint we_none.")]);
+  const { status, stderr } = await runInProcess(folder, ["webhooks", ...words], settings);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
 });

@@ -2,6 +2,7 @@ import { type Command, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { operator } from "../events/author.ts";
+import { requireAccount } from "../shops/shop-option.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints.store.ts";
 
@@ -16,6 +17,7 @@ const list: Command = {
   options: { account: { meaning: "Only the endpoints of this account.", value: "ACCOUNT" } },
   run: ({ options: { account } }, context) =>
     withStore(context, async (storage) => {
+      await requireAccount(storage, account);
       const rows = await storage.all(allEndpoints);
       const found = rows
         .filter(({ account_id }) => account === undefined || account_id === account)
