@@ -49,10 +49,10 @@ function projectInt64(value: unknown): unknown {
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
 }
 
-/** The projection of an object whose property names clients choose. */
+/** The projection of an object whose property names clients choose. In a merge patch, it can be `null`. */
 function mapProjection(values: TSchema): Projection {
   const project = compileProjection(values);
-  return (value) => Object.fromEntries(Object.entries(value as object).map(([name, field]) => [name, project(field)]));
+  return (value) => value && Object.fromEntries(Object.entries(value).map(([name, field]) => [name, project(field)]));
 }
 
 function objectProjection(schema: TObject): Projection {

@@ -105,6 +105,18 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect((await send("GET", one)).text).not.toContain("metadata");
   });
 
+  test("is removed once by a repeated request with an Idempotency-Key", async () => {
+    await add({ a: "1" });
+    const remove = () => send("PATCH", one, { metadata: null }, { "Idempotency-Key": "remove" });
+    const removed = await remove();
+    expect([removed.status, removed.json.metadata]).toEqual([200, undefined]);
+    await send("PATCH", one, { metadata: { b: "2" } });
+    expect((await remove()).text).toBe(removed.text);
+    expect((await send("GET", one)).json.metadata).toEqual({ b: "2" });
+    const other = await send("PATCH", one, { metadata: { b: null } }, { "Idempotency-Key": "remove" });
+    expect([other.status, other.json.code]).toEqual([422, "idempotency_key_reused"]);
+  });
+
   test("does not change if the pairs are the same, or if If-Match is not the current entity tag", async () => {
     const { headers } = await add({ a: "1", b: "2" });
     const { id } = await lastEvent();
