@@ -72,8 +72,9 @@ test("drained resolves when everything is read, and at the end", async () => {
   void read(); // the connection waits for more data
   await drained;
   stream.send([tick(4)]);
+  const waiting = stream.drained();
   stream.end();
-  await stream.drained();
+  await Promise.all([waiting, stream.drained()]);
 });
 
 test("a client that does not read may have half a megabyte waiting", () => {

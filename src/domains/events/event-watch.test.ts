@@ -7,6 +7,8 @@ import type { Event } from "./events.schemas.ts";
 import type { EventLog } from "./events.store.ts";
 
 const SHOP = 1;
+/** Turns of the event loop, which end long before the next periodic read. */
+const SOON = 10;
 const turn = () => new Promise(setImmediate);
 const sink: StreamSink<Event> = {
   send: () => {},
@@ -47,7 +49,8 @@ test("a commit during a slow read of the store leads to one more read, after it"
     expect(scheduled).toHaveBeenCalledTimes(turns);
     expect(reads).toHaveLength(1);
     reads[0]?.resolve([{ shop: BigInt(SHOP), id: 0n }]);
-    while (reads.length === 1) await turn();
+    for (let count = 0; count < SOON; count++) await turn();
+    expect(reads).toHaveLength(2);
   } finally {
     stop();
     scheduled.mockRestore();

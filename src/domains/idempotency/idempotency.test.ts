@@ -122,6 +122,18 @@ describe("a retry with the same Idempotency-Key", () => {
     expect(isReplay(await send("a", "/categories/7", { name: "Cats" }, { method: "PATCH" }))).toBe(true);
   });
 
+  test("does not wait for a request of another account, or of the other mode of the account", async () => {
+    await service.stop();
+    service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
+    const [one, other] = [await service.newAccountWithKey("business"), await service.newAccountWithKey("business")];
+    const sandbox = await service.app.keys.issueKey(one.account.id, "sandbox", ["write"], service.clock.now(), "test");
+    const owners = [one.key, sandbox.key, other.key];
+    for (let round = 0; round < 20; round++) {
+      const replies = await Promise.all(owners.map((owner) => send(`round-${round}`, "/pets", rex, { key: owner })));
+      expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(owners.map(() => [201, false]));
+    }
+  });
+
   test("may have another API key of the account", async () => {
     const other = await service.app.keys.issueKey(account.account.id, "other", ["write"], service.clock.now());
     await create("a");

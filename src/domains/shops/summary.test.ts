@@ -42,6 +42,18 @@ test("today's figures end at midnight (UTC), even without a change at that time"
   await service.stop();
 });
 
+test("today is the day of a sandbox's clock, also after the machine's clock is set back", async () => {
+  const { service, call, figures } = await started();
+  await call("POST", "/pets", { name: "Rex", categoryId: 1 });
+  expect((await figures()).today).toEqual({ ...nothing, added: 1 });
+  await call("POST", "/sandbox/fast-forward", { seconds: DAY / 1_000 });
+  expect((await figures()).today).toEqual(nothing);
+  await call("POST", "/pets", { name: "Max", categoryId: 1 });
+  service.clock.setWall(service.clock.now() - DAY);
+  expect((await figures()).today).toEqual({ ...nothing, added: 1 });
+  await service.stop();
+});
+
 test("animals that are added concurrently, moved, imported and deleted are counted", async () => {
   const { service, call, figures } = await started();
   const statuses = ["available", "pending", "sold", undefined];
