@@ -13,6 +13,8 @@ interface InFlight {
 export class InFlightByShop {
   readonly #shops = new Map<number | undefined, InFlight>();
   #total = 0;
+  /** The number of requests of all shops that began in this turn. */
+  #begun = 0;
 
   /** The number of requests of all shops. */
   get total(): number {
@@ -26,6 +28,7 @@ export class InFlightByShop {
 
   begin(shop: number | undefined): void {
     this.#of(shop).begun++;
+    this.#begun++;
     this.#total++;
   }
 
@@ -43,8 +46,10 @@ export class InFlightByShop {
 
   /** Ends a turn of the event loop: requests that began in it have ended or are waiting. */
   endTurn(): void {
+    if (this.#begun === 0) return;
+    this.#total -= this.#begun;
+    this.#begun = 0;
     for (const [shop, inFlight] of this.#shops) {
-      this.#total -= inFlight.begun;
       inFlight.begun = 0;
       if (inFlight.waiting === 0) this.#shops.delete(shop);
     }
@@ -52,8 +57,8 @@ export class InFlightByShop {
 
   /** True if the shop has at least its share of this many requests. All shops with requests have equal shares. */
   hasShareOf(requests: number, shop: number | undefined): boolean {
-    const { waiting, begun } = this.#of(shop);
-    return (waiting + begun) * this.#shops.size >= requests;
+    const inFlight = this.#shops.get(shop);
+    return inFlight !== undefined && (inFlight.waiting + inFlight.begun) * this.#shops.size >= requests;
   }
 
   #of(shop: number | undefined): InFlight {

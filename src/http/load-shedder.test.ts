@@ -173,6 +173,28 @@ describe("the load shedder", () => {
     expect([scene.request(SHOP), scene.request(3)]).toEqual([true, false]);
   });
 
+  test("counts a request that has its response only in its own turn", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < maxWaiting; count++) scene.shedder.wait(2);
+    for (let turns = 0; turns < maxWaiting / maxInFlight; turns++) expect(await scene.turn(maxInFlight)).toBe(0);
+  });
+
+  test("begins held requests although no other request begins", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    scene.shedder.wait(2);
+    const begun = Array.from({ length: 4 * maxInFlight }, (_, index) => ({
+      isExcess: scene.shedder.begin(0, false),
+      isWrite: false,
+      caller: { shop: SHOP },
+      connection: String(index),
+    }));
+    await nextTurn(); // their keys are looked up
+    const held = begun.map((one) => scene.shedder.refuses(one)).filter((one) => one instanceof Promise);
+    expect(held.length).toBeGreaterThan(maxInFlight);
+    expect(new Set(await Promise.all(held))).toEqual(new Set([false]));
+  });
+
   test("holds requests on many connections of the shop with the most, and begins some of them in each turn", async () => {
     const scene = new Scene();
     await scene.overload();

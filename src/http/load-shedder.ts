@@ -126,6 +126,8 @@ export class LoadShedder {
     const { isExcess, isWrite, caller } = request;
     if (!isExcess && !this.#isOverloaded) return false;
     const shop = caller?.shop;
+    // After a look-up of its key, a request is judged in a later turn, which may have no other request.
+    if (!this.#isTurn) this.#beginTurn(performance.now());
     this.#shops.begin(shop);
     if (this.#shops.size > 1) this.#sharedFor = SHARED_SAMPLES;
     if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.maxWaiting, shop)) return true;
@@ -209,6 +211,7 @@ export class LoadShedder {
     this.#isTurn = false;
     this.#connection = undefined;
     this.#connections = 0;
+    this.#shops.endTurn();
     if (this.#isOverloaded || this.#held.size > 0) this.#endCrowdedTurn();
     const next = this.#nextTurn;
     this.#nextTurn = undefined;
@@ -216,7 +219,6 @@ export class LoadShedder {
   };
 
   #endCrowdedTurn(): void {
-    this.#shops.endTurn();
     this.#held.nextTurn();
     // Held requests need another turn, even if no other request begins.
     if (this.#held.size > 0) this.#beginTurn(performance.now());
