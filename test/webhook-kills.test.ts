@@ -102,6 +102,12 @@ test("a service with the embedded store that is killed again and again loses no 
   await program.end();
 });
 
+async function start(settings: Record<string, string>): Promise<Program> {
+  const program = await Program.start(newDataDir(), settings);
+  toStop.push(() => program.end("SIGKILL"));
+  return program;
+}
+
 describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -109,19 +115,17 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
   });
   afterAll(() => server.remove());
 
+  const holderIn = async (database: string) =>
+    (await server.run<{ holder: string }>("SELECT holder FROM petstore_leader", database))[0]?.holder ?? "";
+
   test("another process delivers within 5 s after the delivering one was killed", async () => {
     const ledger = new EventLedger();
     const database = await server.newDatabase();
     const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_DATABASE_URL: server.url(database) };
-    const programs = [await Program.start(newDataDir(), settings), await Program.start(newDataDir(), settings)];
-    toStop.push(() => Promise.all(programs.map((program) => program.end("SIGKILL"))));
-    const [one, other] = programs as [Program, Program];
+    const [one, other] = [await start(settings), await start(settings)];
     await ledger.begin(one.base, one.dataDir, settings);
     await ledger.settle(one.base);
-    const [{ holder } = { holder: "" }] = await server.run<{ holder: string }>(
-      "SELECT holder FROM petstore_leader",
-      database,
-    );
+    const holder = await holderIn(database);
     const [leader, heir] = holder.includes(` ${one.child.pid} `) ? [one, other] : [other, one];
     const changing = ledger.changeUntilGone(0, leader.base);
     const known = ledger.receiver.received.length;
@@ -134,5 +138,26 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     while (!ledger.receiver.received.some(({ body }) => body.includes('"Ida"'))) await Bun.sleep(5);
     expect(sinceKilled()).toBeLessThan(TAKEN_OVER_WITHIN);
     await ledger.settle(heir.base);
+  });
+
+  test("a process without the secret key of the endpoints leaves delivering to one that has it", async () => {
+    const ledger = new EventLedger();
+    const database = await server.newDatabase();
+    const settings = { PETSTORE_DATABASE_URL: server.url(database) };
+    const withKey = { ...settings, PETSTORE_SECRET_KEY: secretKey };
+    const first = await start(withKey);
+    await ledger.begin(first.base, first.dataDir, withKey);
+    await ledger.settle(first.base);
+    await first.end();
+    const lacking = await start(settings);
+    await lacking.until(() => lacking.output.includes('"event":"secret_key_missing"'));
+    await ledger.call("PATCH", "/pets/1", { name: "Ida" }, lacking.base);
+    const metrics = await (await fetch(new URL("/metrics", lacking.base))).text();
+    expect(metrics).toContain("\npetstore_webhook_endpoints_without_key 1\n");
+    while (!(await holderIn(database)).includes(` ${lacking.child.pid} `)) await Bun.sleep(5);
+    const other = await start(withKey);
+    await ledger.settle(other.base);
+    await ledger.call("PATCH", "/pets/1", { name: "Max" }, lacking.base);
+    await ledger.settle(other.base);
   });
 });

@@ -170,7 +170,7 @@ export class App {
     this.#console = webConsole;
     this.#inStep = shared?.inStep;
     inFlight.start();
-    this.#tasks = new BackgroundTasks(log, tasks, () => storage.lead());
+    this.#tasks = new BackgroundTasks(log, tasks, (asSubstitute) => storage.lead(asSubstitute));
   }
 
   /** If there is no account, creates what a developer needs for a first call: see `firstStart`. */

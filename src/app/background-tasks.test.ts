@@ -95,6 +95,21 @@ test("runs the leader's tasks only while it leads, and checks this in each round
   expect(lines).toContain('"event":"task_failed","task":"find_leader"');
 });
 
+test("leads as a substitute while one of its tasks prevents leading", async () => {
+  const asked: boolean[] = [];
+  let isLacking = false;
+  const lead = (asSubstitute: boolean) => asked.push(asSubstitute) > 0;
+  const check = { ...note("check"), preventsLeading: () => isLacking };
+  const work = new BackgroundTasks(log, [note("first"), check, { ...note("for all"), by: "leader" }], lead);
+  for (isLacking of [false, true, false]) {
+    jest.advanceTimersByTime(500);
+    await settle();
+  }
+  await work.stop();
+  expect(asked).toEqual([false, true, false, false]);
+  expect(done.filter((name) => name === "for all")).toHaveLength(4);
+});
+
 test("runs a round at once on request, after the one in progress", async () => {
   const slow = Promise.withResolvers<void>();
   const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };

@@ -12,7 +12,7 @@ const PERIOD = 500;
 export class BackgroundTasks {
   readonly #log: Log;
   readonly #tasks: readonly BackgroundTask[];
-  readonly #lead: () => MaybePromise<boolean>;
+  readonly #lead: (asSubstitute: boolean) => MaybePromise<boolean>;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
   /** True if another round must follow the one in progress. */
@@ -20,7 +20,7 @@ export class BackgroundTasks {
   #isStopped = false;
 
   /** `lead` returns in each round whether this process is the leader: see `Storage.lead`. */
-  constructor(log: Log, tasks: readonly BackgroundTask[], lead: () => MaybePromise<boolean>) {
+  constructor(log: Log, tasks: readonly BackgroundTask[], lead: (asSubstitute: boolean) => MaybePromise<boolean>) {
     this.#log = log;
     this.#tasks = tasks;
     this.#lead = lead;
@@ -68,7 +68,7 @@ export class BackgroundTasks {
 
   async #leads(): Promise<boolean> {
     try {
-      return await this.#lead();
+      return await this.#lead(this.#tasks.some(({ preventsLeading }) => preventsLeading?.()));
     } catch (error) {
       this.#log.failing("task_failed", error, { task: "find_leader" });
       return false;

@@ -18,6 +18,8 @@ export interface BackgroundTask {
   readonly name: string;
   /** Who does it: each process for itself, or one for all that work on the store. */
   readonly by: "each" | "leader";
+  /** True while this process cannot do all that the leader does, so that another one should lead. */
+  readonly preventsLeading?: () => boolean;
   readonly run: () => Promise<void>;
   /** Called once after the last round, when the service stops and requests have ended. */
   readonly finish?: () => Promise<void>;

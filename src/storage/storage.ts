@@ -76,8 +76,10 @@ export interface Storage {
    * should do. Call it repeatedly. If the leader stops calling it, another process becomes the leader within seconds.
    * Two processes may lead for a moment, so correctness must not depend on a single leader. Throws
    * `StorageUnavailable`.
+   *
+   * `asSubstitute` is true for a process that cannot do all of that work: it leads only while no other process does.
    */
-  lead(): MaybePromise<boolean>;
+  lead(asSubstitute?: boolean): MaybePromise<boolean>;
   /**
    * Removes the remains of deleted rows, as far as the engine can. Resolves with false if another user of the store
    * prevents it; then call it again later.

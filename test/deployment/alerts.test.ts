@@ -152,6 +152,13 @@ const cases: Readonly<Record<string, Case>> = {
     labels: { job: "petstore", severity: "warning" },
     summary: "Events wait 2m 0s for their first attempt to be sent to webhook endpoints.",
   },
+  PetstoreSecretKeyMissing: {
+    series: { [of("petstore_webhook_endpoints_without_key")]: "0x10 3x30" },
+    quiet: 10,
+    fires: 20,
+    labels: { instance: "a:8080", severity: "warning" },
+    summary: "a:8080 lacks the secret key of 3 webhook endpoints.",
+  },
   PetstoreWebhookEndpointDisabled: {
     series: { [of("petstore_webhook_endpoints_disabled_total")]: "0x10 1x30" },
     quiet: 10,

@@ -56,8 +56,8 @@ export class DistantStorage implements Storage {
   scrub(): Promise<boolean> {
     return this.#storage.scrub();
   }
-  lead(): MaybePromise<boolean> {
-    return this.#storage.lead();
+  lead(asSubstitute?: boolean): MaybePromise<boolean> {
+    return this.#storage.lead(asSubstitute);
   }
   probe(): Promise<void> {
     return this.#storage.probe();

@@ -9,12 +9,13 @@ const PERIOD = 60_000;
 
 const newestSecrets = statement<NewestSecrets>(readStoreState.newestSecrets);
 
-/** Logs that this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
+/** Finds whether this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
 export class MissingSecretKeys {
   readonly #host: Pick<Host, "storage" | "clock" | "log">;
   readonly #secretKeys: SecretKeys | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #isMissing = false;
+  /** How many enabled endpoints need a key that this process lacks. */
+  endpoints = 0;
 
   constructor(host: Pick<Host, "storage" | "clock" | "log">, secretKeys: SecretKeys | undefined) {
     [this.#host, this.#secretKeys] = [host, secretKeys];
@@ -25,7 +26,7 @@ export class MissingSecretKeys {
     const { storage, clock, log } = this.#host;
     if (clock.monotonic() - this.#checkedAt < PERIOD) return;
     const endpoints = endpointsWithoutKey(await storage.all(newestSecrets), this.#secretKeys);
-    if (endpoints > 0 && !this.#isMissing) log.warn("secret_key_missing", { endpoints });
-    [this.#isMissing, this.#checkedAt] = [endpoints > 0, clock.monotonic()];
+    if (endpoints > 0 && this.endpoints === 0) log.warn("secret_key_missing", { endpoints });
+    [this.endpoints, this.#checkedAt] = [endpoints, clock.monotonic()];
   }
 }

@@ -43,8 +43,7 @@ export function openWebhooks(
 ): WebhookParts | undefined {
   const { storage, clock, dataFolder, isDevelopment } = host;
   const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
-  const missing = new MissingSecretKeys(host, secretKeys);
-  host.repeat({ name: "check_secret_keys", by: "each", run: () => missing.check() });
+  checkSecretKeys(host, secretKeys);
   if (!secretKeys) return undefined;
   const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
   const endpoints = new EndpointStore(storage, clock, secretKeys);
@@ -57,6 +56,22 @@ export function openWebhooks(
     secretKeys,
     now: () => clock.now(),
   };
+}
+
+/** Registers the check and the metric of missing keys. A process without all keys leaves the deliveries to another. */
+function checkSecretKeys(host: Host, secretKeys: SecretKeys | undefined): void {
+  const missing = new MissingSecretKeys(host, secretKeys);
+  host.metrics.gauge(
+    "petstore_webhook_endpoints_without_key",
+    "Enabled webhook endpoints whose secret key this process lacks, counted once a minute.",
+    () => missing.endpoints,
+  );
+  host.repeat({
+    name: "check_secret_keys",
+    by: "each",
+    run: () => missing.check(),
+    preventsLeading: () => missing.endpoints > 0,
+  });
 }
 
 /** Registers the tasks and metrics of the deliveries, which the leader of all processes makes. */

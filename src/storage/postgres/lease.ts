@@ -9,14 +9,19 @@ const LENGTH = 3_000;
 /** How often each process tries to take or renew the lease, in milliseconds. */
 const PERIOD = 1_000;
 
+/** The end of the holder of a process that leads only while no other one does. */
+const SUBSTITUTE = "as substitute";
+
 /** Takes or renews the lease by the server's clock. Writes nothing if another process holds it. */
-const take: Statement = {
+const takeIf = (condition: string): Statement => ({
   sql: `UPDATE petstore_leader
         SET holder = $1, ends_at = $2 + CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
         WHERE only_row = 1
-          AND (holder = $1 OR ends_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
+          AND (${condition} OR ends_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
         RETURNING holder`,
-};
+});
+const take = takeIf(`holder = $1 OR holder LIKE '% ${SUBSTITUTE}'`);
+const takeAsSubstitute = takeIf("holder = $1");
 
 /**
  * Chooses the leader among all processes: the one that holds a row for a few seconds. Unlike a session lock, the lease
@@ -34,12 +39,15 @@ export class Lease {
   }
 
   /** See `Storage.lead`. */
-  async lead(): Promise<boolean> {
+  async lead(asSubstitute: boolean): Promise<boolean> {
     const now = performance.now();
     if (now - this.#checkedAt < PERIOD) return this.#leads;
     this.#checkedAt = now;
     this.#leads = false;
-    this.#leads = (await this.#write(() => final(take, this.#holder, LENGTH))) !== undefined;
+    const [statement, holder] = asSubstitute
+      ? [takeAsSubstitute, `${this.#holder} ${SUBSTITUTE}`]
+      : [take, this.#holder];
+    this.#leads = (await this.#write(() => final(statement, holder, LENGTH))) !== undefined;
     return this.#leads;
   }
 }

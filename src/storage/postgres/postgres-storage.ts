@@ -159,8 +159,8 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
-  lead(): Promise<boolean> {
-    return this.#lease.lead();
+  lead(asSubstitute = false): Promise<boolean> {
+    return this.#lease.lead(asSubstitute);
   }
 
   /** The server removes the remains of deleted rows itself later (VACUUM). */
