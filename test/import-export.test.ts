@@ -242,6 +242,8 @@ describe("an interrupted import", () => {
       before,
     });
     expect([countIn(dataDir), namesTwice(dataDir), wrongCounts(dataDir)]).toEqual([some, [], []]);
+    const again = await runInProcess(dataDir, ["import", file, "--resumable"]);
+    expect(again.stdout).toEndWith(`${some.toLocaleString("en")} had been added before.\n`);
   });
 
   test("prints a message and leaves nothing after Ctrl-C while it waits for its input", async () => {

@@ -115,7 +115,7 @@ function show(progress: Progress, state: ImportProgress, size: number | undefine
 function report(file: string, { added, before, faults }: ImportResult, seconds: number): Report {
   const { reported, total } = faults;
   if (total === 0) {
-    const earlier = before > 0 ? ` ${before.toLocaleString("en")} of it had been added before.` : "";
+    const earlier = before > 0 ? ` ${before.toLocaleString("en")} had been added before.` : "";
     const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.${earlier}`;
     return { json: { file, added, before, seconds }, text };
   }
