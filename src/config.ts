@@ -16,8 +16,8 @@ export type Environment = (typeof environments)[number];
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
-      "What the service runs for. Only `production` has live keys. Commands need it only until the first start: the " +
-      "store remembers whether it is production's.",
+      "What the service runs for. Only `production` has live keys. Commands need it only until the first start: then " +
+      "the store remembers whether it is for production.",
     fallback: "development",
     ...oneOf(environments),
   }),
