@@ -42,7 +42,7 @@ export const refusal: Workload = {
   description:
     "Reads of single animals that are refused, next to one that is not; the service alone, 64 connections. An unknown " +
     "key is well-formed and must be looked up in the store; a mistyped one fails its checksum. After 60 wrong keys " +
-    "in a minute an address gets 429, so the 401s and the good reads come from 60,000 addresses, told by a trusted " +
+    "in a minute an address gets 429, so the 401s and the good reads come from 60,000 addresses, named by a trusted " +
     "proxy. A key that keeps sending after its account is used up gets banned; both states are shown.",
   inShort: false,
   chart: "rate",

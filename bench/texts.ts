@@ -17,8 +17,7 @@ are sent, the store is on disk, and requests are logged in the default form, to 
 
 /** Where the comparison favours the peers, for the page. */
 const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
-  headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. All but
-  nginx do not log either. *Reading Bun.serve* also reads the same headers, path and body as the service, but not the
+  headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Only nginx logs. *Reading Bun.serve* also reads the same headers, path and body as the service, but not the
   client's address, and makes its response headers once; *bare Bun.serve* makes them for each response. They are the limit of what can be reached.
 - **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
   windows of limits, schemas, all headers, entity tags, pages by key and one log line a request. It has no strikes and

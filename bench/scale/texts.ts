@@ -28,8 +28,8 @@ form, to \`/dev/null\`.`,
 connections for each process, prepared statements) and \`@fastify/rate-limit\` with its store for Redis by \`ioredis\`, which
 pipelines by itself. Keys are looked up by their digest and remembered for a second. It has schemas, all headers, entity
 tags, pages by key and one log line a request. Several processes are Node's own cluster: its first process accepts all
-connections. It has one window of limits instead of two, so that a minute is all that is counted, no strikes and bans, and
-no rule for when Valkey is unreachable; its \`X-RateLimit-Reset\` is seconds, not a time. It converts the types of a body
+connections. It has one window of limits instead of two, a minute, has no strikes and bans,
+and has no rule for when Valkey is unreachable; its \`X-RateLimit-Reset\` is seconds, not a time. It converts the types of a body
 instead of refusing it, rounds integers above 2^53, and checks neither the filter of a cursor nor the scopes of a key. It
 has no metrics. Its statements have no deadline. Each create writes its event in the same statement.`,
 };
