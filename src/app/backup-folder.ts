@@ -18,8 +18,12 @@ export function backupName(now: Date): string {
   return `petstore-${now.toISOString().replaceAll(/[:.]/g, "-")}.db`;
 }
 
-/** The backups in a folder, the newest first. Other files are ignored; a folder that cannot be read has none. */
-export function backupsIn(folder: string): Backup[] {
+/**
+ * The backups in a folder, the newest first. Those from the future are last: they were taken before the clock was set
+ * back. Other files are ignored; a folder that cannot be read has none.
+ */
+export function backupsIn(folder: string, now = Date.now()): Backup[] {
+  const isFuture = ({ takenAt }: Backup) => Number(takenAt > now);
   return namesIn(folder)
     .flatMap((name) => {
       const [, day, hour, minute, second, fraction] = form.exec(name) ?? [];
@@ -28,7 +32,7 @@ export function backupsIn(folder: string): Backup[] {
       const takenAt = Date.parse(`${day}T${hour}:${minute}:${second}.${fraction}Z`);
       return [{ file, takenAt, bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0 }];
     })
-    .toSorted((a, b) => b.takenAt - a.takenAt);
+    .toSorted((a, b) => isFuture(a) - isFuture(b) || b.takenAt - a.takenAt);
 }
 
 /** Deletes all but the newest backups of a folder. Returns those that it deleted. */

@@ -20,7 +20,7 @@ export function scheduleBackups(
 ): void {
   if (every === undefined) return;
   const ending = new AbortController();
-  let newest = backupsIn(folder)[0];
+  let [newest] = backupsIn(folder, clock.now());
   let failures = 0;
   let nextAttempt = 0;
   let running: Promise<void> | undefined;
@@ -37,7 +37,7 @@ export function scheduleBackups(
   const attempt = async () => {
     try {
       await take(ending.signal);
-      newest = backupsIn(folder)[0];
+      [newest] = backupsIn(folder, clock.now());
       log.info("backup_taken", { file: newest && basename(newest.file), bytes: newest?.bytes });
     } catch (error) {
       if (ending.signal.aborted) return;

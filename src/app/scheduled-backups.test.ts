@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock } from "../../test/harness/manual-clock.ts";
+import type { BackgroundTask } from "../domains/domain.ts";
+import { Log } from "../telemetry/log.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { HOUR_MS } from "../timing/units.ts";
+import { backupName } from "./backup-folder.ts";
+import { scheduleBackups } from "./scheduled-backups.ts";
+
+let folder: string;
+let clock: ManualClock;
+let metrics: Metrics;
+let taken: number;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-scheduled-backups-"));
+  [clock, metrics, taken] = [new ManualClock(), new Metrics(), 0];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (at: number) => writeFileSync(join(folder, backupName(new Date(at))), "A backup.");
+
+/** A schedule with a backup every hour. Returns a function that runs a round, and resolves when its backup is taken. */
+function schedule(): () => Promise<void> {
+  let task: BackgroundTask | undefined;
+  const repeat = (given: BackgroundTask) => void (task = given);
+  const host = { clock, metrics, repeat, log: new Log("info", async () => {}) };
+  scheduleBackups(
+    { every: HOUR_MS, folder, keep: 7 },
+    host as unknown as Parameters<typeof scheduleBackups>[1],
+    async () => {
+      taken++;
+      write(clock.now());
+    },
+  );
+  return async () => {
+    await task?.run();
+    await new Promise(setImmediate);
+  };
+}
+
+test("takes a backup when the newest is an hour old, and no other", async () => {
+  const round = schedule();
+  for (let count = 0; count < 3; count++) await round();
+  expect(taken).toBe(1);
+  clock.advance(HOUR_MS - 1);
+  await round();
+  expect(taken).toBe(1);
+  clock.advance(1);
+  await round();
+  expect(taken).toBe(2);
+});
+
+test("continues every hour after the clock was set back", async () => {
+  const round = schedule();
+  await round();
+  clock.setWall(clock.now() - 24 * HOUR_MS);
+  for (let count = 0; count < 3; count++) await round();
+  expect(taken).toBe(2);
+  expect(metrics.expose()).toContain(`petstore_backup_newest_timestamp_seconds ${clock.now() / 1000}\n`);
+  clock.advance(HOUR_MS);
+  for (let count = 0; count < 3; count++) await round();
+  expect(taken).toBe(3);
+});
