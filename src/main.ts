@@ -1,8 +1,7 @@
-import { write, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { addAbortSignal } from "node:stream";
-import { promisify } from "node:util";
 import { run } from "./cli/run.ts";
+import { writeNow, writeOutput } from "./telemetry/standard-output.ts";
 
 /**
  * Signals within this time of the first, in milliseconds, count as one request to stop. systemd, containers and terminals
@@ -40,15 +39,9 @@ function startFolder(): string {
   return (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
 }
 
-/** Writes on another thread, because a slow reader would block this one. */
-async function output(text: string): Promise<void> {
-  let rest: Uint8Array = Buffer.from(text);
-  while (rest.length > 0) rest = rest.subarray((await promisify(write)(1, rest)).bytesWritten);
-}
-
 /** Replaces what the last line of the terminal shows. */
 function showStatus(line: string): void {
-  writeSync(2, `\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
+  writeNow(2, `\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 }
 
 async function ask(question: string): Promise<string> {
@@ -72,10 +65,10 @@ process.exit(
       : isInstalled
         ? `node "${join(import.meta.dir, "../scripts/petstore.mjs")}"`
         : "npm run --silent petstore --",
-    print: (text) => writeSync(1, `${text}\n`),
-    printError: (text) => writeSync(2, `${text}\n`),
+    print: (text) => writeNow(1, `${text}\n`),
+    printError: (text) => writeNow(2, `${text}\n`),
     input: () => addAbortSignal(stop.signal, process.stdin),
-    output,
+    output: writeOutput,
     program: isExecutable ? [process.execPath] : [process.execPath, import.meta.path],
     onHangup: (listener) => process.on("SIGHUP", listener),
     showStatus: process.stderr.isTTY ? showStatus : undefined,

@@ -107,12 +107,12 @@ describe("the service", () => {
   });
 
   test("keeps a new backup after the clock was set back, although the others seem to be newer", async () => {
-    const names = ["petstore-2097-01-01T00-00-00-000Z.db", "petstore-2098-01-01T00-00-00-000Z.db"];
-    for (const name of names) writeFileSync(join(folder, name), "Of the wrong time.");
+    const future = ["petstore-2097-01-01T00-00-00-000Z.db", "petstore-2098-01-01T00-00-00-000Z.db"];
+    for (const name of future) writeFileSync(join(folder, name), "Of the wrong time.");
     const settingsOfTwo = { ...settings, PETSTORE_BACKUP_KEEP: "2" };
     const { file: taken, deleted } = await runJson(dataDir, ["backups", "take"], settingsOfTwo);
-    expect(deleted).toEqual([join(folder, names[0] ?? "")]);
-    expect(backups()).toEqual([basename(taken), names[1] ?? ""]);
+    expect(deleted).toEqual([join(folder, future[0] ?? "")]);
+    expect(backups()).toEqual([basename(taken), future[1] ?? ""]);
   });
 
   test("reports a backup that fails, and continues", async () => {

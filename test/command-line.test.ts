@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newDataDir, Program, runCommand, runJson, serveSource } from "./harness/program.ts";
+import { newDataDir, Program, programCommand, runCommand, runJson, serveSource } from "./harness/program.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -163,6 +163,20 @@ describe("the start", () => {
     const document = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toMatchObject([{ url: "https://shop.test/api/v1", description: "development" }]);
     await program.end();
+  });
+});
+
+describe("the output of a command", () => {
+  test("is complete in a pipe that does not block", async () => {
+    const unblock = "use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK) or die; exec @ARGV";
+    const command = ["perl", "-e", unblock, ...programCommand, "openapi", "--json"];
+    const { stdout } = Bun.spawnSync(["sh", "-c", '"$@" | cat', "sh", ...command]);
+    expect(JSON.parse(stdout.toString()).openapi).toStartWith("3.1");
+  });
+
+  test("ends without a message if nobody reads it", async () => {
+    const child = Bun.spawn(["sh", "-c", '"$@" --help | true', "sh", ...programCommand], { stderr: "pipe" });
+    expect(await new Response(child.stderr).text()).toBe("");
   });
 });
 

@@ -110,6 +110,7 @@ export async function run(
     if (report.warning) printProblem(report.warning);
     return report.hasFailed ? 1 : 0;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") return 1; // nobody reads the output any more, as with `| head`
     printProblem(problemOf(error));
     return error instanceof UsageError ? 2 : 1;
   }

@@ -1,4 +1,3 @@
-import { write } from "node:fs";
 import {
   type EventAt,
   type EventName,
@@ -9,6 +8,7 @@ import {
   logLevels,
 } from "./log-events.ts";
 import { isPlainId } from "./plain-id.ts";
+import { writeOutput } from "./standard-output.ts";
 
 /** How long lines are buffered, in milliseconds, so that one system call writes many. */
 const FLUSH_AFTER = 20;
@@ -32,16 +32,6 @@ type Fields = Readonly<Record<string, Field>>;
 
 /** Writes log lines. Resolves when the text is written, which a slow reader can delay without limit. */
 export type LogSink = (text: string) => Promise<void>;
-
-/** Writes on another thread: a reader that does not read must not stop the service. */
-const standardOutput: LogSink = async (text) => {
-  let rest: Uint8Array = Buffer.from(text);
-  while (rest.length > 0) {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    write(1, rest, (error, written) => (error ? reject(error) : resolve(written)));
-    rest = rest.subarray(await promise);
-  }
-};
 
 /** The fields of the line of a request. Undefined ones are left out. */
 export interface RequestLine {
@@ -84,7 +74,7 @@ export class Log {
   #timeText = "";
 
   /** `fields` are in every line. */
-  constructor(level: LogLevel, sink: LogSink = standardOutput, fields: Fields = {}) {
+  constructor(level: LogLevel, sink: LogSink = writeOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
     this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
