@@ -8,7 +8,7 @@ import { afterAttempt, hasFailedTooLong } from "./endpoint-health.ts";
 import { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import { type EventMessage, testEvent } from "./message.ts";
 import { nextTask, type Task } from "./next-task.ts";
-import { nextOfSubject, readAhead } from "./read-ahead.ts";
+import { continueSubject, readAhead } from "./read-ahead.ts";
 import type { SendResult } from "./send.ts";
 import { messageOfTask, sendSigned } from "./signed-message.ts";
 import { isRedelivery } from "./subjects.ts";
@@ -189,11 +189,8 @@ export class Courier {
   async #finish(task: Task): Promise<void> {
     const { source, subject, eventId } = task;
     if (source !== "parked") return this.#removeFromSource(task);
-    const next = isRedelivery(subject)
-      ? undefined
-      : await nextOfSubject(this.#parts, this.#state, this.#progress.window, subject, eventId);
-    if (next === undefined) this.#progress.unpark(subject);
-    else this.#progress.park(subject, { eventId: next, attempts: 0, dueAt: this.now });
+    if (isRedelivery(subject)) this.#progress.unpark(subject);
+    else await continueSubject(this.#parts, this.#state, this.#progress, subject, eventId);
   }
 
   #removeFromSource({ source, eventId, kind }: Task): void {

@@ -2,7 +2,6 @@ import type { EventLog } from "../events/events.store.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
 import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
-import type { EventWindow } from "./event-window.ts";
 import { filtersOf, subjectOf, wantedTypes } from "./subjects.ts";
 
 /** Events read at a time. */
@@ -47,16 +46,18 @@ async function readRedelivery(
 }
 
 /**
- * The next event of a parked subject after `after`, among the events that were read already. The window has skipped it,
- * because its subject was parked. Undefined if there is none: the window will find later ones.
+ * Continues a parked subject whose event `after` is finished: with its next event among those that were read already,
+ * which the window has skipped because the subject was parked. If there is none, the window will find later ones. No
+ * other event is read between the decision and the change of `progress`, because the window would skip it too.
  */
-export async function nextOfSubject(
-  { log, types }: Pick<CourierParts, "log" | "types">,
+export async function continueSubject(
+  { log, types, clock }: Pick<CourierParts, "log" | "types" | "clock">,
   state: CourierState,
-  window: EventWindow,
+  progress: EndpointProgress,
   subject: string,
   after: bigint,
-): Promise<bigint | undefined> {
+): Promise<void> {
+  const { window } = progress;
   const filters = filtersOf(subject, state.types, types);
   for (let from = after; ; ) {
     const known = window.readUpTo;
@@ -65,10 +66,12 @@ export async function nextOfSubject(
       from = page.first - 1n;
       continue;
     }
-    const found = page.items.find((event) => subjectOf(event) === subject);
-    if (found) return found.id <= window.readUpTo ? found.id : undefined;
+    const next = page.items.find((event) => subjectOf(event) === subject)?.id;
+    if (next !== undefined && next <= window.readUpTo) {
+      return progress.park(subject, { eventId: next, attempts: 0, dueAt: clock.now() + state.ahead });
+    }
     from = page.next ?? known;
-    if (from >= window.readUpTo) return undefined;
+    if (next !== undefined || from >= window.readUpTo) return progress.unpark(subject);
   }
 }
 
