@@ -361,6 +361,22 @@ describe("a failing endpoint", () => {
     expect(receiver.received.map((one) => messageOf(one).subject)).toEqual([String(whilePaused)]);
   });
 
+  test("gets nothing of what it missed while disabled, even if its sandbox was reset", async () => {
+    let isGone = true;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isGone ? 410 : 200 }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.addPet();
+    await webhooks.deliver();
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.round();
+    isGone = false;
+    receiver.received.length = 0;
+    await webhooks.call("POST", "/sandbox/reset", { animals: "samples" });
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
+    const afterwards = await webhooks.addPet();
+    await webhooks.deliver();
+    expect(receiver.received.map((one) => messageOf(one).subject)).toEqual([String(afterwards)]);
+  });
+
   test("gets waiting messages at once after its URL was changed", async () => {
     const [wrong, right] = [webhooks.receiver(() => new Response(null, { status: 404 })), webhooks.receiver()];
     const { id } = await webhooks.endpoint(wrong);

@@ -23,8 +23,8 @@ import {
   makeParkedDue,
   restart,
   setEndpoint,
-  setPosition,
   setSecrets,
+  skipTo,
 } from "./endpoints.statements.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 import { shownPublicKey } from "./signatures.ts";
@@ -121,7 +121,7 @@ export class EndpointStore {
     const becomesEnabled = before.state !== "enabled" && state === "enabled";
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
-      yield* all(setPosition, locked.lastEventId + 1n, accountId, mode, id);
+      yield* all(skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
     }
     const restarts = becomesEnabled || changed.url !== before.url;
     const after = restarts ? { ...changed, health: withoutFailures(before.health) } : changed;
