@@ -4,6 +4,7 @@ import { contextOf } from "../../../test/harness/commands.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { run } from "../../cli/run.ts";
+import { SCAN_LIMIT } from "../../storage/page-query.ts";
 
 let service: TestService;
 let key: string;
@@ -100,3 +101,20 @@ test("--follow without an earlier event also prints one that happens while it st
   expect(await ended).toBe(0);
   expect(JSON.parse(output.stdout)).toMatchObject({ type: "pet.deleted", subject: { id: "3" } });
 });
+
+test("finds events before thousands of another type", async () => {
+  await addMoreThanOneScan();
+  const { output, ended } = events("--type pet.deleted --json");
+  expect(await ended).toBe(0);
+  expect(JSON.parse(output.stdout)).toMatchObject([{ type: "pet.deleted", subject: { id: "3" } }]);
+});
+
+/** Adds more events to the log than one statement scans. */
+async function addMoreThanOneScan(): Promise<void> {
+  const shop = await service.shop(accountId);
+  const [{ id: last }] = (await service.call("GET", "/events?sort=-id&limit=1", { key })).json;
+  await service.store.run(`
+    WITH RECURSIVE added (id) AS (SELECT ${last + 1} UNION ALL SELECT id + 1 FROM added WHERE id <= ${last + SCAN_LIMIT})
+    INSERT INTO events (shop, id, at, type, pet_id, actor) SELECT ${shop}, id, ${service.clock.now()}, 'pet.updated', 1, 'system' FROM added;
+    UPDATE shops SET last_event_id = ${last + SCAN_LIMIT + 1} WHERE shop = ${shop};`);
+}

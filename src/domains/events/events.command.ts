@@ -38,18 +38,29 @@ export function eventsCommand(types: readonly string[]): Command {
         const shop = await chosenShop(given, store, storage);
         const log = new EventLog(storage);
         const { last: newest } = await log.storedRange(shop);
-        const { items } = await log.before(shop, undefined, last, filters);
-        const events = items.toReversed();
+        const events = await newestOf(log, shop, last, filters);
         if (options["follow"] === undefined) {
           const text = events.length > 0 ? table(headings, events.map(row)) : "There are no matching events.";
           return { json: exactValue(events), text };
         }
         await write(events);
-        await follow({ storage, log, shop, filters, after: items[0]?.id ?? newest, write, stop });
+        await follow({ storage, log, shop, filters, after: events.at(-1)?.id ?? newest, write, stop });
         return { json: undefined, text: "", printToStderr: true };
       });
     },
   };
+}
+
+/** Up to `most` of the newest events that pass the filters, the oldest first. */
+async function newestOf(log: EventLog, shop: number, most: number, filters: EventFilters): Promise<Event[]> {
+  const found: Event[] = [];
+  let position: bigint | undefined;
+  do {
+    const { items, next } = await log.before(shop, position, most - found.length, filters);
+    found.push(...items);
+    position = next;
+  } while (position !== undefined && found.length < most); // a page may have fewer events, although more follow
+  return found.toReversed();
 }
 
 interface FollowOptions {
