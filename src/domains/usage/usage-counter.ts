@@ -162,21 +162,16 @@ export class UsageCounter implements Usage {
   #add(minute: number, shop: ShopName, keyId: string, code: number, requests: number): void {
     if (minute !== this.#minute) this.#goTo(minute);
     let keys = this.#shops.get(shop);
-    if (!keys) {
-      keys = new Map();
-      this.#shops.set(shop, keys);
-    }
-    let counts = keys.get(keyId);
-    if (!counts) {
-      counts = new Map();
-      keys.set(keyId, counts);
-    }
-    const counted = counts.get(code);
-    if (counted !== undefined) counts.set(code, counted + requests);
-    else if (this.#size < MAX_COUNTS) {
+    let counts = keys?.get(keyId);
+    const counted = counts?.get(code);
+    if (counts && counted !== undefined) counts.set(code, counted + requests);
+    else if (this.#size >= MAX_COUNTS) this.#uncounted += requests;
+    else {
+      if (!keys) this.#shops.set(shop, (keys = new Map()));
+      if (!counts) keys.set(keyId, (counts = new Map()));
       counts.set(code, requests);
       this.#size++;
-    } else this.#uncounted += requests;
+    }
   }
 
   #goTo(minute: number): void {

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
 import { TestService } from "../../../test/harness/service.ts";
@@ -333,6 +334,11 @@ describe("usage", () => {
     expect(counter.size).toEqual({ counts: 200_000, uncounted: 10 });
     expect(counter.unsaved(shopOf("acc_0"))).toMatchObject([{ requests: 2 }]);
     expect(counter.unsaved(shopOf("acc_200009"))).toEqual([]);
+    const before = heapStats().objectTypeCounts["Map"] ?? 0;
+    for (let index = 0; index < 1_000; index++)
+      counter.count({ ...caller, accountId: `more_${index}` }, operation, 200);
+    expect((heapStats().objectTypeCounts["Map"] ?? 0) - before).toBeLessThan(100);
+    expect(counter.size.uncounted).toBe(1_010);
     await counter.save();
     expect(counter.size.counts).toBe(199_750);
     expect(await requestsOf("acc_0")).toBe(2);
