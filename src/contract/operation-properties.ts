@@ -34,7 +34,6 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
   return [
     ...new Set([
       ...operation.errors,
-      ...(operation.params ? [operation.params.invalidError] : []),
       invalidRequest, // also without parameters: an unknown query parameter is refused
       missingApiKey,
       invalidApiKey,
