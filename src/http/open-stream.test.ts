@@ -77,10 +77,11 @@ test("drained resolves when everything is read, and at the end", async () => {
   await Promise.all([waiting, stream.drained()]);
 });
 
-test("a client that does not read may have half a megabyte waiting", () => {
-  const { stream, ends } = open();
+test("a client that does not read may have half a megabyte waiting, and loses it when it has more", async () => {
+  const { stream, ends, reader } = open();
   stream.send([tick(4, "x".repeat(500_000))]);
   expect(ends).toEqual([]);
   stream.send([tick(5, "x".repeat(50_000))]);
   expect([ends, stream.isOpen]).toEqual([["slow_client"], false]);
+  expect((await reader.read()).done).toBe(true);
 });
