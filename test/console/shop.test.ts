@@ -247,10 +247,15 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
   });
 
   test("today's page shows the figures of the shop, which follow a change", async () => {
+    await ui.addPet({ name: "Kim" }); // without a status
     const { animals } = await read("/shop");
     const page = await ui.open();
     const region = page.getByRole("region", { name: "Animals", exact: true });
     await region.getByText(`${animals.total} animals`).waitFor();
+    const grows = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.shares span')].map((e) => e.style.flexGrow)",
+    );
+    expect(grows.reduce((sum, share) => sum + Number(share), 0)).toBe(animals.total);
     await page.getByRole("region", { name: "So far today" }).getByText("Sold").waitFor();
     await region
       .getByRole("link", { name: String(animals.available), exact: true })

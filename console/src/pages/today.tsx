@@ -58,6 +58,7 @@ function Figures() {
           {statuses.map((status) => (
             <span key={status} class={status} style={{ flexGrow: animals[status] }} />
           ))}
+          <span style={{ flexGrow: animals.withoutStatus }} />
         </div>
         <Facts
           of={[
