@@ -25,7 +25,7 @@ const SAMPLE = "updatePet";
 /** Fields that no form of the console shows. */
 const hidden = new Set(["deliveryId", "paused"]);
 /** Fields that forms of the console describe in other words, or not. */
-const described = new Set(["expiresIn", "petId"]);
+const described = new Set(["categoryId", "expiresIn", "name", "petId", "status"]);
 
 /**
  * The console's generated module: scopes, forms, filters and simulations. It is not formatted. Each form is a separate

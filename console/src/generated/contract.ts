@@ -84,33 +84,15 @@ export const listPetsQuery: readonly Filter[] = [
   { name: "sort", choices: ["id", "-id"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "The animal's name.", isRequired: true, maxLength: 255 },
-  {
-    name: "categoryId",
-    label: "Category",
-    hint: "Identifier of the category the animal belongs to.",
-    kind: "id",
-    isRequired: true,
-  },
-  {
-    name: "status",
-    label: "Status",
-    hint: "Availability status of an animal.",
-    kind: "choice",
-    choices: ["available", "pending", "sold"],
-  },
+  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 255 },
+  { name: "categoryId", label: "Category", hint: "", kind: "id", isRequired: true },
+  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "The animal's name.", maxLength: 255 },
-  { name: "categoryId", label: "Category", hint: "Identifier of the category the animal belongs to.", kind: "id" },
-  {
-    name: "status",
-    label: "Status",
-    hint: "Availability status of an animal.",
-    kind: "choice",
-    choices: ["available", "pending", "sold"],
-  },
+  { name: "name", label: "Name", hint: "", maxLength: 255 },
+  { name: "categoryId", label: "Category", hint: "", kind: "id" },
+  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const listCategoriesQuery: readonly Filter[] = [];
@@ -121,11 +103,11 @@ export const createCategoryBody: readonly FieldDescription[] = [
     hint: "The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to.",
     kind: "id",
   },
-  { name: "name", label: "Name", hint: "The category's name. It is unique.", isRequired: true, maxLength: 255 },
+  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 255 },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const updateCategoryBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "The category's name. It is unique.", maxLength: 255 },
+  { name: "name", label: "Name", hint: "", maxLength: 255 },
   { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
 ];
 export const deleteCategoryQuery: readonly FieldDescription[] = [
@@ -176,7 +158,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
 ];
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "The key's name.", isRequired: true, maxLength: 100 },
+  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 100 },
   {
     name: "scopes",
     label: "Scopes",
