@@ -81,6 +81,14 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await page.close();
   });
 
+  test("shows the heading of the authentication whole", async () => {
+    const page = await browser.open(service.app.docs);
+    const heading = page.getByRole("button", { name: "Authentication" }).first();
+    await heading.waitFor();
+    expect(await heading.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.close();
+  });
+
   test("lists the TypeScript client, and shows how to call an operation with it", async () => {
     const { page, operation } = await openAt("animals/createPet");
     await page

@@ -35,11 +35,15 @@ const LINES = `
 #reference .endpoints, #reference .endpoints * { overflow: visible; white-space: normal; overflow-wrap: anywhere; }
 #reference .markdown code.hljs, #reference .markdown code.hljs * { white-space: pre-wrap; overflow-wrap: anywhere; }`;
 
-/** Targets of a pointer are 24 pixels wide and high (WCAG 2.2, 2.5.8), and buttons have a name also while the pointer is elsewhere. */
+/**
+ * Targets of a pointer are 24 pixels wide and high (WCAG 2.2, 2.5.8). Buttons have a name also while the pointer is
+ * elsewhere. The word "Required" has no room beside "Authentication" where a window is 1280 pixels wide.
+ */
 const CONTROLS = `
 :is([data-sidebar-id], [role="dialog"]) button { min-width: 24px; min-height: 24px; }
 .scalar-code-copy .sr-only > .hidden { display: inline; }
-#reference section[tabindex="-1"]:focus { outline: none; }`;
+#reference section[tabindex="-1"]:focus { outline: none; }
+#reference [data-testid="auth-indicator"] { display: none; }`;
 
 /** Badges that the document adds look like Scalar's own. That of a removal date is red. */
 const BADGES = `
