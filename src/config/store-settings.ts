@@ -15,7 +15,7 @@ export const storeSettings = {
   PETSTORE_DATA_DIR: setting<string>({
     meaning:
       "The folder of the embedded store, made if it is missing by `serve` and `accounts create`. A relative path " +
-      "starts at the current folder, the default with npm at the project's folder.",
+      "starts at the current folder. Unset, with npm: `data` in the project's folder.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
