@@ -1,5 +1,8 @@
 // The proxy in front of two processes on one host.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { payloadTooLarge } from "../../src/contract/errors.ts";
 import { freePort } from "../harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -97,5 +100,116 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
     await Promise.all(clients);
     expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
     expect(added).toBeGreaterThan(100);
+  });
+});
+
+/** Passes requests on to a process. While it breaks connections, the process carries them out, and no response comes. */
+class Breaker {
+  isBreaking = false;
+  /** Requests without a response. */
+  broken = 0;
+  readonly #server: Server;
+
+  static async start(port: number): Promise<Breaker> {
+    const breaker = new Breaker(port);
+    await once(breaker.#server.listen(0, "127.0.0.1"), "listening");
+    return breaker;
+  }
+
+  private constructor(port: number) {
+    this.#server = createServer((asked, response) => {
+      const { method, url, headers } = asked;
+      const onward = request({ host: "127.0.0.1", port, method, path: url, headers }, (answer) => {
+        if (this.isBreaking) {
+          this.broken++;
+          answer.resume();
+          asked.socket.destroy();
+        } else answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+      });
+      asked.pipe(onward);
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
+const jsonOf = async (response: Response): Promise<any> => response.json();
+
+describe.skipIf(!hasNginx)("if a process has carried out a request and its connection breaks, the proxy", () => {
+  let program: Program;
+  let breaker: Breaker;
+  let proxy: Proxy;
+  let key: string;
+
+  beforeAll(async () => {
+    const [port, dataDir] = [freePort(), newDataDir()];
+    program = await Program.start(dataDir, { PETSTORE_BASE_URL: `http://127.0.0.1:${port}/v1` });
+    breaker = await Breaker.start(program.port);
+    proxy = await Proxy.nginx(port, [breaker.port, program.port]);
+    const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota]);
+    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id]));
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    breaker.stop();
+    await program.end();
+  });
+
+  const send = (origin: string, method: string, path: string, body?: object) =>
+    fetch(`${origin}/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const direct = async (method: string, path: string, body?: object) =>
+    jsonOf(await send(`http://127.0.0.1:${program.port}`, method, path, body));
+
+  /** Repeats a request, each time for a new animal, until one was broken. Returns that animal and the response. */
+  const broken = async (method: string, body?: object) => {
+    for (;;) {
+      const { id } = await direct("POST", "/pets", { name: "Rex", categoryId: 1 });
+      const before = breaker.broken;
+      breaker.isBreaking = true;
+      const response = await send(proxy.origin, method, `/pets/${id}`, body);
+      breaker.isBreaking = false;
+      if (breaker.broken > before) return { id, response };
+    }
+  };
+
+  test("repeats a GET at another one", async () => {
+    expect((await broken("GET")).response.status).toBe(200);
+  });
+
+  test("repeats a DELETE, which then returns 404 for the animal that it has deleted", async () => {
+    const { id, response } = await broken("DELETE");
+    expect([response.status, (await jsonOf(response)).code]).toEqual([404, "pet_not_found"]);
+    expect(await direct("GET", `/events?type=pet.deleted&petId=${id}`)).toHaveLength(1);
+  });
+
+  test("repeats no PATCH and returns 503", async () => {
+    const { id, response } = await broken("PATCH", { name: "Ida" });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await direct("GET", `/events?type=pet.updated&petId=${id}`)).toHaveLength(1);
+  });
+
+  test("repeats no POST and returns 503", async () => {
+    let sent = 0;
+    let response: Response;
+    const before = breaker.broken;
+    breaker.isBreaking = true;
+    do response = await send(proxy.origin, "POST", "/pets", { name: `Only once ${++sent}`, categoryId: 1 });
+    while (breaker.broken === before);
+    breaker.isBreaking = false;
+    expect([response.status, (await jsonOf(response)).code]).toEqual([503, "storage_unavailable"]);
+    expect(await direct("GET", `/pets?name=Only%20once%20${sent}`)).toHaveLength(1);
   });
 });
