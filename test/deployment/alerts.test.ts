@@ -201,6 +201,17 @@ describe.skipIf(promtool === null)("promtool", () => {
     expect(run("check", "rules", file)).toBe("");
   });
 
+  test("takes the documented scrape configuration, which scrapes the job and the machines that other files name", () => {
+    const [, block = ""] = /```yaml\n(scrape_configs:[^]*?)```/.exec(read("deploy/README.md")) ?? [];
+    const place = join(folder, "prometheus.yaml");
+    writeFileSync(place, `rule_files: [${file}]\n${block}`);
+    expect(run("check", "config", place)).toBe("");
+    const [{ job_name, static_configs }] = parse(block).scrape_configs;
+    expect(job_name).toBe(at.job);
+    const servers = read("deploy/nginx-three.conf").matchAll(/^ *server (\S+) max_fails/gm);
+    expect(static_configs[0].targets).toEqual([...servers].map(([, server]) => server));
+  });
+
   test.each(rules.map(({ alert, annotations }) => [alert, annotations] as const))(
     "sees %s fire, and not before",
     (alertname, { description }) => {
@@ -251,6 +262,16 @@ describe("in a running service", () => {
       .filter(([found]) => Object.entries(wanted).every(([label, value]) => found[label] === value))
       .reduce((sum, [, value]) => sum + value, 0);
   }
+
+  test.skipIf(promtool === null)("the metrics are as promtool wants them", async () => {
+    service = await TestService.start();
+    await service.call("GET", "/pets", { key: await service.newKey() });
+    const stdin = await (await fetch(new URL("/metrics", service.app.base))).arrayBuffer();
+    const { exitCode, stdout, stderr } = Bun.spawnSync([promtool as string, "check", "metrics"], {
+      stdin: new Uint8Array(stdin),
+    });
+    expect([exitCode, `${stdout}${stderr}`]).toEqual([0, ""]);
+  });
 
   test("a ban and invalid keys are counted where their alerts look", async () => {
     service = await TestService.start();

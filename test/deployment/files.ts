@@ -10,10 +10,19 @@ interface ComposeService {
   readonly environment?: Readonly<Record<string, string>>;
   readonly networks: { readonly inside: { readonly ipv4_address: string } };
   readonly stop_grace_period?: string;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, null>>;
 }
 
 /** compose.yaml, read as Compose reads it: anchors are merged. */
-export function readCompose(): { readonly services: Readonly<Record<string, ComposeService>> } {
+export function readCompose(): Compose {
   return parse(read("compose.yaml"), { merge: true });
 }
 
