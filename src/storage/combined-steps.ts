@@ -61,3 +61,14 @@ export function* nested<T>(part: Transaction<T>): Transaction<T> {
   }
   return next.value;
 }
+
+/**
+ * Sorts items by the rows that a transaction changes for them. It locks several rows, and all processes must lock them in
+ * the same order. Otherwise PostgreSQL reports a deadlock after a second.
+ */
+export function inLockOrder<T>(items: readonly T[], rowOf: (item: T) => string): T[] {
+  return items
+    .map((item) => ({ item, row: rowOf(item) }))
+    .toSorted((one, other) => (one.row === other.row ? 0 : one.row < other.row ? -1 : 1))
+    .map(({ item }) => item);
+}

@@ -13,7 +13,7 @@ const insert = statement(`
 
 /**
  * Part of a transaction: adds events, in this order, to the log of the shop that it has locked, and writes the figures
- * that were recorded with `count`. Throws if there are no events although figures were recorded: they would be lost.
+ * that were recorded with `addToFigure`. Throws if there are no events although figures were recorded: they would be lost.
  */
 export function publish(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
   return together(callsFor(locked, author, events));

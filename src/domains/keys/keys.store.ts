@@ -1,5 +1,5 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
-import { each } from "../../storage/combined-steps.ts";
+import { each, inLockOrder } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
@@ -227,7 +227,7 @@ export class KeyStore {
 
   /** Notes when keys were last used: pairs of a key's id and unix milliseconds. */
   async noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
-    const noted = uses.map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
+    const noted = inLockOrder(uses, ([keyId]) => keyId).map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
     await this.#storage.write(() => each(touch, noted));
   }
 }

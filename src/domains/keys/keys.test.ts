@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { development } from "../../../test/harness/key-environments.ts";
 import { TestService } from "../../../test/harness/service.ts";
+import { onPostgres } from "../../../test/harness/test-store.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
+import { KeyStore } from "./keys.store.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -320,4 +323,25 @@ test("an operation on a key of another account returns 404", async () => {
   }
   expect(await isValid(theirs.key)).toBe(true);
   expect(((await get(theirs.key, "/keys")).json as { scopes: Scope[] }[]).length).toBe(1);
+});
+
+test.skipIf(!onPostgres)("uses of keys are saved by two processes at once without a deadlock", async () => {
+  const deadlocks = async () => {
+    const [row] = await service.store.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
+    return (row as { deadlocks: unknown }).deadlocks;
+  };
+  const before = await deadlocks();
+  const { key } = await newAdmin();
+  const ids: string[] = [];
+  for (let count = 0; count < 40; count++) ids.push((await create(key, { name: "till", scopes: ["read"] })).json.id);
+  const storages = [await service.store.open(), await service.store.open()];
+  for (let round = 0; round < 5; round++) {
+    const [inOrder, reversed] = [ids, ids.toReversed()].map((list) => list.map((id) => [id, round] as const));
+    const lists = [inOrder ?? [], reversed ?? []];
+    await Promise.all(
+      storages.map((storage, index) => new KeyStore(storage, development).noteUses(lists[index] ?? [])),
+    );
+  }
+  for (const storage of storages) await storage.close(); // a connection reports its statistics when it ends
+  expect(await deadlocks()).toEqual(before);
 });

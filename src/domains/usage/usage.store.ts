@@ -1,5 +1,6 @@
 import type { ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { inLockOrder } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -87,9 +88,9 @@ export class UsageStore {
    */
   async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
     await this.#storage.write(function* () {
-      const sorted = inLockOrder([...counts, ...ofAllKeys(counts)]);
+      const sorted = inLockOrder([...counts, ...ofAllKeys(counts)], rowOfCount);
       for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
-      for (const { operation, keyId, accountId, calls: times, lastAt } of calls) {
+      for (const { operation, keyId, accountId, calls: times, lastAt } of inLockOrder(calls, rowOfCalls)) {
         yield* all(addCalls, floor(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
       }
       added();
@@ -178,18 +179,12 @@ function* addTo(span: Span, count: RequestCount): Transaction<void> {
   yield* all(writeCount, span, start, accountId, mode, keyId, operation, status, counts);
 }
 
-function rowOf({ shop, keyId, operation, status }: RequestCount): string {
-  return `${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status}`;
+function rowOfCount({ shop, keyId, operation, status, minute }: RequestCount): string {
+  return `${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status} ${minute}`;
 }
 
-/** All processes must lock rows in the same order. Otherwise PostgreSQL reports a deadlock after a second. */
-function inLockOrder(counts: readonly RequestCount[]): RequestCount[] {
-  return counts
-    .map((count) => ({ count, row: rowOf(count) }))
-    .toSorted((one, other) =>
-      one.row === other.row ? one.count.minute - other.count.minute : one.row < other.row ? -1 : 1,
-    )
-    .map(({ count }) => count);
+function rowOfCalls({ operation, keyId }: DeprecatedCalls): string {
+  return `${operation.name} ${keyId}`;
 }
 
 /** The sums over all keys of each shop. */

@@ -276,26 +276,20 @@ describe("usage", () => {
     const stores = [store, new UsageStore(other)];
     const shops = Array.from({ length: 40 }, (_, index) => shopOf(`acc_${index}`));
     const inTurn = [shops, shops.toReversed()];
+    const minute = Math.floor(clock.now() / MINUTE);
+    const counted = { keyId: "key_1", minute, operation: "listPets", status: 200, requests: 1 };
+    const called = { operation, accountId: "acc_1", calls: 1, lastAt: clock.now() };
     const rounds = 5;
     for (let round = 0; round < rounds; round++) {
-      await Promise.all(
-        stores.map((one, index) =>
-          one.add(
-            (inTurn[index] ?? []).map((shop) => ({
-              shop,
-              keyId: "key_1",
-              minute: Math.floor(clock.now() / MINUTE),
-              operation: "listPets",
-              status: 200,
-              requests: 1,
-            })),
-            [],
-            () => {},
-          ),
-        ),
-      );
+      const inBoth = (work: (one: UsageStore, own: readonly ShopName[]) => Promise<void>) =>
+        Promise.all(stores.map((one, index) => work(one, inTurn[index] ?? [])));
+      const counts = (own: readonly ShopName[]) => own.map((shop) => ({ ...counted, shop }));
+      const calls = (own: readonly ShopName[]) => own.map(({ accountId: of }) => ({ ...called, keyId: `key_${of}` }));
+      await inBoth((one, own) => one.add(counts(own), [], () => {}));
+      await inBoth((one, own) => one.add([], calls(own), () => {}));
     }
     expect(await requestsOf("acc_0")).toBe(2 * rounds);
+    expect((await store.deprecatedCalls(clock.now()))[0]?.calls).toBe(2 * rounds);
     await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
     storage = await service.store.open();
     expect(Number((await storage.first(deadlocks))?.deadlocks)).toBe(0);
