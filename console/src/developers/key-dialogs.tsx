@@ -5,7 +5,6 @@ import { createKeyBody } from "../generated/contract.ts";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { continueWith, useSession } from "../session/session.ts";
-import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { durationControl } from "../ui/form/duration.tsx";
 import type { Control } from "../ui/form/field.tsx";
@@ -122,9 +121,11 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
     invalidate(KEYS);
   });
   return (
-    <Confirm title={`Revoke ${of.name}?`} action={action} submit="Revoke key" onClose={onClose}>
-      Programs that use <code>{of.hint}</code> are refused immediately.
-      {of.id === key.id && " You are signed in with this key, and will be signed out."}
-    </Confirm>
+    <FormDialog title={`Revoke ${of.name}?`} fields={[]} action={action} submit="Revoke key" onClose={onClose}>
+      <p class="intro">
+        Programs that use <code>{of.hint}</code> are refused immediately.
+        {of.id === key.id && " You are signed in with this key, and will be signed out."}
+      </p>
+    </FormDialog>
   );
 }

@@ -12,7 +12,6 @@ import { go } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
-import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
 import { Form } from "../ui/form/form.tsx";
@@ -129,10 +128,12 @@ export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
     go("/webhooks");
   });
   return (
-    <Confirm title="Delete the endpoint?" action={action} submit="Delete endpoint" onClose={onClose}>
-      Nothing more is sent to <bdi>{of.url}</bdi>, and the list of its deliveries is deleted. To stop for a while only,
-      pause it.
-    </Confirm>
+    <FormDialog title="Delete the endpoint?" fields={[]} action={action} submit="Delete endpoint" onClose={onClose}>
+      <p class="intro">
+        Nothing more is sent to <bdi>{of.url}</bdi>, and the list of its deliveries is deleted. To stop for a while
+        only, pause it.
+      </p>
+    </FormDialog>
   );
 }
 
@@ -146,9 +147,18 @@ export function RotateSecret({ of, onClose }: EndpointDialogProps) {
   });
   if (rotated) return <NewSecret of={rotated} onClose={onClose} />;
   return (
-    <Confirm title="Rotate the secret?" action={action} submit="Rotate secret" onClose={onClose} staysOpen>
-      For 24 hours messages are signed with the old and the new secret, so that the receiver can change over.
-    </Confirm>
+    <FormDialog
+      title="Rotate the secret?"
+      fields={[]}
+      action={action}
+      submit="Rotate secret"
+      staysOpen
+      onClose={onClose}
+    >
+      <p class="intro">
+        For 24 hours messages are signed with the old and the new secret, so that the receiver can change over.
+      </p>
+    </FormDialog>
   );
 }
 

@@ -72,7 +72,7 @@ function Limits() {
   if (!known) return null;
   const { limit, remaining, reset } = known;
   return (
-    <div class="limits">
+    <div>
       <p class="fine">
         <span class="number">
           {numberOf(remaining)} of {numberOf(limit)}

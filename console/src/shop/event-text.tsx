@@ -53,7 +53,7 @@ export function EventLine({ event, withAnimal = true, withLink }: EventLineProps
         {typeof reference === "string" && <bdi class="fine">{reference}</bdi>}
         {type.endsWith(".updated") && <Changes before={previous ?? {}} after={data ?? {}} />}
       </span>
-      <span class="who fine">
+      <span class="fine">
         <Actor actor={actor} />
       </span>
       <Time at={at} />
@@ -77,7 +77,7 @@ function Changes({ before, after }: { readonly before: Fields; readonly after: F
     return typeof value === "string" ? value : stringify(value);
   };
   return Object.keys(before).map((name) => (
-    <span key={name} class="fine change">
+    <span key={name} class="fine">
       {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? name}: `}
       <bdi>{shown(name, before[name])}</bdi> → <bdi>{shown(name, after[name])}</bdi>
     </span>
