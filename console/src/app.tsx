@@ -1,15 +1,9 @@
 import { session } from "./session/session.ts";
 import { SignIn } from "./session/sign-in.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { Toasts } from "./ui/toasts.tsx";
 import { useWatchable } from "./watchable.ts";
 
 export function App() {
   const { kind } = useWatchable(session);
-  return (
-    <>
-      {kind === "open" ? <Shell /> : <SignIn />}
-      <Toasts />
-    </>
-  );
+  return kind === "open" ? <Shell /> : <SignIn />;
 }

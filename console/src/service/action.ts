@@ -1,7 +1,6 @@
 import type { OnceOptions } from "petstore-client";
 import { useRef } from "preact/hooks";
 import { useRerender } from "../watchable.ts";
-import { reportRequestError } from "./query.ts";
 
 /** A change that the user requests. Only one runs at a time. */
 export interface Action<Input = void> {
@@ -41,7 +40,6 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
       await work(input, once.current);
     } catch (cause) {
       error = cause;
-      reportRequestError(error);
     }
     set({ isRunning: false, error });
     return !error;

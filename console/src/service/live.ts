@@ -1,6 +1,6 @@
-import { AuthenticationError, type Event, type Petstore, PetstoreError } from "petstore-client";
+import { type Event, type Petstore, PetstoreError } from "petstore-client";
 import { Watchable } from "../watchable.ts";
-import { invalidate, reportRequestError } from "./query.ts";
+import { invalidate } from "./query.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
@@ -76,10 +76,6 @@ export async function followShop(
     } catch (error) {
       if (signal.aborted) return;
       isLive.set(false);
-      if (error instanceof AuthenticationError) {
-        reportRequestError(error); // the key was revoked, or has expired
-        return;
-      }
       // Another client has reset the sandbox, or the events after the last one were deleted.
       if (error instanceof PetstoreError && error.code === "events_expired") followNewLog();
       if (!stream.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));

@@ -22,15 +22,6 @@ interface Entry {
 const entries = new Map<string, Entry>();
 const listeners = new Map<string, Set<() => void>>();
 
-let errorListener: (error: unknown) => void = () => {};
-/** Calls `listener` with the error of each request that fails. There is one listener. */
-export function onRequestError(listener: (error: unknown) => void): void {
-  errorListener = listener;
-}
-
-/** Reports the error of a request that is not a query. */
-export const reportRequestError = (error: unknown): void => errorListener(error);
-
 function notify(key: string): void {
   for (const listener of listeners.get(key) ?? []) listener();
 }
@@ -61,7 +52,6 @@ async function fetchEntry<T>(key: string, load: () => Promise<T>): Promise<void>
     }
   } catch (error) {
     if (requestNumber === entry.requestNumber) entry.error = error;
-    errorListener(error);
   }
   if (requestNumber === entry.requestNumber) entry.isLoading = false;
   notify(key);

@@ -2,7 +2,7 @@ import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, type
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
-import { clearCache, onRequestError } from "../service/query.ts";
+import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
 
@@ -35,7 +35,6 @@ let prepare: (petstore: Petstore) => Promise<unknown> | undefined;
 export function start(prepareWith: typeof prepare): Promise<void> {
   prepare = prepareWith;
   answerTabs(() => close());
-  onRequestError(signOutIfUnauthorized);
   return new Promise((resolve) =>
     findKey(
       (key) => {
@@ -49,21 +48,36 @@ export function start(prepareWith: typeof prepare): Promise<void> {
   );
 }
 
+/** Counts the sign-ins and sign-outs. */
+let turn = 0;
+
 /** Signs in with a key if the service knows it. */
 export async function signIn(secret: string): Promise<void> {
+  const mine = ++turn;
   session.set({ kind: "starting" });
+  // After the user has signed out, nothing more is sent, and a late response reaches nobody.
+  const send = async (request: Request): Promise<Response> => {
+    const { value } = session;
+    const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
+    request.headers.set("Authorization", `Bearer ${key}`);
+    const response = mine === turn && (await watchedFetch(request));
+    if (response && mine === turn) {
+      if (response.status !== 401 || session.value.kind !== "open") return response;
+      void signIn(key); // shows why the service no longer accepts the key: it was revoked, or has expired
+    }
+    return new Promise(() => {});
+  };
   try {
-    const petstore = clientFor(secret);
+    const petstore = new Petstore({ key: secret, baseUrl, fetch: send });
     const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
     await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);
     open({ kind: "open", petstore, key, secret });
   } catch (error) {
+    if (error instanceof AuthenticationError) forgetKey(secret);
     close(error as PetstoreError);
   }
 }
-
-const clientFor = (secret: string) => new Petstore({ key: secret, baseUrl, fetch: watchedFetch });
 
 function open(opened: OpenSession): void {
   keepKey(opened.secret);
@@ -73,7 +87,7 @@ function open(opened: OpenSession): void {
 /** Replaces the key of the session by one that may do the same. The page and its dialogs stay. */
 export function continueWith({ id, key: secret }: IssuedApiKey): void {
   const before = session.value as OpenSession;
-  open({ ...before, petstore: clientFor(secret), key: { ...before.key, id }, secret });
+  open({ ...before, key: { ...before.key, id }, secret });
 }
 
 export function signOut(): void {
@@ -82,16 +96,9 @@ export function signOut(): void {
 }
 
 function close(error?: PetstoreError): void {
+  turn++;
   clearCache();
   session.set({ kind: "closed", error });
-}
-
-/** Signs out if the service no longer accepts the key: it was revoked, or has expired. */
-function signOutIfUnauthorized(error: unknown): void {
-  const { value } = session;
-  if (!(error instanceof AuthenticationError) || value.kind !== "open") return;
-  forgetKey(value.secret);
-  close(error);
 }
 
 /** The session, for pages, which are rendered only while the user is signed in. */

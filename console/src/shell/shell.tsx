@@ -7,6 +7,7 @@ import { useSession } from "../session/session.ts";
 import { applyEvent } from "../shop/apply-event.ts";
 import { SandboxClock } from "../shop/sandbox.ts";
 import { ShortcutList, useShortcut } from "../shortcuts.tsx";
+import { Toasts } from "../ui/toasts.tsx";
 import { Banners } from "./banners.tsx";
 import { Navigation } from "./navigation.tsx";
 import { NotFound } from "./not-found.tsx";
@@ -48,6 +49,7 @@ export function Shell() {
       )}
       <SandboxClock />
       <ShortcutList />
+      <Toasts />
     </div>
   );
 }

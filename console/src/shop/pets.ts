@@ -2,7 +2,6 @@ import type { Pet, PetStatus, Petstore } from "petstore-client";
 import { baseUrl } from "../router.tsx";
 import { invalidate, updateCache } from "../service/query.ts";
 import type { OpenSession } from "../session/session.ts";
-import { MESSAGE_TIME } from "../ui/message-time.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { Watchable } from "../watchable.ts";
@@ -40,40 +39,40 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
     void each(done, async ({ id, status: before }) => {
       if (before) showPet(await petstore.updatePet(id, { status: before }));
     });
-  const [first] = done;
-  if (!first) return;
+  if (done.length === 0) return;
   invalidate(FIGURES);
-  const what = done.length === 1 ? first.name : countOf(done.length, "animal");
-  say(`${what}: ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
+  say(`${whatOf(done)}: ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
 }
 
-/** Deletes animals when the time to undo it is over, or when the user leaves the page. */
+/** Deletes animals when it can no longer be undone, or when the user signs out or leaves the page. */
 export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet[]): void {
   const ids = new Set(pets.map(({ id }) => id));
   const rest = new Set(ids);
-  // Without the client, which sends some of them only after responses to others.
-  const leave = () => {
-    const options = { method: "DELETE", keepalive: true, headers: { Authorization: `Bearer ${secret}` } };
-    for (const id of rest) void fetch(`${baseUrl}/pets/${id}`, options);
-  };
   const end = () => {
-    clearTimeout(timer);
     removeEventListener("pagehide", leave);
     pendingDeletions.set(pendingDeletions.value.difference(ids));
   };
-  const timer = setTimeout(async () => {
+  // Without the client, which sends some of them only after responses to others.
+  const leave = () => {
+    end();
+    const options = { method: "DELETE", keepalive: true, headers: { Authorization: `Bearer ${secret}` } };
+    for (const id of rest) void fetch(`${baseUrl}/pets/${id}`, options);
+  };
+  addEventListener("pagehide", leave);
+  pendingDeletions.set(pendingDeletions.value.union(ids));
+  say(`${whatOf(pets)}: deleted`, end, async () => {
     await each(pets, async ({ id }) => {
       await petstore.deletePet(id);
       rest.delete(id);
     });
     end();
     invalidate(PETS);
-  }, MESSAGE_TIME);
-  addEventListener("pagehide", leave);
-  pendingDeletions.set(pendingDeletions.value.union(ids));
-  const [first] = pets;
-  say(`${pets.length === 1 && first ? first.name : countOf(pets.length, "animal")}: deleted`, end);
+  });
 }
+
+/** The name of one animal, or how many there are. */
+const whatOf = (pets: readonly Pet[]): string =>
+  pets.length === 1 ? (pets[0] as Pet).name : countOf(pets.length, "animal");
 
 /** Processes a few animals at a time. Returns those that succeeded; reports the others. */
 async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>): Promise<Pet[]> {

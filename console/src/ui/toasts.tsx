@@ -1,61 +1,69 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { explain } from "../service/explain.ts";
-import { reportRequestError } from "../service/query.ts";
+import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { MESSAGE_TIME } from "./message-time.ts";
 
 /** A short message at the edge of the page. */
 interface Toast {
-  readonly id: number;
   readonly text: string;
   readonly isBad?: boolean;
   readonly undo?: (() => void) | undefined;
+  /** Called when it can no longer be undone. */
+  readonly onEnd?: (() => unknown) | undefined;
 }
 
-let lastId = 0;
 const toasts = new Watchable<readonly Toast[]>([]);
-const add = (toast: Omit<Toast, "id">) => toasts.set([...toasts.value, { ...toast, id: ++lastId }]);
-const remove = (toast: Toast) => toasts.set(toasts.value.filter((other) => other !== toast));
+const add = (toast: Toast) => toasts.set([...toasts.value, toast]);
+const remove = (toast: Toast, then = toast.onEnd) => {
+  toasts.set(toasts.value.filter((other) => other !== toast));
+  then?.();
+};
 
-/** Reports that something was done. With `undo` it can be undone. */
-export function say(text: string, undo?: () => void): void {
-  add({ text, undo });
+/** Reports that something was done. With `undo` it can be undone until `onEnd` is called. */
+export function say(text: string, undo?: () => void, onEnd?: () => unknown): void {
+  add({ text, undo, onEnd });
 }
 
 /** Reports a failure of something that is no longer on the screen. */
 export function sayFailure(what: string, error: unknown): void {
   const { message, advice } = explain(error);
-  reportRequestError(error);
   add({ text: `${what}: ${message} ${advice}`, isBad: true });
 }
 
 export function Toasts() {
   const all = useWatchable(toasts);
+  const last = all.findLast(({ undo }) => undo);
+  useShortcut("u", "Undo", last && (() => remove(last, last.undo)));
+  useEffect(
+    () => () => {
+      dispatchEvent(new Event("pagehide")); // signing out also leaves the page
+      toasts.set([]); // the next user sees none of them
+    },
+    [],
+  );
   return (
     <div class="toasts" role="status">
       {all.map((toast) => (
-        <ToastLine key={toast.id} toast={toast} />
+        <ToastLine key={toast} toast={toast} />
       ))}
     </div>
   );
 }
 
 function ToastLine({ toast }: { readonly toast: Toast }) {
+  const [isHeld, setHeld] = useState(false);
   useEffect(() => {
-    if (toast.isBad) return undefined;
-    const timer = setTimeout(() => remove(toast), MESSAGE_TIME);
+    if (toast.isBad || isHeld) return undefined;
+    const timer = setTimeout(remove, MESSAGE_TIME, toast);
     return () => clearTimeout(timer);
-  }, [toast]);
-  const undo = () => {
-    remove(toast);
-    toast.undo?.();
-  };
+  }, [isHeld]);
   return (
-    <div class={toast.isBad ? "toast bad" : "toast"}>
+    <div class={toast.isBad ? "toast bad" : "toast"} onFocusIn={() => setHeld(true)} onFocusOut={() => setHeld(false)}>
       <span>{toast.text}</span>
       {toast.undo && (
-        <button type="button" class="link" onClick={undo}>
-          Undo
+        <button type="button" class="link" onClick={() => remove(toast, toast.undo)}>
+          Undo <kbd class="wide">u</kbd>
         </button>
       )}
       <button type="button" class="quiet icon" onClick={() => remove(toast)} aria-label="Dismiss">

@@ -1,0 +1,129 @@
+// What can be undone: by keyboard, in time, and not by the next user.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { MESSAGE_TIME } from "../../console/src/ui/message-time.ts";
+import { hasBrowser } from "../harness/browser.ts";
+import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
+
+const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
+const undo = (page: Page) => page.getByRole("button", { name: /^Undo/ });
+const remove = (page: Page, name: string) =>
+  page.getByRole("button", { name: `Delete ${name}` }).click({ force: true });
+
+describe.skipIf(!hasBrowser)("an undo in the console", () => {
+  let ui: TestConsole;
+  beforeAll(async () => {
+    ui = await TestConsole.start();
+    await ui.addCategory("Dogs");
+  });
+  afterAll(() => ui.stop());
+
+  const exists = async (id: number) =>
+    (await ui.service.call("GET", `/pets?ids=${id}`, { key: ui.key })).json.length === 1;
+  const isGone = (id: number) =>
+    eventually(
+      () => exists(id),
+      (found) => !found,
+    );
+
+  test("is not offered to the next user, and what was deleted is deleted when the user signs out", async () => {
+    const id = await ui.addPet({ name: "Mine" });
+    await ui.addPet({ name: "Kept", status: "available" });
+    const other = await ui.service.newKey("pro");
+    const call = (path: string, body: object) => ui.service.call("POST", path, { key: other, body });
+    await call("/categories", { name: "Cats" });
+    for (let number = 1; number <= id; number++) await call("/pets", { name: `Theirs ${number}`, categoryId: 1 });
+
+    const page = await ui.open("/animals");
+    await link(page, "Mine").waitFor();
+    await page.getByLabel("Status of Kept").selectOption("Sold");
+    await page.getByRole("status").getByText("Kept: sold").waitFor();
+    await remove(page, "Mine");
+    await link(page, "Mine").waitFor({ state: "detached" });
+    expect(await undo(page).count()).toBe(2);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    expect(await page.getByText(/Mine|Kept/).count()).toBe(0);
+    await isGone(id);
+    await page.getByLabel("API key").fill(other);
+    await page.keyboard.press("Enter");
+    await link(page, `Theirs ${id}`).waitFor(); // it has the same id in another shop
+    expect(await page.getByText(/Mine|Kept/).count()).toBe(0);
+    await page.close();
+  });
+
+  test("a response to the user before does not reach the next one", async () => {
+    const id = await ui.addPet({ name: "Late", status: "available" });
+    const body = { name: "till", scopes: ["read", "write"] };
+    const { json: till } = await ui.service.call("POST", "/keys", { key: ui.key, body });
+    const page = await ui.open("/animals", { key: till.key });
+    await link(page, "Late").waitFor();
+    const requested = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    await page.route(new RegExp(`/v1/pets/${id}$`), async (route) => {
+      requested.resolve();
+      await answered.promise;
+      await route.continue();
+    });
+    await page.getByLabel("Status of Late").selectOption("Sold");
+    await requested.promise;
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await ui.service.call("DELETE", `/keys/${till.id}`, { key: ui.key });
+    await page.getByLabel("API key").fill(ui.key);
+    await page.keyboard.press("Enter");
+    await link(page, "Late").waitFor();
+    const refused = page.waitForResponse((response) => response.status() === 401);
+    answered.resolve();
+    await (await refused).finished();
+    await page.keyboard.type("go");
+    await page.getByRole("heading", { name: "Orders" }).waitFor();
+    expect(await page.getByRole("button", { name: "Dismiss" }).count()).toBe(0);
+    await page.close();
+  });
+
+  test("is possible by keyboard", async () => {
+    const id = await ui.addPet({ name: "Rex" });
+    const page = await ui.open("/animals");
+    await link(page, "Rex").waitFor();
+    await page.getByRole("button", { name: "Delete Rex" }).focus();
+    await page.keyboard.press("Enter");
+    await link(page, "Rex").waitFor({ state: "detached" });
+    await page.keyboard.type("u");
+    await link(page, "Rex").waitFor();
+    expect(await undo(page).count()).toBe(0);
+    await page.keyboard.type("?");
+    await page.getByRole("dialog").getByText("Go to Orders").waitFor();
+    expect(await page.getByRole("dialog").getByText("Undo").count()).toBe(0); // there is nothing to undo
+    await page.keyboard.press("Escape");
+    expect(await exists(id)).toBe(true);
+    await page.close();
+  });
+
+  test("stays possible while its message has the focus", async () => {
+    const id = await ui.addPet({ name: "Slow" });
+    const page = await ui.open();
+    await page.clock.install();
+    await page.goto(`${ui.origin}/console/animals`);
+    await link(page, "Slow").waitFor();
+    await remove(page, "Slow");
+    await undo(page).focus();
+    await page.clock.fastForward(MESSAGE_TIME * 2);
+    await page.getByRole("status").getByText("Slow: deleted").waitFor();
+    await page.keyboard.press("Enter");
+    await link(page, "Slow").waitFor();
+    expect(await exists(id)).toBe(true);
+    await remove(page, "Slow");
+    await undo(page).waitFor();
+    await page.clock.fastForward(MESSAGE_TIME * 2);
+    await undo(page).waitFor({ state: "detached" });
+    await isGone(id);
+    await remove(page, "Kept");
+    await page.getByRole("button", { name: "Dismiss" }).click(); // ends it, too
+    await eventually(
+      () => ui.service.call("GET", "/pets?name=Kept", { key: ui.key }),
+      ({ json }) => json.length === 0,
+    );
+    await page.close();
+  });
+});
