@@ -54,6 +54,21 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("a key with a character that no key has is malformed", async () => {
+    const page = await ui.browser.open(`${ui.origin}/console/animals#key=psk_test%0Aabc`);
+    const alert = page.getByRole("alert");
+    await alert.getByText("The key is malformed").waitFor();
+    await keyField(page).fill("");
+    for (const key of ["psk_test_a b", "psk_test_a–b", "ключ"]) {
+      await keyField(page).fill(key);
+      await page.keyboard.press("Enter");
+      await alert.getByText("The key is malformed").waitFor();
+      await alert.getByText("Sign in with another key.").waitFor();
+      expect(await alert.innerText()).not.toContain("TypeError");
+    }
+    await page.close();
+  });
+
   test("a new tab gets the key of an open one, and signing out signs all tabs out", async () => {
     const first = await ui.open("/animals");
     await rex(first).waitFor();

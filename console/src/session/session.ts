@@ -1,4 +1,4 @@
-import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, type PetstoreError } from "petstore-client";
+import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { watchedFetch } from "../service/connection.ts";
@@ -68,6 +68,10 @@ export async function signIn(secret: string): Promise<void> {
     return new Promise(() => {});
   };
   try {
+    if (!/^[!-~]+$/.test(secret)) {
+      const message = "The key is malformed: it contains a space or another character that no key has.";
+      throw new PetstoreError(message, { code: "", operation: "", status: 401 });
+    }
     const petstore = new Petstore({ key: secret, baseUrl, fetch: send });
     const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
