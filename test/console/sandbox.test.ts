@@ -27,6 +27,8 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
   const order = async (reference: string) =>
     call("POST", "/store/orders", { petId: await ui.addPet({ name: "Rex", status: "available" }), reference });
 
+  const ahead = async (): Promise<number> => (await call("GET", "/sandbox")).json.clock.ahead;
+
   test("advances the clock to the end of a reservation, which every tab shows", async () => {
     await order("Till 1");
     const [page, other] = [await ui.open("/sandbox"), await ui.openLive("/orders?status=all")];
@@ -42,10 +44,33 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       .getByRole("row", { name: /Till 1/ })
       .getByText("Expired")
       .waitFor();
-    expect((await call("GET", "/sandbox")).json.clock.ahead).toBeGreaterThan(0);
+    expect(await ahead()).toBeGreaterThan(0);
     await button(page, "+1 day").click();
     await page.getByText("Clock advanced by 1 day").waitFor();
     await Promise.all([page.close(), other.close()]);
+  });
+
+  test("advances the clock once if the response was lost, and again by another time", async () => {
+    const before = await ahead();
+    const page = await ui.open("/sandbox");
+    await page.route(/\/v1\/sandbox\/fast-forward$/, async (route) => {
+      await route.fetch(); // the service does the work, and a proxy returns an error
+      await route.fulfill({ status: 500, json: { code: "internal_error", message: "Lost." } });
+    });
+    await button(page, "+1 hour").click();
+    await page.getByText("Lost.").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await button(page, "+1 hour").click();
+    await page.getByText("Clock advanced by 1 hour").waitFor();
+    expect((await ahead()) - before).toBe(3_600);
+    await page.route(/\/v1\/sandbox\/fast-forward$/, (route) => route.fulfill({ status: 500, json: {} }));
+    await button(page, "+1 hour").click();
+    await page.getByRole("alert").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await button(page, "+1 minute").click();
+    await page.getByText("Clock advanced by 1 minute").waitFor();
+    expect((await ahead()) - before).toBe(3_660);
+    await page.close();
   });
 
   test("alone says that too many requests about the sandbox were sent", async () => {

@@ -146,6 +146,41 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.close();
   });
 
+  test("a message is sent again once if the response was lost", async () => {
+    const receiver = webhooks.receiver();
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.addPet("Rex");
+    await webhooks.deliver();
+    const page = await ui.open(`/webhooks/${id}`);
+    const sendTwice = async (send: () => Promise<void>, done: RegExp) => {
+      const before = receiver.received.length;
+      await page.route(/\/redeliver$/, async (route) => {
+        await route.fetch(); // the service does the work, and a proxy returns an error
+        await route.fulfill({ status: 500, json: { code: "internal_error", message: "Lost." } });
+      });
+      await send();
+      await page.getByText("Lost.").waitFor();
+      await page.unrouteAll({ behavior: "wait" });
+      await send();
+      await page.getByText(done).waitFor();
+      await webhooks.deliver();
+      expect(receiver.received.length).toBe(before + 1);
+    };
+    await sendTwice(
+      () =>
+        page
+          .getByRole("button", { name: /^Redeliver delivery/ })
+          .first()
+          .click(),
+      /^The message is queued/,
+    );
+    for (const _ of ["Lost", "queued"]) await page.getByRole("button", { name: "Dismiss" }).first().click();
+    await button(page, "Redeliver events").click();
+    await dialogOf(page).getByLabel("Since").fill("2000-01-01T00:00");
+    await sendTwice(() => submit(page, "Redeliver").click(), /^Events \d+ to \d+ are queued$/);
+    await page.close();
+  });
+
   test("a disabled endpoint must be resumed first, and what it missed is then offered", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status: 500 })));
     await webhooks.addPet("Missed");

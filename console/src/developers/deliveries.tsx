@@ -29,8 +29,11 @@ export function Outcome({ of: { outcome, status, failure } }: { readonly of: Web
 export function RedeliverButton({ endpointId, of }: DeliveryProps) {
   const { petstore } = useSession();
   const may = useMay();
-  const action = useAction(() =>
-    redeliver(petstore, endpointId, of).catch((error: unknown) => sayFailure(wordOf(of.type), error)),
+  const action = useAction((_: void, once) =>
+    redeliver(petstore, endpointId, of, once).catch((error: unknown) => {
+      sayFailure(wordOf(of.type), error);
+      throw error;
+    }),
   );
   if (!may("redeliverWebhooks")) return null;
   return (

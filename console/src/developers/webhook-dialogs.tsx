@@ -180,14 +180,14 @@ const ways = [
 export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const [way, setWay] = useState("since");
-  const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }) => {
+  const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }, once) => {
     let redelivery: NewWebhookRedelivery = range;
     if (since !== undefined) {
       const [first] = await petstore.listEvents({ since, sort: "id", limit: 1 }).page();
       if (!first) return say("Nothing has happened since then");
       redelivery = { from: first.id };
     }
-    const { from, to } = await petstore.redeliverWebhooks(of.id, redelivery);
+    const { from, to } = await petstore.redeliverWebhooks(of.id, redelivery, once);
     say(`Events ${from} to ${to} are queued`);
     refreshDeliveriesSoon();
   });

@@ -1,4 +1,4 @@
-import type { Petstore, WebhookDelivery, WebhookEndpoint } from "petstore-client";
+import type { OnceOptions, Petstore, WebhookDelivery, WebhookEndpoint } from "petstore-client";
 import { invalidate, type QueryResult, useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { say } from "../ui/toasts.tsx";
@@ -19,8 +19,13 @@ export function refreshDeliveriesSoon(): void {
 }
 
 /** Sends the message of a delivery again. */
-export async function redeliver(petstore: Petstore, endpointId: string, { id }: WebhookDelivery): Promise<void> {
-  await petstore.redeliverWebhooks(endpointId, { deliveryId: id });
+export async function redeliver(
+  petstore: Petstore,
+  endpointId: string,
+  { id }: WebhookDelivery,
+  once: OnceOptions,
+): Promise<void> {
+  await petstore.redeliverWebhooks(endpointId, { deliveryId: id }, once);
   const { state } = await petstore.getWebhookEndpoint(endpointId);
   say(state === "enabled" ? "The message is queued" : `The message is queued until you resume the ${state} endpoint`);
   refreshDeliveriesSoon();

@@ -52,8 +52,8 @@ function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
   const may = useMay();
   const { clock, animals, categories, orders, waiting } = sandbox;
   const [next] = waiting.toSorted((one, other) => Date.parse(one.next) - Date.parse(other.next));
-  const action = useAction(async (seconds: number) => {
-    await petstore.fastForwardSandbox({ seconds });
+  const action = useAction(async (seconds: number, once) => {
+    await petstore.fastForwardSandbox({ seconds }, once);
     say(`Clock advanced by ${durationOf(seconds)}`);
     invalidate("");
   });

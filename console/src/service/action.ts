@@ -1,4 +1,4 @@
-import type { OnceOptions } from "petstore-client";
+import { type OnceOptions, stringify } from "petstore-client";
 import { useRef } from "preact/hooks";
 import { useRerender } from "../watchable.ts";
 
@@ -24,23 +24,25 @@ interface State {
 export function useAction<Input = void>(work: (input: Input, once: OnceOptions) => Promise<unknown>): Action<Input> {
   const rerender = useRerender();
   const state = useRef<State>({ isRunning: false, error: undefined }).current;
-  const once = useRef<OnceOptions>({});
+  /** The last input, and its key, until there is a response to it. */
+  const tried = useRef<{ input?: string; once: OnceOptions }>({ once: {} }).current;
   const set = (changes: Partial<State>) => {
     Object.assign(state, changes);
     rerender();
   };
   const run = async (input: Input) => {
     if (state.isRunning) return false;
-    // The response to an error below 500 is stored: with the same key, it would be returned again.
-    if (!state.error || (state.error as { status?: number }).status! < 500)
-      once.current = { idempotencyKey: crypto.randomUUID() };
+    const text = stringify([input]);
+    if (text !== tried.input) Object.assign(tried, { input: text, once: { idempotencyKey: crypto.randomUUID() } });
     set({ isRunning: true, error: undefined });
     let error: unknown;
     try {
-      await work(input, once.current);
+      await work(input, tried.once);
     } catch (cause) {
       error = cause;
     }
+    // The response to an error below 500 is stored: with the same key, it would be returned again.
+    if (!error || (error as { status?: number }).status! < 500) delete tried.input;
     set({ isRunning: false, error });
     return !error;
   };
