@@ -6,7 +6,7 @@ export type OperationName = (typeof scopes)[keyof typeof scopes][number];
 export interface FieldDescription {
   readonly name: string;
   readonly label: string;
-  readonly hint: string;
+  readonly hint?: string;
   /** By default, text. */
   readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "pairs";
   readonly isRequired?: boolean;

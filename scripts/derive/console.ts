@@ -89,10 +89,9 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
   return {
     name,
     label: labelOf(name),
-    hint:
-      isMap(schema.type) || described.has(name)
-        ? ""
-        : (schema[LOCAL_DESCRIPTION] ?? schema.description ?? "").replaceAll("`", ""),
+    ...(!isMap(schema.type) &&
+      !described.has(name) &&
+      defined({ hint: (schema[LOCAL_DESCRIPTION] ?? schema.description)?.replaceAll("`", "") })),
     ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: choicesOf(schema), preset: schema.default }),

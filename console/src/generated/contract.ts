@@ -84,16 +84,16 @@ export const listPetsQuery: readonly Filter[] = [
   { name: "sort", choices: ["id", "-id"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 255 },
-  { name: "categoryId", label: "Category", hint: "", kind: "id", isRequired: true },
-  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "name", label: "Name", isRequired: true, maxLength: 255 },
+  { name: "categoryId", label: "Category", kind: "id", isRequired: true },
+  { name: "status", label: "Status", kind: "choice", choices: ["available", "pending", "sold"] },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "", maxLength: 255 },
-  { name: "categoryId", label: "Category", hint: "", kind: "id" },
-  { name: "status", label: "Status", hint: "", kind: "choice", choices: ["available", "pending", "sold"] },
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "name", label: "Name", maxLength: 255 },
+  { name: "categoryId", label: "Category", kind: "id" },
+  { name: "status", label: "Status", kind: "choice", choices: ["available", "pending", "sold"] },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const listCategoriesQuery: readonly Filter[] = [];
 export const createCategoryBody: readonly FieldDescription[] = [
@@ -103,12 +103,12 @@ export const createCategoryBody: readonly FieldDescription[] = [
     hint: "The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to.",
     kind: "id",
   },
-  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 255 },
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "name", label: "Name", isRequired: true, maxLength: 255 },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updateCategoryBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "", maxLength: 255 },
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "name", label: "Name", maxLength: 255 },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const deleteCategoryQuery: readonly FieldDescription[] = [
   {
@@ -123,17 +123,17 @@ export const listStoreOrdersQuery: readonly Filter[] = [
   { name: "sort", choices: ["id", "-id"] },
 ];
 export const placeStoreOrderBody: readonly FieldDescription[] = [
-  { name: "petId", label: "Pet", hint: "", kind: "id", isRequired: true },
+  { name: "petId", label: "Pet", kind: "id", isRequired: true },
   {
     name: "reference",
     label: "Reference",
     hint: "The client's own name for the order, such as a receipt number. Stored unchanged.",
     maxLength: 255,
   },
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updateStoreOrderBody: readonly FieldDescription[] = [
-  { name: "metadata", label: "Metadata", hint: "", kind: "pairs" },
+  { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const fastForwardSandboxBody: readonly FieldDescription[] = [
   {
@@ -158,7 +158,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
 ];
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
-  { name: "name", label: "Name", hint: "", isRequired: true, maxLength: 100 },
+  { name: "name", label: "Name", isRequired: true, maxLength: 100 },
   {
     name: "scopes",
     label: "Scopes",
@@ -174,7 +174,7 @@ export const createKeyBody: readonly FieldDescription[] = [
     kind: "choice",
     choices: ["live", "test"],
   },
-  { name: "expiresIn", label: "Expires in", hint: "", kind: "integer", minimum: 60, maximum: 315360000 },
+  { name: "expiresIn", label: "Expires in", kind: "integer", minimum: 60, maximum: 315360000 },
 ];
 export const rotateKeyQuery: readonly FieldDescription[] = [
   {
