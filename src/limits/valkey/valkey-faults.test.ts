@@ -4,7 +4,7 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import type { Admission } from "../../http/interfaces.ts";
+import type { Admission, Caller } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { addressQuota } from "../address-quota.ts";
 
@@ -115,6 +115,58 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     }
     expect(admitted(await sendAll(60))).toBe(60);
     for (const { limiter } of processes) expect((await limiter.peek(who)).minute.remaining).toBe(0);
+    await server.restart();
+    await untilAlone(processes, false);
+  });
+
+  test("GET /key shows the figures that requests are then admitted by", async () => {
+    await untilTogether(processes);
+    const [process, other] = processes as [TestProcess, TestProcess];
+    // The minute, the day, or both are nearly used; of the last one, this process knows nothing.
+    const cases = [
+      [100, 100_000, 30],
+      [100, 60, 30],
+      [3, 5, 2],
+      [7, 7, 3],
+      [60, 1_000, 60],
+      [100, 120, 0],
+    ] as const;
+    const callers = cases.map(([perMinute, perDay], index) =>
+      callerOf(`acc_shown_${index}`, `key_shown_${index}`, { perMinute, perDay }),
+    );
+    for (const [index, [, , used]] of cases.entries()) {
+      const who = callers[index] as Caller;
+      for (let count = 0; count < used; count++) await other.limiter.admit(who);
+      if (used > 0) await process.limiter.peek(who);
+    }
+    await server.kill();
+    await untilAlone(processes, true);
+    for (const who of callers) {
+      const shown = await process.limiter.peek(who);
+      const { minute, day } = shown;
+      expect([minute.limit, day.limit]).toEqual([who.perMinute, who.perDay]);
+      expect([minute.used + minute.remaining, day.used + day.remaining]).toEqual([minute.limit, day.limit]);
+      const window = minute.remaining < day.remaining ? minute : day;
+      const header = await process.limiter.admitSeparately(who, "free");
+      expect(header).toMatchObject({ limit: window.limit, remaining: window.remaining, reset: window.reset });
+      for (let left = window.remaining; left > 0; left--) {
+        expect(await process.limiter.admit(who)).toMatchObject({
+          verdict: "admitted",
+          limit: window.limit,
+          remaining: left - 1,
+          reset: window.reset,
+        });
+      }
+      expect(await process.limiter.admit(who)).toMatchObject({
+        verdict: "limited",
+        limit: window.limit,
+        remaining: 0,
+        reset: window.reset,
+      });
+      const after = await process.limiter.peek(who);
+      expect(Math.min(after.minute.remaining, after.day.remaining)).toBe(0);
+      expect([after.strikes, after.strikesForBan]).toEqual([0, shown.strikesForBan]);
+    }
     await server.restart();
     await untilAlone(processes, false);
   });
