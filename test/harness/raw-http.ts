@@ -17,9 +17,12 @@ export interface ExchangeOptions {
   readonly halfCloses?: boolean;
 }
 
+/** The headers of a stream, which has no end. */
+const streamHead = /\r\ncontent-type: text\/event-stream\r\n[^]*?\r\n\r\n/i;
+
 /**
  * Sends bytes over a new connection, each piece as a separate packet, and returns all responses
- * once the service has closed the connection. Fails on a response that is not well-formed, and if the
+ * once the service has closed the connection. Of a stream, it returns only the headers. Fails on a response that is not well-formed, and if the
  * service neither responds nor closes.
  */
 export async function exchange(
@@ -28,7 +31,7 @@ export async function exchange(
   { isHead = false, halfCloses = false }: ExchangeOptions = {},
 ): Promise<RawResponse[]> {
   const rest = (typeof pieces === "string" ? [pieces] : pieces)[Symbol.iterator]();
-  const received: Buffer[] = [];
+  let received = Buffer.alloc(0);
   const ended = Promise.withResolvers<void>();
   let unsent: Buffer = Buffer.alloc(0);
   let isOpen = true;
@@ -60,13 +63,19 @@ export async function exchange(
         pump(opened);
       },
       drain: pump,
-      data: (_socket, bytes) => void received.push(Buffer.from(bytes)),
+      data: (_socket, bytes) => {
+        received = Buffer.concat([received, bytes]);
+        const stream = streamHead.exec(received.toString("latin1"));
+        if (!stream) return;
+        received = received.subarray(0, stream.index + stream[0].length);
+        ended.resolve();
+      },
       close: () => ended.resolve(),
       error: (_socket, error) => ended.reject(error),
     },
   });
   const timer = setTimeout(() => {
-    ended.reject(new Error(`The service neither responded nor closed. It sent: ${Buffer.concat(received)}`));
+    ended.reject(new Error(`The service neither responded nor closed. It sent: ${received}`));
   }, RESPONSE_TIMEOUT);
   try {
     await ended.promise;
@@ -75,7 +84,7 @@ export async function exchange(
     clearTimeout(timer);
     socket.terminate();
   }
-  return parseResponses(Buffer.concat(received), isHead);
+  return parseResponses(received, isHead);
 }
 
 /** Splits what a service sent into responses, strictly: nothing may be left over. */

@@ -1,27 +1,35 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
+import { isAccepted } from "../harness/accepted-outcomes.ts";
 import { rounds } from "../harness/test-length.ts";
-import { bodyOf, pathOf } from "../harness/valid-call.ts";
+import { bodyOf } from "../harness/valid-call.ts";
 import { brokenJson, notUtf8, otherTypes } from "./hostile-bodies.ts";
 import { dangerousNames, hostileNumber, isInt64Text } from "./hostile-texts.ts";
 import { Oracle } from "./oracle.ts";
 import type { Target } from "./target.ts";
+
+/** Operations with properties that exclude each other, which the document says in words only. */
+const dependentProperties = new Set(["redeliverWebhooks"]);
 
 /** Sends bodies with an ordinary client. `framing.ts` sends bodies to operations that have none. */
 export function attackBodies(operation: Operation, target: () => Target): void {
   if (!operation.body) return;
   const valid = bodyOf(operation) as string;
   const success = operation.response.status;
-  const accepted = acceptedStatuses(operation);
   const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
-    const { status, text } = await target().call(operation.method, pathOf(operation), {
+    const { status, text } = await target().call(operation, {
       body,
       headers: { "Content-Type": "application/json", ...headers },
     });
-    return { status: accepted.includes(status) ? success : status, text };
+    const { code } = (text === "" ? {} : JSON.parse(text)) as { code?: string };
+    return { status: isAccepted(operation, status, code) ? success : status, text };
   };
+  /** The possible statuses of a body that the document accepts, or not. */
+  const statusesOf = (isValid: boolean) => [
+    ...(isValid ? [success] : []),
+    ...(isValid && !dependentProperties.has(operation.name) ? [] : [400]),
+  ];
   const oracle = () => new Oracle(target().document, operation);
 
   /** The only fault that the response tells. */
@@ -98,7 +106,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const body = replaced(valid, name, number);
             // The judge rounds, but knows of narrower bounds.
             const isValid = isInt64Text(number) && judge.takesBody(Buffer.from(body));
-            expect((await send(body)).status).toBe(isValid ? success : 400);
+            expect(statusesOf(isValid)).toContain((await send(body)).status);
           }),
           { numRuns: rounds(30, 4_500) },
         );
@@ -118,7 +126,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
         await fc.assert(
           fc.asyncProperty(texts, async (text) => {
             const body = replaced(valid, name, JSON.stringify(text));
-            expect((await send(body)).status).toBe(judge.takesBody(Buffer.from(body)) ? success : 400);
+            expect(statusesOf(judge.takesBody(Buffer.from(body)))).toContain((await send(body)).status);
           }),
           { numRuns: rounds(20, 3_000) },
         );
@@ -137,7 +145,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
       );
       await fc.assert(
         fc.asyncProperty(bodies, async (body) => {
-          expect((await send(body)).status).toBe(judge.takesBody(Buffer.from(body)) ? success : 400);
+          expect(statusesOf(judge.takesBody(Buffer.from(body)))).toContain((await send(body)).status);
         }),
         { numRuns: rounds(40, 7_500) },
       );
@@ -162,7 +170,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
               Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + remove)]),
             Buffer.from(valid),
           );
-          expect((await send(body)).status).toBe(judge.takesBody(body) ? success : 400);
+          expect(statusesOf(judge.takesBody(body))).toContain((await send(body)).status);
         }),
         { numRuns: rounds(40, 7_500) },
       );

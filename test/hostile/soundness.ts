@@ -13,6 +13,9 @@ const internal =
 const known =
   /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
 
+/** What a stream has beside them. */
+const knownOfStreams = /^(transfer-encoding|x-accel-buffering)$/;
+
 /** The length of the largest response to an error, in characters: 50 faults. */
 const LARGEST_ERROR = 16_000;
 
@@ -34,11 +37,13 @@ export class Soundness {
     const path = pathIn(target);
     const faults: string[] = [];
     if (status >= 500) faults.push("the service failed");
+    const isStream = headers.get("content-type") === "text/event-stream";
     for (const [name, value] of headers) {
-      if (!known.test(name)) faults.push(`header ${name} is none of the service's`);
+      if (!known.test(name) && !(isStream && knownOfStreams.test(name)))
+        faults.push(`header ${name} is none of the service's`);
       if (!/^[ -~]*$/.test(value) || value.includes(MARK)) faults.push(`header ${name} holds what was sent: ${value}`);
     }
-    if (status >= 400) faults.push(...this.#errorFaults(status, method === "HEAD" ? "" : text));
+    if (status >= 400) faults.push(...this.#errorFaults(status, path, method === "HEAD" ? "" : text));
     if (faults.length > 0) {
       throw new Error(`${method} ${target.slice(0, 200)} → ${status}: ${faults.join("; ")}\n${text.slice(0, 2_000)}`);
     }
@@ -47,14 +52,14 @@ export class Soundness {
     }
   }
 
-  #errorFaults(status: number, text: string): string[] {
+  #errorFaults(status: number, path: string, text: string): string[] {
     const faults: string[] = [];
     if (text.length > LARGEST_ERROR) faults.push(`the response has ${text.length} characters`);
     if (text === "") return faults;
     const body = JSON.parse(text) as ErrorBody;
     if (body.status !== status) faults.push(`the body says ${body.status}`);
     if (this.#statuses.get(body.code) !== status) faults.push(`${body.code} does not belong to the status`);
-    if (internal.test(withoutEcho(body))) faults.push("the response shows something internal");
+    if (internal.test(withoutEcho(body, path))) faults.push("the response shows something internal");
     if (!isUnicode(body)) faults.push("the response is not Unicode");
     return faults;
   }
@@ -67,9 +72,12 @@ interface ErrorBody {
   readonly details?: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** The words of an error without the names that the client itself chose. */
-function withoutEcho({ message, details = [] }: ErrorBody): string {
-  return [message.replace(details[0]?.path ?? "", ""), ...details.map((fault) => fault.message)].join("\n");
+/** The words of an error without the names and ids that the client itself chose. */
+function withoutEcho({ message, details = [] }: ErrorBody, path: string): string {
+  const echoed = [details[0]?.path ?? "", ...path.split("/")];
+  return [echoed.reduce((text, one) => text.replace(one, ""), message), ...details.map((fault) => fault.message)].join(
+    "\n",
+  );
 }
 
 function isUnicode({ message, details = [] }: ErrorBody): boolean {

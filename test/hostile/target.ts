@@ -1,15 +1,26 @@
 import { readFileSync } from "node:fs";
 import { domains } from "../../src/app/domains.ts";
+import { openStorage } from "../../src/app/open-storage.ts";
+import { readConfig } from "../../src/config.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
+import { settingsOf } from "../../src/domains/domain.ts";
+import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
+import { development } from "../harness/key-environments.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw-http.ts";
+import { pathOf } from "../harness/valid-call.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
 /** The operations of the interface. A new operation is attacked without further code. */
 export const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+/** How many keys are created together. */
+const BATCH = 200;
 
 /** The real program as a process, and what it answered to hostile requests. */
 export class Target {
@@ -23,6 +34,8 @@ export class Target {
   /** Requests so far. */
   cases = 0;
   #anonymousClients = 0;
+  readonly #storage: Storage;
+  readonly #freshKeys: string[] = [];
 
   static async start(): Promise<Target> {
     // Anonymous clients come from an address each, by this proxy's word, so that their limit does not end the attack.
@@ -36,7 +49,10 @@ export class Target {
     const issue = ["keys", "create", "--account", account.id, "--scopes", scopes.join(",")];
     const { key } = await runJson(program.dataDir, issue);
     const document = await (await fetch(new URL("/openapi.json", program.base))).json();
-    const target = new Target(program, key, document);
+    const settings = { PETSTORE_DATA_DIR: program.dataDir };
+    const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
+    const target = new Target(program, key, document, storage);
+    await target.#refill();
     // What is added here has the id 1, which the valid requests of other operations name. In this order,
     // because a category gets no id that an animal names; and twice, because an order needs an animal.
     const adding = operations
@@ -46,7 +62,8 @@ export class Target {
     return target;
   }
 
-  private constructor(program: Program, key: string, document: unknown) {
+  private constructor(program: Program, key: string, document: unknown, storage: Storage) {
+    this.#storage = storage;
     const { port, pathname } = new URL(program.base);
     this.program = program;
     this.key = key;
@@ -58,7 +75,27 @@ export class Target {
 
   /** A valid request of an operation, to be put differently. */
   valid(operation: Operation): RawRequest {
-    return validRequest(operation, this.basePath, this.key);
+    return validRequest(operation, this.basePath, this.#keyFor(operation));
+  }
+
+  /** A key that may use the operation: one that nothing else uses, where 20 requests a minute are the limit. */
+  #keyFor({ separateQuota }: Operation): string {
+    if (separateQuota !== "sandbox") return this.key;
+    const key = this.#freshKeys.pop();
+    if (!key) throw new Error("There are no fresh keys left.");
+    return key;
+  }
+
+  /** Creates keys of new accounts before they are needed. */
+  async #refill(): Promise<void> {
+    if (this.#freshKeys.length > BATCH) return;
+    const now = Date.now();
+    const [accounts, keys] = [new AccountStore(this.#storage), new KeyStore(this.#storage, development)];
+    const issued = Array.from({ length: BATCH }, async () => {
+      const { id } = await accounts.createAccount("Hostile", "free", undefined, now);
+      return keys.issueKey(id, "test", scopes, now);
+    });
+    for (const { key } of await Promise.all(issued)) this.#freshKeys.push(key);
   }
 
   /** A header line that makes the request come from an address that nothing else uses. */
@@ -79,6 +116,7 @@ export class Target {
     options: ExchangeOptions = {},
   ): Promise<string> {
     this.cases++;
+    await this.#refill();
     const responses = await exchange(this.port, pieces, { isHead: method === "HEAD", ...options });
     const final = responses.filter(({ status }) => status >= 200);
     return final.map((response) => this.#describe(method, target, response)).join(", ") || "closed";
@@ -86,15 +124,16 @@ export class Target {
 
   /** Sends a request by an ordinary client, checks the response and returns it. */
   async call(
-    method: string,
-    path: string,
-    init: { headers?: Record<string, string>; body?: string | Uint8Array } = {},
+    operation: Operation,
+    { headers, body }: { headers?: Record<string, string>; body?: string | Uint8Array } = {},
   ) {
     this.cases++;
-    const { headers, body } = init;
+    await this.#refill();
+    const { method } = operation;
+    const path = pathOf(operation);
     const response = await fetch(this.program.base + path, {
       method,
-      headers: { Authorization: `Bearer ${this.key}`, ...headers },
+      headers: { Authorization: `Bearer ${this.#keyFor(operation)}`, ...headers },
       ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
     });
     const received = { status: response.status, headers: response.headers, text: await response.text() };
@@ -105,12 +144,21 @@ export class Target {
   /** How often an operation has accepted a request as valid, by the service's own count. */
   async accepted(operation: Operation): Promise<number> {
     const metrics = await (await fetch(new URL("/metrics", this.program.base))).text();
-    const statuses = acceptedStatuses(operation).join("|");
+    // A 400 does not tell an operation's own error from invalid input.
+    const statuses = acceptedStatuses(operation)
+      .filter((status) => status !== 400)
+      .join("|");
     const lines = new RegExp(
       `^petstore_requests_total\\{operation="${operation.name}",status="(?:${statuses})"\\} ([0-9]+)$`,
       "gm",
     );
     return [...metrics.matchAll(lines)].reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  /** Stops the program gracefully, and returns its status. */
+  async end(): Promise<number> {
+    await this.#storage.close();
+    return this.program.end();
   }
 
   /** Resident memory of the process, in bytes. */
