@@ -1,4 +1,5 @@
-import { basename, join } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { run } from "./cli/run.ts";
 import { writeNow, writeOutput } from "./telemetry/standard-output.ts";
@@ -30,13 +31,23 @@ function requestStop(status: number): void {
   stop.abort();
 }
 
-/** True where npm has installed the program as a package. `npx petstore` might run another package of that name. */
-const isInstalled = /[\\/]node_modules[\\/]/.test(import.meta.dir);
-
+const project = join(import.meta.dir, "..");
+const isRunByNpm = process.env["npm_package_json"] === join(project, "package.json");
 /** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
-function startFolder(): string {
-  const isRunByNpm = process.env["npm_package_json"] === join(import.meta.dir, "../package.json");
-  return (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
+const startFolder = (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
+
+/** What starts the program again from `startFolder`. */
+function invocation(): string {
+  if (isExecutable) {
+    const name = basename(process.execPath);
+    const found = Bun.which(name);
+    if (found !== null && realpathSync(found) === process.execPath) return name;
+    return /\s/.test(process.execPath) ? `"${process.execPath}"` : process.execPath;
+  }
+  // `npx petstore` might run another package of that name.
+  if (!isRunByNpm) return `node "${join(project, "scripts/petstore.mjs")}"`;
+  const isOutside = relative(project, startFolder).startsWith("..");
+  return `npm ${isOutside ? `--prefix "${project}" ` : ""}run --silent petstore --`;
 }
 
 /** Replaces what the last line of the terminal shows. */
@@ -59,12 +70,8 @@ async function ask(question: string): Promise<string> {
 process.exit(
   await run(process.argv.slice(2), {
     environment: process.env,
-    folder: startFolder(),
-    invocation: isExecutable
-      ? basename(process.execPath)
-      : isInstalled
-        ? `node "${join(import.meta.dir, "../scripts/petstore.mjs")}"`
-        : "npm run --silent petstore --",
+    folder: startFolder,
+    invocation: invocation(),
     print: (text) => writeNow(1, `${text}\n`),
     printError: (text) => writeNow(2, `${text}\n`),
     input: () => addAbortSignal(stop.signal, process.stdin),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newDataDir, Program, programCommand, runCommand, runJson, serveSource } from "./harness/program.ts";
 
@@ -8,8 +9,9 @@ const root = join(import.meta.dir, "..");
 describe("the first start", () => {
   let program: Program;
   beforeAll(async () => {
-    // From the sources, as `npm start` runs them: an executable prints commands with its own name.
-    program = await Program.start(newDataDir(), {}, serveSource);
+    // From the sources, in another folder, and not by npm.
+    const elsewhere = ["env", "-C", newDataDir(), "-u", "npm_package_json", ...serveSource];
+    program = await Program.start(newDataDir(), { PETSTORE_CELL: "b7" }, elsewhere);
   });
   afterAll(() => program.end());
 
@@ -23,10 +25,20 @@ describe("the first start", () => {
 
   test("prints a command that creates another key", async () => {
     const line = /^ *(\S.* keys create .*)$/m.exec(program.output)?.[1] ?? "";
-    const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: root });
+    const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: newDataDir() });
     const [key = ""] = /psk_test_\w+/.exec(stdout.toString()) ?? [];
     const response = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
+  });
+
+  test.each([
+    ["the project's folder", root, "npm run --silent petstore --"],
+    ["another folder", tmpdir(), `npm --prefix "${root}" run --silent petstore --`],
+  ])("by npm from %s prints a command for that", async (_name, folder, command) => {
+    const byNpm = { npm_package_json: join(root, "package.json"), INIT_CWD: folder };
+    const started = await Program.start(newDataDir(), byNpm, serveSource);
+    expect(started.output).toContain(` ${command} keys create`);
+    expect(await started.end()).toBe(0);
   });
 
   test("shows the key once and the address of the reference page", async () => {

@@ -13,7 +13,7 @@ import { columns } from "../terminal/table.ts";
 /** What a command of the program itself may use, in addition to what commands of domains may use. */
 export interface ProgramContext extends CommandContext {
   readonly config: Config;
-  /** What a person types before a command: `petstore`, or `npm run --silent petstore --`. */
+  /** What a person types before a command: `petstore`, its path, or `npm run --silent petstore --`. */
   readonly invocation: string;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;

@@ -80,7 +80,7 @@ async function runClaimed(
     const anotherKey = `${commandLine(context)} keys create --account ${record.accountId} --name laptop`;
     const console = `${app.docs.replace(/docs$/, "console")}#key=${key}`;
     const welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
-    print(json ? JSON.stringify(welcome) : welcomeText(welcome));
+    print(json ? JSON.stringify(welcome) : welcomeText(welcome, config));
   }
   listening(app);
   const preparing = setTimeout(() => void app.prepareConsole(), PREPARE_CONSOLE_AFTER);
@@ -107,10 +107,12 @@ function fieldName(setting: string): string {
   return words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What to type before a command so that it uses the same data folder. */
+/** What to type before a command so that it uses the same data folder and cell. */
 function commandLine({ config, environment, invocation }: ProgramContext): string {
-  if (!environment["PETSTORE_DATA_DIR"]) return invocation;
-  return `PETSTORE_DATA_DIR='${config.dataDir.replaceAll("'", "'\\''")}' ${invocation}`;
+  const { PETSTORE_DATA_DIR: folder, PETSTORE_CELL: cell } = environment;
+  const set = { ...(folder && { PETSTORE_DATA_DIR: config.dataDir }), ...(cell && { PETSTORE_CELL: cell }) };
+  const assigned = Object.entries(set).map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`);
+  return [...assigned, invocation].join(" ");
 }
 
 interface Welcome {
@@ -122,7 +124,7 @@ interface Welcome {
   readonly anotherKey: string;
 }
 
-function welcomeText({ key, address, docs, console, anotherKey }: Welcome): string {
+function welcomeText({ key, address, docs, console, anotherKey }: Welcome, { database }: Config): string {
   return `
 Petstore is ready at ${address}
 
@@ -138,7 +140,7 @@ Try it:
 
   curl -H 'Authorization: Bearer ${key}' '${address}/pets?status=available'
 
-Make another key of the account:
+Make another key of the account${database ? ", with the same PETSTORE_DATABASE_URL" : ""}:
 
   ${anotherKey}
 

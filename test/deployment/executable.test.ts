@@ -86,11 +86,26 @@ describe("in an empty folder", () => {
     await browser.stop();
   });
 
-  test("the help names the executable, not npm", async () => {
+  test("the first start prints a command that makes another key", async () => {
+    const line = /^ *(\S.* keys create .*)$/m.exec(service.output)?.[1] ?? "";
+    const { stdout } = await run(["env", "-C", folder, "sh", "-c", line]);
+    const [another = ""] = /psk_test_\w+/.exec(stdout) ?? [];
+    expect((await ask("/pets", {}, { Authorization: `Bearer ${another}` })).status).toBe(200);
+  });
+
+  test("the help names the executable, not npm: by its path, or by its name if that starts it", async () => {
     const { stdout } = await command(folder, "--help");
-    expect(stdout).toContain("Usage: petstore COMMAND");
-    expect((await command(folder, "keys", "create", "--help")).stdout).toContain("Usage: petstore keys create");
+    expect(stdout).toContain(`Usage: ${join(folder, "petstore")} COMMAND`);
     expect(stdout).not.toContain("npm");
+    const installed = await run([
+      "env",
+      `PATH=${folder}:${process.env["PATH"]}`,
+      "petstore",
+      "keys",
+      "create",
+      "--help",
+    ]);
+    expect(installed.stdout).toContain("Usage: petstore keys create");
   });
 
   test("it knows its version", async () => {
