@@ -124,8 +124,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
       "the `X-RateLimit` headers show what is left. After a 429, wait `Retry-After` seconds. A key that keeps sending " +
       "is banned for a while.",
     "## Idempotency",
-    `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 5xx, send the same ` +
-      "request again with the same value: its effect happens once. The service keeps the response for " +
+    `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 408, 502, 503 or 504, send the ` +
+      "same request again with the same value: its effect happens once. The service keeps the response for " +
       `${RESPONSE_LIFETIME_HOURS} hours, including errors of the operation, and repeats it with ` +
       `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals that come before the operation runs, such as an ` +
       "invalid request, a missing scope or a limit. Values are separate for each account, mode, method and path. Other " +
