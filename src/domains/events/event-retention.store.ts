@@ -10,7 +10,7 @@ interface OldestRow extends Row {
   shop: bigint;
   id: bigint | null;
   at: bigint | null;
-  /** The id of the newest event, which may have been deleted. */
+  /** The id of the newest event. */
   last_id: bigint;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
@@ -32,7 +32,7 @@ const oldestAfter = acrossShops<OldestRow>(
 );
 const removeBefore = statement("DELETE FROM events WHERE shop = $1 AND id < $2");
 
-/** Deletes events that are too old, a few at a time. */
+/** Deletes events that are too old, a few at a time. The newest stays, so that clients can always continue after it. */
 export class EventRetention {
   readonly #storage: Storage;
   readonly #retention: number;
@@ -53,13 +53,13 @@ export class EventRetention {
     for (const { shop, id, at, last_id, ahead } of rows) {
       const before = now + Number(ahead) - this.#retention;
       let first = at !== null && Number(at) < before ? id : null;
-      while (first !== null) {
+      while (first !== null && first < last_id) {
         if (deletions++ === DELETIONS) return;
-        const last = first + EVENTS - 1n < last_id ? first + EVENTS - 1n : last_id;
+        const last = first + EVENTS < last_id ? first + EVENTS - 1n : last_id - 1n;
         const end = (await this.#storage.first(firstSince, first, last, before, Number(shop)))?.id ?? first;
         await this.#storage.write(() => final(removeBefore, Number(shop), end));
         // If all events of the batch were too old, those after it may be too.
-        first = end > last && end <= last_id ? end : null;
+        first = end > last ? end : null;
       }
       this.#shop = shop;
     }

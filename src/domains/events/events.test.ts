@@ -250,13 +250,22 @@ describe("old events", () => {
       expect(json.message).toEndWith(" 12346.");
     }
     expect((await call("GET", "/events/12349")).status).toBe(404);
-    service.clock.advance(DAY);
-    await tasks.run();
-    expect(await ids("")).toEqual([]);
-    expect((await call("GET", "/events/12348")).json.message).toEndWith(" 12349.");
-    expect(await ids("?after=12348")).toEqual([]);
+  });
+
+  test("leave the newest, so that a client of a shop without changes can continue after it", async () => {
+    await addOverTime(501, 0);
+    service.clock.advance(30 * DAY + 1);
+    for (let round = 0; round < 2; round++) {
+      await tasks.run();
+      expect(await ids("")).toEqual([501]);
+      service.clock.advance(DAY); // the next scan of the shops
+    }
+    expect((await call("GET", "/events?after=0")).json.message).toEndWith(" 501.");
+    const [newest] = await ids("?sort=-id&limit=1");
     await add();
-    expect(await ids("?after=12348")).toEqual([12_349]);
+    expect(await ids(`?after=${newest}`)).toEqual([502]);
+    await tasks.run();
+    expect(await ids("")).toEqual([502]);
   });
 
   test("are those older than 30 days by the shop's own clock", async () => {
