@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { join } from "node:path";
+import { domains, type ServedDomain } from "../src/app/domains.ts";
 import { Log } from "../src/telemetry/log.ts";
 import { logEvents } from "../src/telemetry/log-events.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
@@ -145,6 +146,29 @@ describe("the log", () => {
       .map((line) => JSON.parse(line));
     expect(lines.at(-1)).toMatchObject({ level: "warn", event: "log_lines_dropped", lines: 10 - (lines.length - 1) });
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test("has the error of a page outside the API that failed", async () => {
+    const broken: ServedDomain = {
+      name: "broken",
+      operations: [],
+      open: ({ metrics }) => {
+        metrics.gauge("petstore_broken", "Fails.", () => {
+          throw new Error("The gauge is broken.");
+        });
+        return [];
+      },
+    };
+    const service = await TestService.start({ domains: [...domains, broken] });
+    const response = await fetch(new URL("/metrics", service.app.base));
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { code: "internal_error", message: "The service failed.", status: 500 },
+    ]);
+    await service.stop();
+    expect(service.logLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: "error", event: "request_failed", error: "The gauge is broken." }),
+    );
   });
 
   test("reports the start of a repeated failure, then its count", async () => {

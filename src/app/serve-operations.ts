@@ -69,6 +69,7 @@ export function serveOperations(
         ...wellKnownContent(config, documentedBases(config, base), clock),
         ...healthContent({ ...health, clock }),
       ]),
+      onError: (error) => services.log.failing("request_failed", error, {}),
     };
   });
   return { server, base, docs, webConsole };

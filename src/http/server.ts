@@ -32,6 +32,8 @@ export interface Served {
   readonly routes: ReadonlyMap<string, Route>;
   /** Content outside the API, by path. */
   readonly content: ReadonlyMap<string, WebContent>;
+  /** Called with an error that nothing else has handled. The client gets a generic 500. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** The address on which a server listens. `port` 0 picks a free one. `isShared`: other processes may listen on it too. */
@@ -71,7 +73,6 @@ export class Server {
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
       fetch: notFound,
-      error: lastResort,
     };
     try {
       this.#server = Bun.serve(shared);
@@ -80,8 +81,12 @@ export class Server {
     }
     // In the same turn of the event loop: no request is read in between.
     try {
-      const routes = this.#routes(served({ host, port: this.port }));
-      this.#server.reload({ ...shared, routes });
+      const all = served({ host, port: this.port });
+      const error = (thrown: Error) => {
+        all.onError(thrown);
+        return lastResort();
+      };
+      this.#server.reload({ ...shared, error, routes: this.#routes(all) });
     } catch (error) {
       void this.#server.stop(true);
       throw error;
