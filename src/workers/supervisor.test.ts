@@ -3,7 +3,39 @@ import type { Log } from "../telemetry/log.ts";
 import { LineOutput } from "./line-output.ts";
 import { Supervisor, WorkersFailed } from "./supervisor.ts";
 
-const serves = `process.send({ kind: "ready", at: { address: "", docs: "" } }); setInterval(() => {}, 1000);`;
+/** A worker that serves until it is asked to stop. */
+const serves = `process.on("message", () => process.exit()); process.send({ kind: "ready", at: { address: "", docs: "" } });`;
+
+test("the end of a new worker after a restart does not count together with those before", async () => {
+  const stop = new AbortController();
+  let worker = 0;
+  let expected = { event: "", resolve: () => {} };
+  const note = (event: string, { pid = 0 } = {}) => {
+    if (event === "worker_ready") worker = pid;
+    if (event === expected.event || event === "worker_given_up") expected.resolve();
+  };
+  const until = async (event: string, act: () => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    expected = { event, resolve };
+    act();
+    await promise;
+  };
+  const supervisor = new Supervisor({
+    workers: 1,
+    command: () => [process.execPath, "-e", serves],
+    environment: process.env,
+    output: new LineOutput(async () => {}),
+    log: { info: note, warn: () => {}, error: note } as unknown as Log,
+    stop: stop.signal,
+    silence: { starting: 600_000, serving: 600_000 },
+  });
+  await supervisor.start();
+  for (let ends = 1; ends <= 4; ends++) await until("worker_ready", () => process.kill(worker));
+  await until("restart_finished", () => supervisor.restart());
+  await until("worker_ready", () => process.kill(worker));
+  stop.abort();
+  await supervisor.ended(); // rejects if the workers failed
+});
 
 test("the end of a worker that has run for long is not among the five early ones before the service stops", async () => {
   /** The process ids of workers that have served. */

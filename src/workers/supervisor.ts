@@ -160,17 +160,16 @@ export class Supervisor {
     for (let ends = 0; ; ) {
       const how = await current.ended;
       if (this.#isEnding) return;
-      const successor = this.#slots[number] as WorkerProcess;
-      if (successor === current) {
+      if (this.#slots[number] === current) {
         ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
         this.#replaced++;
         this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
         if (ends === MAX_ENDS) return this.#giveUp(number, how);
         if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
         if (this.#isEnding) return;
-        // A rolling restart may have replaced it in the meantime.
-        if (this.#slots[number] === current) this.#slots[number] = this.#spawn(number);
       }
+      if (this.#slots[number] === current) this.#slots[number] = this.#spawn(number);
+      else ends = 0; // a rolling restart has replaced it
       current = this.#slots[number] as WorkerProcess;
     }
   }
