@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import type { Exchange } from "./exchange.ts";
 
 /**
- * Returns the address that a request without a valid key is counted for: an IPv4 address, or the first
+ * Finds the address that a request without a valid key is counted for: an IPv4 address, or the first
  * 64 bits of an IPv6 address, because one customer commonly has all addresses that start with them.
  *
  * Only the part of `X-Forwarded-For` that trusted proxies wrote is used. Read from its end, the first address that is

@@ -15,7 +15,7 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   const { successHeaders } = compiled;
   const headers = successHeaders.all;
   successHeaders.setOwn(exchange.id, admission);
-  if (compiled.eventEncoder) return answerStream(exchange, headers);
+  if (compiled.eventEncoder) return streamResponse(exchange, headers);
   if (status === 204) return marked(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
   if (compiled.operation.paged) successHeaders.setLink(link);
@@ -30,7 +30,7 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
 }
 
 /** The response of a stream. For `HEAD`, its headers; the runtime would otherwise add the length of an empty body. */
-function answerStream({ stream }: Exchange, headers: Headers): Response {
+function streamResponse({ stream }: Exchange, headers: Headers): Response {
   if (stream) return new Response(stream.body, { headers });
   const response = new Response(null, { headers });
   response.headers.set("Transfer-Encoding", "chunked");

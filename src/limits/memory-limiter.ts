@@ -207,11 +207,11 @@ export class MemoryLimiter implements Limiter {
     const keyBans = this.#keyBans.get(caller.keyId);
     const ban = keyBans?.banned(caller.perMinute, reading);
     if (ban) return this.#savingBans.get(caller.keyId)?.then(() => this.#decide(caller, windows)) ?? ban;
-    const waitsForSave = windows.changed;
+    const wasChanged = windows.changed;
     const admission = windows.admit(caller, reading);
     if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading);
     keyBans?.admitted();
-    if (!waitsForSave) this.#changed.set(caller, windows);
+    if (!wasChanged) this.#changed.set(caller, windows);
     return admission;
   }
 

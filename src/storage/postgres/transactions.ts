@@ -35,7 +35,8 @@ export class Transactions {
   readonly #free: TransactionSlot[];
   readonly #waiting: ((slot: TransactionSlot) => void)[] = [];
   readonly #running = new Set<Promise<unknown>>();
-  #again: Promise<unknown> = Promise.resolve();
+  /** Settles when the retries that wait now have ended. */
+  #retries: Promise<unknown> = Promise.resolve();
 
   constructor({ slots, committed, leastAttempts = 1 }: TransactionsOptions) {
     this.#free = [...slots];
@@ -61,8 +62,8 @@ export class Transactions {
     } catch (error) {
       if (!mayRunAgain(error)) throw error;
     }
-    const turn = this.#again.then(() => this.#runAgain(body, deadline));
-    this.#again = turn.catch(() => {});
+    const turn = this.#retries.then(() => this.#runAgain(body, deadline));
+    this.#retries = turn.catch(() => {});
     return turn;
   }
 

@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 /** The outcome of one member's transaction. */
-interface Verdict {
+interface MemberOutcome {
   /** Settles the member's promise. Called when the commit is on disk. */
   readonly settle: () => void;
   /** True if the transaction has `afterCommit` actions. */
@@ -115,11 +115,11 @@ export class GroupCommit {
     const { connection, wal, begin, committed, report, reportUnsynced } = this.#options;
     const members = this.#waiting.slice(0, GROUP_SIZE);
     const started = performance.now();
-    let verdicts: Verdict[];
+    let outcomes: MemberOutcome[];
     const isQuiet = this.#options.isQuiet();
     try {
       begin();
-      verdicts = this.#runTogether(members) ?? this.#runApart(members);
+      outcomes = this.#runTogether(members) ?? this.#runApart(members);
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
@@ -128,7 +128,7 @@ export class GroupCommit {
       return this.#leave(members);
     }
     this.#syncing = members;
-    this.#hasActions = verdicts.some(({ hasActions }) => hasActions);
+    this.#hasActions = outcomes.some(({ hasActions }) => hasActions);
     this.#leave(members);
     const synced = (error: unknown): void => {
       this.#syncing = [];
@@ -140,7 +140,7 @@ export class GroupCommit {
         settled?.reject(reported);
       } else {
         committed((performance.now() - started) / 1000, members.length);
-        for (const { settle } of verdicts) settle();
+        for (const { settle } of outcomes) settle();
         this.#hasActions = false;
         settled?.resolve();
       }
@@ -152,7 +152,7 @@ export class GroupCommit {
   }
 
   /** Runs all members. If one throws, rolls all of them back and returns undefined: they must run separately. */
-  #runTogether(group: readonly Waiting[]): Verdict[] | undefined {
+  #runTogether(group: readonly Waiting[]): MemberOutcome[] | undefined {
     const { connection, begin } = this.#options;
     try {
       const runs = group.map(({ body }) => new TransactionRun(body));
@@ -161,7 +161,7 @@ export class GroupCommit {
         if (alike > 1) advanceTogether(connection, runs.slice(index, index + alike));
         else runToEnd(connection, runs[index] as TransactionRun<unknown>);
       }
-      return runs.map((run, index) => verdictOf(run, group[index] as Waiting));
+      return runs.map((run, index) => outcomeOf(run, group[index] as Waiting));
     } catch {
       if (connection.inTransaction) connection.run(rollback);
       begin();
@@ -170,7 +170,7 @@ export class GroupCommit {
   }
 
   /** Runs each member in a savepoint, so that an error undoes only that member. */
-  #runApart(group: readonly Waiting[]): Verdict[] {
+  #runApart(group: readonly Waiting[]): MemberOutcome[] {
     const { connection, report } = this.#options;
     return group.map((waiting) => {
       connection.run(savepoint);
@@ -178,7 +178,7 @@ export class GroupCommit {
         const run = new TransactionRun(waiting.body);
         runToEnd(connection, run);
         connection.run(release);
-        return verdictOf(run, waiting);
+        return outcomeOf(run, waiting);
       } catch (error) {
         // A full disk or a failed write has already undone the whole transaction: all members fail.
         if (!connection.inTransaction) throw error;
@@ -228,7 +228,7 @@ function advanceTogether(connection: Connection, runs: readonly TransactionRun<u
   }
 }
 
-function verdictOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): Verdict {
+function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): MemberOutcome {
   const settle = () => {
     try {
       resolve(run.finish());
