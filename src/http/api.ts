@@ -100,9 +100,11 @@ export class Api {
       exchange,
       exchange.awaitsBody
         ? failure(requestTimeout, "The body of the request did not arrive in time.")
-        : failure(storageUnavailable, "The store did not respond in time. The change may still be done.", {
-            retryAfter: LATE_RETRY,
-          }),
+        : failure(
+            storageUnavailable,
+            `The store did not respond in time.${exchange.isWrite ? " The change may still be done." : ""}`,
+            { retryAfter: LATE_RETRY },
+          ),
     );
   }
 

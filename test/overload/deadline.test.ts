@@ -107,6 +107,7 @@ describe("a store that does not respond in time", () => {
     await passDeadline();
     const { status, json, headers } = await call;
     expect([status, json.code, headers.get("retry-after")]).toEqual([503, "storage_unavailable", "5"]);
+    expect(json.message).toBe("The store did not respond in time."); // a read changes nothing
     expect(headers.get("connection")).not.toBe("close");
     expect(await metric(service.app.base, "petstore_requests_waiting")).toBe(1); // the store is still at it
     settle(resolve, reject);
