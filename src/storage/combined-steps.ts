@@ -34,8 +34,9 @@ export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<vo
     const rows = yield step({ ...call, more, takeMore: (taken) => void (others = taken) });
     const given = [rows, ...others];
     for (const one of running) {
-      const { more: own = [] } = one.next.value as Step;
-      const [ownRows = []] = given.splice(0, 1 + own.length);
+      const { more: own = [], takeMore } = one.next.value as Step;
+      const [ownRows = [], ...ownMore] = given.splice(0, 1 + own.length);
+      takeMore?.(ownMore);
       one.next = one.part.next(ownRows);
     }
   }

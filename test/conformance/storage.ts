@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { each, nested } from "../../src/storage/combined-steps.ts";
+import { each, nested, sideBySide } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import {
   type Append,
@@ -11,7 +11,7 @@ import {
   statement,
 } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, append, final, first } from "../../src/storage/transaction.ts";
+import { afterCommit, all, append, final, first, type Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { importExportConformance } from "./import-export.ts";
 
@@ -254,6 +254,17 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         );
         expect(failure).toBeInstanceOf(StorageUnavailable);
         expect(await names(storage)).toHaveLength(3);
+      });
+
+      test("runs parts side by side, each with the rows of its own statements", async () => {
+        const pets = ["Rex", "Tom", "Kim"].map((name) => petRow(name, 1, null));
+        await storage.write(() => each(addPet, pets));
+        const found: string[] = [];
+        const read = function* ([id, name]: (typeof pets)[number]): Transaction<void> {
+          for (let times = 0; times < 2; times++) found.push(`${name}: ${(yield* first(petById, id))?.name}`);
+        };
+        await storage.write(() => sideBySide([sideBySide(pets.slice(0, 2).map(read)), ...pets.slice(2).map(read)]));
+        expect(new Set(found)).toEqual(new Set(["Rex: Rex", "Tom: Tom", "Kim: Kim"]));
       });
 
       test("may have no step", async () => {
