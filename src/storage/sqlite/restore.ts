@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
@@ -21,7 +22,8 @@ export interface Restored {
 export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
   const contents = verifySqlite(backup);
   accept(contents);
-  const unfinished = `${file}.restored-${process.pid}`;
+  // The name has no process id, because processes in two containers can have the same one.
+  const unfinished = `${file}.restored-${randomUUID()}`;
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     makeFolder(dirname(file));
