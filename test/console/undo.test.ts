@@ -82,6 +82,23 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await page.close();
   });
 
+  test("the same user can sign in again although a response to an earlier request is missing", async () => {
+    const page = await ui.open("/animals");
+    await link(page, "Late").waitFor();
+    for (const path of [/\/v1\/pets\?/, /\/v1\/key$/]) await page.route(path, () => {}); // never a response
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    await page.keyboard.type("gt"); // reads the key
+    await page.getByRole("heading", { name: "Limits" }).waitFor();
+    await page.keyboard.type("ga");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.getByLabel("API key").fill(ui.key);
+    await page.keyboard.press("Enter");
+    await link(page, "Late").waitFor();
+    await page.close();
+  });
+
   test("is possible by keyboard", async () => {
     const id = await ui.addPet({ name: "Rex" });
     const page = await ui.open("/animals");

@@ -72,7 +72,8 @@ export async function signIn(secret: string): Promise<void> {
       const message = "The key is malformed: it contains a space or another character that no key has.";
       throw new PetstoreError(message, { code: "", operation: "", status: 401 });
     }
-    const petstore = new Petstore({ key: secret, baseUrl, fetch: send });
+    // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
+    const petstore = new Petstore({ key: `${secret}#${mine}`, baseUrl, fetch: send });
     const prepared = prepare(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
     await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);
