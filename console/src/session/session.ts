@@ -62,8 +62,15 @@ export async function signIn(secret: string): Promise<void> {
     request.headers.set("Authorization", `Bearer ${key}`);
     const response = mine === turn && (await watchedFetch(request));
     if (response && mine === turn) {
-      if (response.status !== 401 || session.value.kind !== "open") return response;
-      void signIn(key); // shows why the service no longer accepts the key: it was revoked, or has expired
+      const now = session.value;
+      if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
+      // The service no longer accepts the key: it was revoked, or has expired.
+      const { code, message } = (await response.json()) as { readonly code: string; readonly message: string };
+      if (mine === turn) {
+        const requestId = response.headers.get("x-request-id") ?? undefined;
+        forgetKey(key);
+        close(new PetstoreError(message, { code, operation: "", status: 401, requestId }));
+      }
     }
     return new Promise(() => {});
   };
