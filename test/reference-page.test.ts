@@ -1,10 +1,10 @@
 // The reference page as a person sees it, in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
 import { Type } from "typebox";
 import { domains } from "../src/app/domains.ts";
 import { bind } from "../src/contract/handler.ts";
 import { defineOperation } from "../src/contract/operation.ts";
-import { operationAnchor } from "../src/derive/operation-anchor.ts";
 import type { Domain } from "../src/domains/domain.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { accessibilityViolations } from "./harness/accessibility.ts";
@@ -12,7 +12,7 @@ import { hasBrowser, TestBrowser } from "./harness/browser.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 
-const shared = {
+const trial = {
   method: "GET",
   tag: { name: "trial", description: "Operations of this test.", stability: "experimental" },
   description: "An operation of this test.",
@@ -20,14 +20,14 @@ const shared = {
 } as const;
 const trials = [
   defineOperation({
-    ...shared,
+    ...trial,
     name: "tryBeta",
     path: "/trial/beta",
     summary: "Beta trial",
     stability: "beta",
   }),
   defineOperation({
-    ...shared,
+    ...trial,
     name: "tryExperiment",
     path: "/trial/experiment",
     summary: "Experimental trial",
@@ -40,10 +40,28 @@ const trialDomain: Domain = {
   open: () => bind(trials, { tryBeta: () => ({ body: "yes" }), tryExperiment: () => ({ body: "yes" }) }),
 };
 
+/** An operation on the page: `TAG/NAME`. */
+const operationOf = (page: Page, anchor: string): Locator => page.locator(`[id$="tag/${anchor}"]`);
+
+/** Waits until an operation is drawn. The page draws what is in view, and may move it away while it draws others. */
+async function scrollTo(page: Page, anchor: string): Promise<Locator> {
+  const operation = operationOf(page, anchor);
+  await eventually(
+    async () => {
+      await page.evaluate(`document.querySelector('[id$="tag/${anchor}"]')?.scrollIntoView()`);
+      return await operation.getByRole("heading").first().isVisible();
+    },
+    (isVisible) => isVisible,
+  );
+  return operation;
+}
+
 describe.skipIf(!hasBrowser)("the reference page", () => {
   let service: TestService;
   let browser: TestBrowser;
   let key: string;
+  /** A page for the tests that change nothing that others look at. To draw one takes seconds. */
+  let shared: Page;
 
   beforeAll(async () => {
     service = await TestService.start({ domains: [...domains, trialDomain] });
@@ -52,25 +70,85 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
       await service.call("POST", "/pets", { key, body: { name, categoryId: 1, status: "available" } });
     }
     browser = await TestBrowser.start();
+    const { headers } = await service.call("GET", "/pets/1", { key });
+    shared = await browser.open(/<([^>]*)>; rel="deprecation"/.exec(headers.get("link") ?? "")?.[1] as string);
   });
   afterAll(async () => {
     await browser.stop();
     await service.stop();
   });
 
-  /** The page, at an operation of a tag. */
-  async function openAt(anchor: string) {
-    const page = await browser.open(`${service.app.docs}#tag/${anchor}`);
-    const operation = page.locator(`[id$="tag/${anchor}"]`);
-    const button = operation.locator(".show-api-client-button");
-    await operation.getByRole("heading").first().waitFor();
-    return { page, operation, button };
+  /** A new page at `listPets`. */
+  async function open(colors: "light" | "dark" = "light"): Promise<Page> {
+    const page = await browser.open(`${service.app.docs}#tag/animals/listPets`, colors);
+    await operationOf(page, "animals/listPets").getByRole("heading").first().waitFor();
+    return page;
   }
 
+  test("shows that getPet is deprecated, its sunset date and its replacement, at the address in the Link header", async () => {
+    const operation = operationOf(shared, "animals/getPet");
+    await operation
+      .getByText(/^deprecated$/i)
+      .first()
+      .waitFor();
+    await operation.getByText("removed on 2030-12-05", { exact: true }).waitFor();
+    await operation.getByText("listPets").waitFor();
+    // Written as text, because the program's types know no browser.
+    await shared.waitForFunction(
+      `Math.abs(document.querySelector('[id$="tag/animals/getPet"]').getBoundingClientRect().top) < innerHeight / 2`,
+    );
+  });
+
+  test("shows the heading of the authentication whole", async () => {
+    const heading = shared.getByRole("button", { name: "Authentication" }).first();
+    await heading.waitFor();
+    expect(await heading.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  });
+
+  test("shows the stability of an operation", async () => {
+    for (const [anchor, badge] of [
+      ["trial/tryBeta", "beta"],
+      ["trial/tryExperiment", "experimental"],
+    ] as const) {
+      const operation = await scrollTo(shared, anchor);
+      await operation.getByText(new RegExp(`^${badge}$`, "i")).waitFor();
+      const entry = shared.locator(`[data-sidebar-id$="tag/${anchor}"]`);
+      await entry.getByRole("link", { name: new RegExp(`trial *${badge}`, "i") }).waitFor();
+    }
+  });
+
+  test("has no test panel for an operation whose contract turns it off", async () => {
+    const operation = await scrollTo(shared, "trial/tryExperiment");
+    await operation.getByText("curl").first().waitFor(); // the example next to which the button would be
+    expect(await operation.locator(".show-api-client-button").isVisible()).toBe(false);
+    const reason = "No test panel: it is only tried in this test.";
+    await operation.getByText(reason, { exact: true }).waitFor(); // in the description
+    const place = '[id$="tag/trial/tryExperiment"] :has(> .show-api-client-button)'; // where the button would be
+    const shown = await shared.evaluate(`getComputedStyle(document.querySelector('${place}'), "::before").content`);
+    expect(shown).toBe(`"${reason}"`);
+
+    const neighbour = await scrollTo(shared, "trial/tryBeta");
+    await neighbour.locator(".show-api-client-button").click(); // visible: the control
+    await shared.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
+    expect(await shared.locator(".scalar-sidebar-toggle").first().isVisible()).toBe(false);
+    await shared.keyboard.press("Escape"); // closes the panel
+  });
+
+  test("lists the TypeScript client, and shows how to call an operation with it", async () => {
+    await shared
+      .getByText(`npm install ${new URL("client.tgz", service.app.docs).href}`)
+      .first()
+      .waitFor({ state: "attached" });
+    const operation = await scrollTo(shared, "animals/createPet");
+    await operation.getByRole("button", { name: "cURL" }).first().click();
+    await shared.getByRole("option", { name: "petstore-client" }).first().click();
+    await operation.getByText("petstore.createPet(").first().waitFor();
+  });
+
   test("calls listPets with an entered key, and shows the animals", async () => {
-    const { page, button } = await openAt("animals/listPets");
+    const page = await open();
     await page.getByPlaceholder("Token").first().fill(key);
-    await button.click();
+    await operationOf(page, "animals/listPets").locator(".show-api-client-button").click();
     const panel = page.getByRole("dialog");
     await panel.getByRole("button", { name: "Send get request" }).first().click();
     await panel.getByText('"Rex"').waitFor();
@@ -81,28 +159,8 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await page.close();
   });
 
-  test("shows the heading of the authentication whole", async () => {
-    const page = await browser.open(service.app.docs);
-    const heading = page.getByRole("button", { name: "Authentication" }).first();
-    await heading.waitFor();
-    expect(await heading.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-    await page.close();
-  });
-
-  test("lists the TypeScript client, and shows how to call an operation with it", async () => {
-    const { page, operation } = await openAt("animals/createPet");
-    await page
-      .getByText(`npm install ${new URL("client.tgz", service.app.docs).href}`)
-      .first()
-      .waitFor();
-    await operation.getByRole("button", { name: "cURL" }).first().click();
-    await page.getByRole("option", { name: "petstore-client" }).first().click();
-    await operation.getByText("petstore.createPet(").first().waitFor();
-    await page.close();
-  });
-
   test("does not store an entered key", async () => {
-    const { page } = await openAt("animals/listPets");
+    const page = await open();
     const entered = () => page.getByPlaceholder("Token").first();
     await page.clock.install();
     await entered().fill(key);
@@ -116,94 +174,25 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await page.close();
   });
 
-  test("has no test panel for an operation whose contract turns it off", async () => {
-    const { page, operation, button } = await openAt("trial/tryExperiment");
-    await operation.getByText("curl").first().waitFor(); // the example next to which the button would be
-    expect(await button.isVisible()).toBe(false);
-    const reason = "No test panel: it is only tried in this test.";
-    await operation.getByText(reason, { exact: true }).waitFor(); // in the description
-    const place = '[id$="tag/trial/tryExperiment"] :has(> .show-api-client-button)'; // where the button would be
-    const shown = await page.evaluate(`getComputedStyle(document.querySelector('${place}'), "::before").content`);
-    expect(shown).toBe(`"${reason}"`);
-    await page.close();
-
-    const neighbour = await openAt("trial/tryBeta");
-    await neighbour.button.waitFor(); // visible: the control
-    await neighbour.button.click();
-    await neighbour.page.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
-    expect(await neighbour.page.locator(".scalar-sidebar-toggle").first().isVisible()).toBe(false);
-    await neighbour.page.close();
-  });
-
-  test("shows the stability of an operation", async () => {
-    for (const [anchor, badge] of [
-      ["trial/tryBeta", "beta"],
-      ["trial/tryExperiment", "experimental"],
-    ] as const) {
-      const { page, operation } = await openAt(anchor);
-      await operation.getByText(new RegExp(`^${badge}$`, "i")).waitFor();
-      const entry = page.locator(`[data-sidebar-id$="tag/${anchor}"]`);
-      await entry.getByRole("link", { name: new RegExp(`trial *${badge}`, "i") }).waitFor();
-      await page.close();
-    }
-  });
-
-  test("shows that getPet is deprecated, its sunset date and its replacement, at the address in the Link header", async () => {
-    const { headers } = await service.call("GET", "/pets/1", { key });
-    const address = /<([^>]*)>; rel="deprecation"/.exec(headers.get("link") ?? "")?.[1] as string;
-    const page = await browser.open(address);
-    const operation = page.locator('[id$="tag/animals/getPet"]');
-    await operation
-      .getByText(/^deprecated$/i)
-      .first()
-      .waitFor();
-    await operation.getByText("removed on 2030-12-05", { exact: true }).waitFor();
-    await operation.getByText("listPets").waitFor();
-    // Written as text, because the program's types know no browser.
-    await page.waitForFunction(
-      `Math.abs(document.querySelector('[id$="tag/animals/getPet"]').getBoundingClientRect().top) < innerHeight / 2`,
-    );
-    await page.close();
-  });
-
   test.each([
     ["in light colors", "light", { width: 1280, height: 900 }],
     ["in dark colors", "dark", { width: 1280, height: 900 }],
     ["on a phone", "light", { width: 390, height: 844 }],
-  ] as const)("%s, has no accessibility violations (axe-core)", async (_where, colors, viewport) => {
-    const other = await TestBrowser.start(viewport);
-    const page = await other.open(`${service.app.docs}#tag/animals/listPets`, colors);
-    await page.locator('[id$="tag/animals/listPets"]').getByRole("heading").first().waitFor();
-    // They are of each method and each stability.
-    for (const operation of petOperations) {
-      const section = `[id$="${operationAnchor(operation)}"]`;
-      const heading = page.locator(section).getByRole("heading").first();
-      // The page draws an operation when it is in view, and may move it away again while it draws others.
-      await eventually(
-        async () => {
-          await page.evaluate(`document.querySelector('${section}')?.scrollIntoView()`);
-          return await heading.isVisible();
-        },
-        (isVisible) => isVisible,
-      );
-    }
-    expect(await accessibilityViolations(page)).toEqual([]);
-    await page.locator('[id$="tag/animals/listPets"] .show-api-client-button').click();
-    await page.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
-    expect(await accessibilityViolations(page, "[role=dialog]")).toEqual([]); // the rest has been looked at
-    expect(other.errors).toEqual([]);
-    await other.stop();
-  });
-
-  test("fits a phone screen", async () => {
-    const small = await TestBrowser.start({ width: 390, height: 844 });
-    const page = await small.open(`${service.app.docs}#tag/animals/listPets`);
-    await page.locator('[id$="tag/animals/listPets"]').getByRole("heading").first().waitFor();
-    const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-    expect(overflow).toBeLessThanOrEqual(0);
-    expect(small.errors).toEqual([]);
-    await small.stop();
-  });
+  ] as const)(
+    "%s, fits the screen and has no accessibility violations (axe-core)",
+    async (_where, colors, viewport) => {
+      const page = await open(colors);
+      await page.setViewportSize(viewport);
+      // They are of each method and each stability.
+      for (const { tag, name } of petOperations) await scrollTo(page, `${tag.name}/${name}`);
+      expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await operationOf(page, "animals/listPets").locator(".show-api-client-button").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
+      expect(await accessibilityViolations(page, "[role=dialog]")).toEqual([]); // the rest has been looked at
+      await page.close();
+    },
+  );
 
   test("sends no request to another host, and reports no error and no CSP violation", () => {
     const { origin } = new URL(service.app.base);
@@ -219,9 +208,11 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
 describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy blocks", () => {
   let service: TestService;
   let browser: TestBrowser;
+  let page: Page;
   beforeAll(async () => {
     service = await TestService.start();
     browser = await TestBrowser.start();
+    page = await browser.open(service.app.docs);
   });
   afterAll(async () => {
     await browser.stop();
@@ -240,7 +231,6 @@ describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy block
     ["forms that lead elsewhere", "form-action", 'add("form", { action: "http://127.0.0.1:9/" }).submit()'],
     ["another base of its addresses", "base-uri", 'add("base", { href: "http://127.0.0.1:9/" })'],
   ])("%s, and reports it", async (_what, directive, script) => {
-    const page = await browser.open(service.app.docs);
     const before = browser.errors.length;
     // Later, because what a debugger evaluates itself may evaluate texts.
     await page.evaluate(`
@@ -256,7 +246,6 @@ describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy block
       () => browser.errors.slice(before).some((error) => error.startsWith(`${directive} forbids`)),
     );
     expect(await page.evaluate("globalThis.intruder")).toBeUndefined();
-    await page.close();
   });
 
   test("framing by a page of another site", async () => {
@@ -265,11 +254,10 @@ describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy block
       fetch: () =>
         new Response(`<iframe src="${service.app.docs}"></iframe>`, { headers: { "Content-Type": "text/html" } }),
     });
-    const page = await browser.open(other.url.href);
-    const frame = page.frames().find((one) => one !== page.mainFrame());
+    const framing = await browser.open(other.url.href);
+    const frame = framing.frames().find((one) => one !== framing.mainFrame());
     expect(await frame?.evaluate("document.querySelector('#reference')").catch(() => null)).toBeNull();
-    expect(await page.frameLocator("iframe").locator("#reference").count()).toBe(0);
-    await page.close();
+    expect(await framing.frameLocator("iframe").locator("#reference").count()).toBe(0);
     await other.stop(true);
   });
 });
