@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 
-const executablePath = "/usr/bin/chromium";
+/** Debian's Chromium. Its package without windows is preferred, because tests take a quarter less CPU time with it. */
+const [shell, whole] = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"] as const;
+const executablePath = existsSync(shell) ? shell : whole;
 
 /** Without a browser, tests of pages are skipped. */
 export const hasBrowser = existsSync(executablePath);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { canBoot } from "../deployment/bare-machine.ts";
 import { canMakeNetworks } from "../drill/network.ts";
+import { hasBrowser } from "../harness/browser.ts";
 import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 
@@ -20,10 +21,7 @@ export function whatIsMissing(): string[] {
       !areInteropToolsInstalled(),
       "Tests with third-party tools were skipped: they need the packages of test/interop (npm ci --prefix test/interop).",
     ],
-    [
-      !existsSync("/usr/bin/chromium"),
-      "Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium).",
-    ],
+    [!hasBrowser, "Tests of pages were skipped: they need Chromium (Debian: apt-get install chromium-headless-shell)."],
     [
       !Bun.which("valkey-server") && !Bun.which("redis-server"),
       "Tests of shared limits were skipped: they need Valkey or Redis (Debian: apt-get install redis-server).",
