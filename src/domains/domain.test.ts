@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { readConfig, settings, valuesOf } from "../config.ts";
 import { optionalSetting, setting, trueOrFalse } from "../settings/setting.ts";
 import { checkDomains, type Domain, settingsOf } from "./domain.ts";
+import { petCreated, petOperations } from "./pets/pets.operations.ts";
+import { listenCommand } from "./webhooks/listen.command.ts";
 
 const toySettings = {
   PETSTORE_TOY_SHELVES: setting<number>({
@@ -54,5 +56,18 @@ test("incompatible domains are refused in one sentence each", () => {
     "PETSTORE_PORT: this setting is declared twice.\n" +
       "PETSTORE_PORT: its fallback is not true or false.\n" +
       "toyShelves: a setting is named like PETSTORE_NAME.",
+  );
+  const one = { name: "one", operations: [] };
+  const other = { name: "other", operations: [] };
+  const commands = [listenCommand];
+  expect(faultOf({ ...one, commands }, { ...other, commands })).toBe("listen: two commands have this name.");
+  const eventTypes = [petCreated];
+  expect(faultOf({ ...one, eventTypes }, { ...other, eventTypes })).toBe(
+    "pet.created: two event types have this name.",
+  );
+  const operations = petOperations.filter(({ name }) => name === "createPet");
+  expect(faultOf({ ...one, operations }, { ...other, eventTypes })).toBe("");
+  expect(faultOf({ ...one, operations })).toBe(
+    "createPet: it emits pet.created, which no domain declares; add it to the eventTypes of one.",
   );
 });
