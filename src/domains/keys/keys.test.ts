@@ -3,6 +3,7 @@ import { development } from "../../../test/harness/key-environments.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
+import { keyDigest } from "./api-key.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
 import { KeyStore } from "./keys.store.ts";
 
@@ -295,6 +296,18 @@ describe("revokeKey", () => {
     expect((await revoke(key, till.id)).status).toBe(204);
     const listed = (await get(key, "/keys")).json.find(({ id }: { id: string }) => id === till.id);
     expect(listed.revokedAt).toBe(iso(0));
+  });
+
+  test("forgets the digest, so that a revoked key is looked up like an unknown one", async () => {
+    const { key } = await newAdmin();
+    const { json: till } = await create(key, { name: "till", scopes: ["read"] });
+    const stored = async () => {
+      const rows = (await service.store.rows("SELECT digest FROM api_keys")) as { digest: string }[];
+      return rows.some(({ digest }) => digest === keyDigest(till.key));
+    };
+    expect(await stored()).toBe(true);
+    await revoke(key, till.id);
+    expect(await stored()).toBe(false);
   });
 
   test("requires that a key with the scope admin and as long a life remains", async () => {
