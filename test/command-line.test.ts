@@ -186,11 +186,9 @@ describe("the output of a command", () => {
     expect(JSON.parse(stdout.toString()).openapi).toStartWith("3.1");
   });
 
-  test("ends with one line if nobody reads it", async () => {
+  test("ends without a message if nobody reads it", async () => {
     const child = Bun.spawn(["sh", "-c", '"$@" --help | true', "sh", ...programCommand], { stderr: "pipe" });
-    expect(await new Response(child.stderr).text()).toBe(
-      "The reader of the output has closed it before all was written.\n",
-    );
+    expect(await new Response(child.stderr).text()).toBe("");
   });
 });
 

@@ -18,7 +18,7 @@ const allowedAcrossShops = [
   "SELECT shop, id, at FROM request_records WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1",
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1",
   "SELECT shop, id, at FROM request_records WHERE at < $1",
-  "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
+  "SELECT shop, id, at FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
   "SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets, created_at,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1",

@@ -36,10 +36,12 @@ export class Client<Ids extends IdKind> {
    * For example, `/pets GETql listPets` is a list with a query, on the quota of the shop.
    */
   protected static define(table: string): void {
-    for (const [, template = "", method = "", flags = "", operation = ""] of table.matchAll(
-      /(\S+) ([A-Z]+)(\w*) (\w+)/g,
-    )) {
-      const value = function (this: Client<IdKind>, ...inputs: unknown[]) {
+    const rows = table.matchAll(/(\S+) ([A-Z]+)(\w*) (\w+)/g) as Iterable<[string, string, string, string, string]>;
+    for (const [, template, method, flags, operation] of rows) {
+      (this.prototype as unknown as Record<string, unknown>)[operation] = function (
+        this: Client<IdKind>,
+        ...inputs: unknown[]
+      ) {
         const next = (part: string) => (flags.includes(part) ? inputs.shift() : undefined);
         const path = template.replace(/\*/g, () => segment(inputs.shift()));
         const call: Call = {
@@ -48,13 +50,12 @@ export class Client<Ids extends IdKind> {
           path,
           body: next("b"),
           query: next("q") as object,
-          quota: flags.replaceAll(/[bqle]/g, ""),
+          quota: flags.replace(/[bqle]+/, ""),
         };
         const [options] = inputs as [AnyOptions?];
         if (flags.includes("e")) return this.#stream(call, options);
         return flags.includes("l") ? this.#list(call, options) : this.#call(call, options);
       };
-      Object.defineProperty(this.prototype, operation, { value });
     }
   }
 

@@ -70,7 +70,7 @@ export function readTarget(options: Options): Target {
   if (!/^[!-~]+$/.test(key)) throw new TypeError("No API key: set `key` or PETSTORE_KEY.");
   const baseUrl = (options.baseUrl ?? environment("PETSTORE_URL"))?.replace(/\/+$/, "") ?? "";
   if (!/^https?:\/\/.+\/v1$/.test(baseUrl)) {
-    throw new TypeError(`\`baseUrl\` or PETSTORE_URL must be a URL that ends with /v1, but is "${baseUrl}".`);
+    throw new TypeError(`\`baseUrl\` or PETSTORE_URL must be a URL that ends with /v1, not "${baseUrl}".`);
   }
   if (!hasWarned && !options.usersKey && key.startsWith("psk_live_") && "document" in globalThis) {
     hasWarned = true;

@@ -31,6 +31,9 @@ function canned(...responses: [() => Response, ...(() => Response)[]]) {
   return { fetch, requests };
 }
 
+/** Replaces a method. */
+const stub = () => Promise.reject(new Error("stub"));
+
 /** A `fetch` to which nobody responds. */
 function noResponse({ signal }: Request): Promise<Response> {
   return new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
@@ -339,6 +342,16 @@ const others: Record<string, Test> = {
     same([notices.length, operation, sunset?.toISOString()], [1, "getPet", "2030-12-05T00:00:00.000Z"]);
     same(successor, `${context.baseUrl}/pets`);
   },
+  "has methods that a test can replace, and restore": async (context) => {
+    const petstore = clientFor(context);
+    petstore.getShop = stub;
+    same((await failureOf(() => petstore.getShop())).message, "stub");
+    const { prototype } = context.client.Petstore;
+    const original = Object.getOwnPropertyDescriptor(prototype, "getShop") as PropertyDescriptor;
+    Object.defineProperty(prototype, "getShop", { value: stub });
+    Object.defineProperty(prototype, "getShop", original);
+    same((await clientFor(context).getShop()).$response.status, 200);
+  },
   "explains a key, an address and an identifier that cannot be right": async (context) => {
     const { Petstore } = context.client;
     const { baseUrl, key } = context;
@@ -348,7 +361,7 @@ const others: Record<string, Test> = {
     matches(await message({ key, baseUrl: "" }), /PETSTORE_URL/);
     matches(
       await message({ key, baseUrl: "http://127.0.0.1:8080" }),
-      /ends with \/v1, but is "http:\/\/127\.0\.0\.1:8080"\.$/,
+      /ends with \/v1, not "http:\/\/127\.0\.0\.1:8080"\.$/,
     );
     matches(await message({ key, baseUrl: "ftp://x/v1" }), /ftp:/);
     matches((await failureOf(() => clientFor(context).revokeKey(".."))).message, /identifier/);

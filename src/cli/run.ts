@@ -110,6 +110,7 @@ export async function run(
     if (report.warning) printProblem(report.warning);
     return report.hasFailed ? 1 : 0;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") return 1; // nobody reads the output any more, as with `| head`
     printProblem(problemOf(error));
     return error instanceof UsageError ? 2 : 1;
   }
@@ -135,9 +136,6 @@ function problemOf(error: unknown): Problem {
   if (error instanceof UsageError) return { code: "invalid_command_line", message: `${error.message} See --help.` };
   if (error instanceof CommandFailed || error instanceof OperatorError) {
     return { code: error.code, message: error.message };
-  }
-  if ((error as NodeJS.ErrnoException | undefined)?.code === "EPIPE") {
-    return { code: "output_closed", message: "The reader of the output has closed it before all was written." };
   }
   const code = expected.find(([kind]) => error instanceof kind)?.[1];
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));

@@ -139,22 +139,6 @@ test("old records are deleted in parts, in every shop", async () => {
   expect([await kept(1), await kept(2), await kept(NO_SHOP)]).toEqual([1, 0, 0]);
 });
 
-test("addresses are counted by status, for any number of records", async () => {
-  const from = (client: Caller | string, hasFailed: boolean, address: string) =>
-    toStoredRequest({ ...answered(client, hasFailed), address }, clock.now());
-  const [mine, theirs] = ["192.0.2.1", "192.0.2.2"];
-  await store.add([from(caller(), true, mine), from(caller("key_2", 2), true, mine), from("", true, theirs)]);
-  await store.add([from(caller(), false, mine)]);
-  const found = await store.addresses(clock.now());
-  expect(new Set(found)).toEqual(
-    new Set([
-      { name: mine, status: 404, requests: 2 },
-      { name: mine, status: 201, requests: 1 },
-      { name: theirs, status: 404, requests: 1 },
-    ]),
-  );
-});
-
 const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
 
 test("records are kept in bounded memory while the store fails, and written once", async () => {

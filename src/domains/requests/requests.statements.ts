@@ -22,10 +22,8 @@ export interface RecordRow extends Row {
 interface NumberRow extends Row {
   last: bigint;
 }
-interface ShopRow extends Row {
+interface FoundRow extends Row {
   shop: bigint;
-}
-interface FoundRow extends ShopRow {
   id: string;
   at: bigint;
 }
@@ -69,7 +67,7 @@ export const findById = acrossShops<FoundRow>(
 export const findOld = acrossShops<FoundRow>(
   "SELECT shop, id, at FROM request_records WHERE at < $1 ORDER BY at LIMIT $2",
 );
-export const shopsSince = acrossShops<ShopRow>("SELECT DISTINCT shop FROM request_records WHERE at >= $1");
+export const findNew = acrossShops<FoundRow>("SELECT shop, id, at FROM request_records WHERE at >= $1");
 export const recordsSince = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`);
 export const deleteOld = statement<DeletedRow>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (

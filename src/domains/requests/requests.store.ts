@@ -11,6 +11,7 @@ import {
   deleteOld,
   deleteUpTo,
   findById,
+  findNew,
   findOld,
   insertRecord,
   type RecordFilters,
@@ -18,7 +19,6 @@ import {
   recordById,
   recordsQuery,
   recordsSince,
-  shopsSince,
   takeNumbers,
   takeNumbersOfNone,
 } from "./requests.statements.ts";
@@ -79,18 +79,18 @@ export class RequestStore {
     return found && (await this.get(Number(found.shop), id));
   }
 
-  /** How many records since a time in unix milliseconds have an address and a status, for an operator. */
+  /** The address and status of each record since a time in unix milliseconds, for an operator. */
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
-    const counts = new Map<string, { name: string; status: number; requests: number }>();
-    for (const { shop } of await this.#storage.all(shopsSince, since)) {
-      for (const row of await this.#storage.all(recordsSince, Number(shop), since)) {
-        const { facts, status } = toStored(Number(shop), row);
-        const { address: name = "" } = facts;
-        const { requests } = counts.get(`${status} ${name}`) ?? { requests: 0 };
-        counts.set(`${status} ${name}`, { name, status, requests: requests + 1 });
+    const shops = new Set((await this.#storage.all(findNew, since)).map((row) => Number(row.shop)));
+    const found: { name: string; status: number; requests: number }[] = [];
+    for (const shop of shops) {
+      const rows = await this.#storage.all(recordsSince, shop, since);
+      for (const row of rows) {
+        const { facts, status } = toStored(shop, row);
+        found.push({ name: facts.address ?? "", status, requests: 1 });
       }
     }
-    return [...counts.values()];
+    return found;
   }
 
   /** Deletes some of the old records, if the pause is over. `now` is in unix milliseconds. */
