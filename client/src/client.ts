@@ -68,7 +68,7 @@ export class Client<Ids extends IdKind> {
       const query = { ...call.query, ...(cursor && { cursor }) };
       const page = (await this.#call({ ...call, query }, options)) as Page<unknown>;
       // Uses only the cursor, so that a URL in a response cannot decide where the key is sent.
-      const [, search] = linkOf(page.$response.headers, "next")?.split("?") ?? [];
+      const [, search] = linkOf(page.$response.headers, "next")?.split("?") ?? "";
       const value = new URLSearchParams(search).get("cursor") ?? undefined;
       return Object.defineProperty(page, "next", { value });
     });
@@ -119,9 +119,9 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
   return (call, callOptions = {}) => {
     const { timeout = options.timeout ?? 60_000 } = callOptions;
     const { operation, quota } = call;
-    const gateId = `${baseUrl} ${key} ${quota}`;
-    const gate = gates.get(gateId) ?? openGate(clock);
-    gates.set(gateId, gate);
+    const shop = baseUrl + key;
+    const gate = gates.get(quota + shop) ?? openGate(clock, quota);
+    gates.set(quota + shop, gate);
     const deadline = clock.now() + timeout;
     const late = () =>
       new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation });
@@ -134,6 +134,8 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
             send(requestOf(limited), call, attempt, signal, callOptions.signal),
           ),
         );
+        // The minute or ban for which the shop's gate waits may be over.
+        if (!error && operation === "fastForwardSandbox") gates.delete(shop);
         if (!error) return withResponse(body, info);
         const { code, status, retryAfter } = error;
         // An earlier attempt may have deleted it although its response was lost.

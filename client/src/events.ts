@@ -39,7 +39,8 @@ export async function* readEvents(
 export async function* follow(
   connect: (lastEventId: string) => Promise<AsyncIterable<Item>>,
 ): AsyncGenerator<unknown, never, void> {
-  for (let lastId = ""; ; ) {
+  let lastId = "";
+  for (;;) {
     for await (const [id, event] of await connect(lastId)) {
       lastId = id;
       if (event) yield event;

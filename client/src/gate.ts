@@ -37,7 +37,8 @@ interface Waiter {
 
 type RateLimited = ErrorFacts & { readonly message: string };
 
-export function openGate(clock: Clock): Gate {
+/** Opens a gate. Calls with a separate quota cannot learn it: their responses show the limits of the shop. */
+export function openGate(clock: Clock, separateQuota: string): Gate {
   let queue: Waiter[] = [];
   let inFlight = 0;
   let limits = unknownLimits;
@@ -56,7 +57,7 @@ export function openGate(clock: Clock): Gate {
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
     const rest = +reset - now;
     if (!isLow || rest <= 0) return 0;
-    const wait = !remaining ? rest : rest > LONGEST_SPREAD ? 0 : lastAt + rest / (remaining + 1) - now;
+    const wait = !remaining ? rest : rest > LONGEST_SPREAD ? 0 : Math.max(0, lastAt + rest / (remaining + 1) - now);
     return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 
@@ -75,11 +76,8 @@ export function openGate(clock: Clock): Gate {
     }
     for (let [first] = queue; first; [first] = queue) {
       const wait = waitOf(first, now);
-      if (wait === undefined) return;
-      if (wait > 0) {
-        cancelTimer = clock.after(wait, admit);
-        return;
-      }
+      if (wait) cancelTimer = clock.after(wait, admit);
+      if (wait !== 0) return;
       queue.shift();
       inFlight++;
       lastAt = now;
@@ -89,12 +87,12 @@ export function openGate(clock: Clock): Gate {
 
   function learn({ info, error }: Outcome): void {
     const now = clock.now();
-    const { rateLimit } = info ?? {};
+    const rateLimit = info?.rateLimit;
     if (error?.status === 429) {
       closedUntil = Math.max(closedUntil, now + (error.retryAfter ?? 1) * 1000);
       closedBy = error;
       limits = unknownLimits;
-    } else if (rateLimit) {
+    } else if (rateLimit && !separateQuota) {
       // Responses can arrive out of order. Within a window, the one with the fewest remaining requests is the newest.
       if (+rateLimit.reset !== +limits.reset || rateLimit.remaining < limits.remaining) limits = rateLimit;
       learntAt = now;

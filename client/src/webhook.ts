@@ -26,7 +26,7 @@ export async function verifyWebhook(
   const given = new Headers(headers as Record<string, string>);
   const header = (name: string) => given.get(`webhook-${name}`) ?? "";
   const timestamp = header("timestamp");
-  if (!(Math.abs(now / 1000 - Number(timestamp)) <= tolerance)) {
+  if (!(Math.abs(now / 1000 - +timestamp) <= tolerance)) {
     throw new WebhookVerificationError(`The timestamp is missing, or more than ${tolerance} s from now.`);
   }
   const text = await new Response(body).text();

@@ -104,3 +104,26 @@ test("a client that retries at once is banned", async () => {
     await service.stop();
   }
 });
+
+test("calls that cost no quota do not wait while it is used up, nor do others after a fast-forward", async () => {
+  const service = await TestService.start();
+  try {
+    const key = await service.newKey("enterprise", quota);
+    const clock = new DrivenClock(service.clock);
+    const petstore = new Petstore({ key, baseUrl: service.app.base, clock, fetch: clock.fetch });
+    const began = clock.now();
+    await clock.drive(Promise.all(Array.from({ length: 54 }, () => petstore.listPets().page())));
+    for (let request = 0; request < 7; request++) await service.call("GET", "/pets", { key });
+    for (let call = 0; call < 3; call++) {
+      expect(await clock.drive(petstore.getCurrentKey())).toMatchObject({ limits: { minute: { remaining: 0 } } });
+      await clock.drive(petstore.getSandbox());
+    }
+    const refused = clock.drive(petstore.listPets({}, { timeout: 1_000 }).page());
+    expect(await refused.catch(({ code }) => code)).toBe("rate_limit_exceeded");
+    await clock.drive(petstore.fastForwardSandbox({ seconds: 60 }));
+    await clock.drive(petstore.listPets({}, { timeout: 1_000 }).page());
+    expect(clock.now()).toBe(began);
+  } finally {
+    await service.stop();
+  }
+});

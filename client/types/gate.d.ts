@@ -7,4 +7,5 @@ import type { Outcome } from "./outcome.js";
  * of a window are spread over its remaining time. After a 429, all requests wait.
  */
 export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => Promise<Outcome>;
-export declare function openGate(clock: Clock): Gate;
+/** Opens a gate. Calls with a separate quota cannot learn it: their responses show the limits of the shop. */
+export declare function openGate(clock: Clock, separateQuota: string): Gate;
