@@ -22,7 +22,8 @@ export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 export function makeRequest(
   { key, baseUrl }: Target,
   { method, path, query = {}, body, lastEventId }: Call,
-  { idempotencyKey = crypto.randomUUID(), ifMatch }: AnyOptions,
+  // Pages over plain HTTP have no `crypto.randomUUID`.
+  { idempotencyKey = new Date().toJSON() + Math.random(), ifMatch }: AnyOptions,
 ): (signal: AbortSignal) => Request {
   const url = new URL(baseUrl + path);
   url.search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas

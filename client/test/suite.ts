@@ -250,7 +250,7 @@ const attempts: Record<string, Test> = {
       (petstore: Client.Petstore) => petstore.updatePet(1, { status: "sold" }),
     ]) {
       const [first, ...others] = await keysOf(call);
-      same([(first ?? "").length, others], [36, [first]]);
+      same([(first ?? "").length > 30, others], [true, [first]]);
     }
     same(await keysOf((petstore) => petstore.deletePet(1)), [null, null]);
   },

@@ -70,6 +70,24 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     );
   });
 
+  test("adds and imports animals on a page over plain HTTP, where browsers have no crypto.randomUUID", async () => {
+    const page = await ui.browser.open("about:blank");
+    await page.addInitScript("delete Crypto.prototype.randomUUID");
+    await page.goto(`${ui.origin}/console/animals#key=${ui.key}`);
+    await page.getByRole("button", { name: "Add animal" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Plain");
+    await dialog.getByLabel("Category").selectOption("Dogs");
+    await dialog.getByRole("button", { name: "Add animal" }).click();
+    await row(page, "Plain").waitFor();
+    await page.getByRole("button", { name: "Import" }).click();
+    const buffer = Buffer.from("name,category\nImported,Dogs\n");
+    await page.getByLabel("CSV file").setInputFiles({ name: "animals.csv", mimeType: "text/csv", buffer });
+    await dialog.getByRole("button", { name: "Import" }).click();
+    await row(page, "Imported").waitFor();
+    await page.close();
+  });
+
   test("deletes all selected animals when the page is left", async () => {
     const names = Array.from({ length: 12 }, (_, number) => `Pup ${number}`);
     for (const name of names) await ui.addPet({ name });

@@ -1,6 +1,7 @@
 import { type OnceOptions, stringify } from "petstore-client";
 import { useRef } from "preact/hooks";
 import { useRerender } from "../watchable.ts";
+import { uniqueText } from "./unique-text.ts";
 
 /** A change that the user requests. Only one runs at a time. */
 export interface Action<Input = void> {
@@ -33,7 +34,7 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
   const run = async (input: Input) => {
     if (state.isRunning) return false;
     const text = stringify([input]);
-    if (text !== tried.input) Object.assign(tried, { input: text, once: { idempotencyKey: crypto.randomUUID() } });
+    if (text !== tried.input) Object.assign(tried, { input: text, once: { idempotencyKey: uniqueText() } });
     set({ isRunning: true, error: undefined });
     let error: unknown;
     try {

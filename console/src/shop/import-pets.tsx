@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
+import { uniqueText } from "../service/unique-text.ts";
 import { useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
@@ -30,7 +31,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const read = async (chosen: File | undefined) => {
     if (!chosen) return;
     const text = await chosen.text();
-    added.current = { run: crypto.randomUUID(), lines: new Set() };
+    added.current = { run: uniqueText(), lines: new Set() };
     setDone(0);
     setFile({ name: chosen.name, ...readAnimals(text, categories?.values() ?? []) });
   };
