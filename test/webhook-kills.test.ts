@@ -140,6 +140,24 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     await ledger.settle(heir.base);
   });
 
+  test("a process that is stopped while it delivers saves the results of its last attempts before it closes the store", async () => {
+    const ledger = new EventLedger();
+    const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    let program = await start(settings);
+    await ledger.begin(program.base, program.dataDir, settings);
+    const { received } = ledger.receiver;
+    for (let round = 0; round < 4; round++) {
+      const known = received.length;
+      const changing = Promise.all([1, 2, 3].map(() => ledger.changeUntilGone(round, program.base)));
+      while (received.length < known + 50) await Bun.sleep(5);
+      expect(await program.end()).toBe(0);
+      await changing;
+      expect(program.output.split("\n").filter((line) => line.includes('"event":"task_failed"'))).toEqual([]);
+      program = await start(settings);
+    }
+    await ledger.settle(program.base);
+  });
+
   test("a process without the secret key of the endpoints leaves delivering to one that has it", async () => {
     const ledger = new EventLedger();
     const database = await server.newDatabase();

@@ -70,10 +70,10 @@ export class Dispatcher {
     for (const courier of this.#couriers.values()) courier.pump();
   }
 
-  /** Waits a few seconds for attempts in progress. */
+  /** Waits a few seconds for attempts in progress, and for the saves that follow them. */
   async finish(): Promise<void> {
     this.#isStopping = true;
-    await settlesWithin(Promise.all(this.#couriers.values().map((courier) => courier.settled())), LAST_WAIT);
+    await settlesWithin(this.settled(), LAST_WAIT);
   }
 
   /** Resolves when no attempt is in progress and all progress is saved. */
