@@ -6,6 +6,7 @@ import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
+import { metric } from "./overload/metrics.ts";
 
 const ALL = ["read", "write", "admin"] as const;
 
@@ -70,6 +71,27 @@ describe("a deleted account", () => {
     await service.stop(); // writes what waits
     expect(service.logLines.filter((line) => line.includes('"account_deleted"'))).toHaveLength(1);
   });
+
+  // With PostgreSQL, either of two waiting changes may come first.
+  test.skipIf(onPostgres).each(["live", "test"] as const)(
+    "refuses a change with its %s key that was waiting",
+    async (mode) => {
+      const service = await TestService.start({ settings: production });
+      const { accounts, keys, base } = service.app;
+      const { id } = await accounts.createAccount("Shop", "enterprise", unlimitedQuota, service.clock.now());
+      const { key } = await keys.issueKey(id, "Key", ALL, service.clock.now(), mode);
+      const release = await service.store.lock();
+      const deleted = accounts.delete(id, service.clock.now());
+      const headers = { "Idempotency-Key": "waiting" };
+      const added = service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 }, headers });
+      while ((await metric(base, "petstore_idempotent_requests_running")) !== 1) await Bun.sleep(5);
+      await release();
+      await deleted;
+      const { status, json } = await added;
+      expect([status, json.code]).toEqual([401, "invalid_api_key"]);
+      await service.stop();
+    },
+  );
 
   test("is removed by the next service that starts, also if one is stopped in between", async () => {
     let service = await TestService.start();

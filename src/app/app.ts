@@ -138,6 +138,7 @@ export class App {
     openDeletion(host, callers, served);
     const { shedder, deadlines, drains, delays, streams } = inFlight;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
+      storage,
       services: {
         authenticator,
         limiter: limits.limiter,

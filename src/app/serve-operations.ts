@@ -7,7 +7,7 @@ import type { Operation } from "../contract/operation.ts";
 import { operationAnchor } from "../derive/operation-anchor.ts";
 import { derivePaths } from "../derive/routes.ts";
 import { mayHoldKey } from "../domains/keys/api-key.ts";
-import { ShopDeleted } from "../domains/shops/shops.store.ts";
+import { ShopDeleted, shopOf } from "../domains/shops/shops.store.ts";
 import { Api, type ApiServices } from "../http/api.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
@@ -15,6 +15,8 @@ import type { Route } from "../http/exchange.ts";
 import { type HealthOptions, healthContent } from "../http/health.ts";
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { Console } from "./console.ts";
 import { baseAddress, docsAddress, documentContent, documentedBases, pageProtection } from "./documents.ts";
 import { startingLinks, wellKnownContent } from "./well-known.ts";
@@ -24,6 +26,7 @@ const STORAGE_RETRY = 1;
 
 /** What requests need from the service besides their operations. */
 interface ServerContext {
+  readonly storage: Storage;
   readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "failureFor">;
   readonly health: Omit<HealthOptions, "clock">;
   /** True if other processes may listen on the port as well. */
@@ -42,12 +45,13 @@ interface Serving {
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
-  { services, health, isShared }: ServerContext,
+  { storage, services, health, isShared }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let base = "";
   let docs = "";
   let webConsole!: Console; // the constructor of `Server` sets it and the addresses synchronously
+  const failureFor: ApiServices["failureFor"] = (...args) => failureForError(storage, ...args);
   const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
     base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
@@ -57,7 +61,7 @@ export function serveOperations(
     const { clock } = services;
     webConsole = new Console(root, pageProtection);
     const clients = new ClientAddresses(config.trustedProxies, config.host);
-    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, failureFor: failureForError };
+    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, failureFor };
     return {
       api: new Api({ ...services, ...own }, base),
       basePath,
@@ -75,16 +79,37 @@ export function serveOperations(
   return { server, base, docs, webConsole };
 }
 
-function failureForError(error: unknown, caller: Caller | undefined, isWrite: boolean): Failure | undefined {
+/** Never rejects. */
+function failureForError(
+  storage: Storage,
+  error: unknown,
+  caller: Caller | undefined,
+  isWrite: boolean,
+): MaybePromise<Failure | undefined> {
   if (!(error instanceof StorageUnavailable)) return undefined;
-  // A live shop is deleted only with its account, and so with its keys.
-  if (error instanceof ShopDeleted && caller?.mode === "live") {
-    return failure(invalidApiKey, "The account of the API key was deleted.");
+  return error instanceof ShopDeleted && caller ? failureForDeletedShop(storage, caller, isWrite) : unavailable();
+}
+
+/** A reset has given the sandbox another shop, or its account was deleted, and so its keys. */
+async function failureForDeletedShop(
+  storage: Storage,
+  { accountId, mode }: Caller,
+  isWrite: boolean,
+): Promise<Failure> {
+  try {
+    if ((await shopOf(storage, accountId, mode)) === undefined) {
+      return failure(invalidApiKey, "The account of the API key was deleted.");
+    }
+  } catch {
+    return unavailable();
   }
   // Only a change locks the sandbox, so only a change can wait for a reset.
-  if (error instanceof ShopDeleted && isWrite) {
-    return failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.");
-  }
+  return isWrite
+    ? failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.")
+    : unavailable();
+}
+
+function unavailable(): Failure {
   return failure(storageUnavailable, "The store is temporarily unavailable. A change may or may not have been made.", {
     retryAfter: STORAGE_RETRY,
   });

@@ -42,8 +42,12 @@ export interface ApiServices extends ReportServices {
   readonly drains: BodyDrains;
   readonly delays: Delays;
   readonly streams: Streams;
-  /** The failure for an error that a store threw; undefined for an unknown error. */
-  readonly failureFor: (error: unknown, caller: Caller | undefined, isWrite: boolean) => Failure | undefined;
+  /** The failure for an error that a store threw; undefined for an unknown error. Never rejects. */
+  readonly failureFor: (
+    error: unknown,
+    caller: Caller | undefined,
+    isWrite: boolean,
+  ) => MaybePromise<Failure | undefined>;
 }
 
 /** Runs the stages of each request, sends its response, and reports it. */
@@ -122,7 +126,7 @@ export class Api {
       }
       return this.#reports.report(exchange, successResponse(exchange, exchange.admission as Admission, this.#base));
     } catch (error) {
-      return this.#failIn(index, exchange, this.#failureOf(exchange, error));
+      return whenReady(this.#failureOf(exchange, error), (failed) => this.#failIn(index, exchange, failed));
     }
   }
 
@@ -145,7 +149,7 @@ export class Api {
       tracer?.waited(exchange, stage, from, to);
       this.#resume(exchange, index + 1, failed);
     };
-    void outcome.then(goOn, (error) => goOn(this.#failureOf(exchange, error)));
+    void outcome.then(goOn, (error) => whenReady(this.#failureOf(exchange, error), goOn));
   }
 
   /** Continues at stage number `next`, unless the request was late and its response has been replaced. */
@@ -190,14 +194,15 @@ export class Api {
   }
 
   /** The failure for an unexpected error. The service continues, and the response reveals nothing internal. */
-  #failureOf(exchange: Exchange, error: unknown): Failure {
+  #failureOf(exchange: Exchange, error: unknown): MaybePromise<Failure> {
     const { failureFor, log } = this.#services;
-    const known = failureFor(error, exchange.caller, exchange.isWrite);
-    // An error that the client's own request caused is not a failure of the store.
-    if (known && known.error !== storageUnavailable) return known;
-    if (known) log.failing("storage_unavailable", error, { requestId: exchange.id });
-    else log.error("request_failed", error, { requestId: exchange.id });
-    return known ?? failure(internalError, `An internal error. It is logged as ${exchange.id}.`);
+    return whenReady(failureFor(error, exchange.caller, exchange.isWrite), (known) => {
+      // An error that the client's own request caused is not a failure of the store.
+      if (known && known.error !== storageUnavailable) return known;
+      if (known) log.failing("storage_unavailable", error, { requestId: exchange.id });
+      else log.error("request_failed", error, { requestId: exchange.id });
+      return known ?? failure(internalError, `An internal error. It is logged as ${exchange.id}.`);
+    });
   }
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {
