@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { explain } from "../service/explain.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
@@ -35,7 +35,7 @@ export function Toasts() {
   const all = useWatchable(toasts);
   const last = all.findLast(({ undo }) => undo);
   useShortcut("u", "Undo", last && (() => remove(last, last.undo)));
-  useEffect(
+  useLayoutEffect(
     () => () => {
       dispatchEvent(new Event("pagehide")); // signing out also leaves the page
       toasts.set([]); // the next user sees none of them
@@ -53,7 +53,7 @@ export function Toasts() {
 
 function ToastLine({ toast }: { readonly toast: Toast }) {
   const [isHeld, setHeld] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (toast.isBad || isHeld) return undefined;
     const timer = setTimeout(remove, MESSAGE_TIME, toast);
     return () => clearTimeout(timer);
