@@ -76,7 +76,7 @@ export async function signIn(secret: string): Promise<void> {
   };
   try {
     if (!/^[!-~]+$/.test(secret)) {
-      const message = "The key is malformed: it contains a space or another character that no key has.";
+      const message = "The key is malformed: it has a character that no key has.";
       throw new PetstoreError(message, { code: "", operation: "", status: 401 });
     }
     // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
