@@ -198,19 +198,8 @@ describe("commands for newcomers", () => {
   test("the scripts that CONTRIBUTING names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: object };
     const named = commandsOf("CONTRIBUTING.md").map((line) => line.replace(/^npm (run )?| -- .*/g, ""));
-    expect(named).toEqual([
-      "ci",
-      "check",
-      "test",
-      "torture",
-      "build",
-      "release",
-      "derive",
-      "screenshots",
-      "drill",
-      "bench",
-    ]);
-    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named.slice(1)));
+    expect(named).toContain("check");
+    expect([...Object.keys(scripts), "ci"]).toEqual(expect.arrayContaining(named));
   });
 
   test("contain paths from the folder in which they are typed", async () => {
