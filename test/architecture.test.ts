@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(operations|schemas)\.ts$/,
-    may: /^(contract\/|typebox|domains\/[^/]+\/[\w-]+\.(operations|schemas)\.ts$)/,
+    may: /^(contract\/|typebox|domains\/[\w/-]+\.(operations|schemas)\.ts$)/,
     because: "operations are pure: no driver and no store can be reached from them",
   },
   {

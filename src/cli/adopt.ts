@@ -2,7 +2,7 @@ import { placeOf } from "../app/open-storage.ts";
 import { openUnused } from "../app/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
-import { pauseAllEndpoints } from "../domains/webhooks/endpoints.statements.ts";
+import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { counted } from "../terminal/progress.ts";

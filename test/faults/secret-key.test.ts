@@ -3,13 +3,13 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSecretKeys } from "../../src/domains/webhooks/secret-keys.ts";
+import { openSecretKeys } from "../../src/domains/webhooks/secrets/secret-keys.ts";
 import { canInject } from "./faulty-disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-secret-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const file = join(import.meta.dir, "../../src/domains/webhooks/secret-keys.ts");
+const file = join(import.meta.dir, "../../src/domains/webhooks/secrets/secret-keys.ts");
 const script = `(await import(${JSON.stringify(file)})).openSecretKeys(undefined, process.argv[1])`;
 
 /** The step at which it is killed, and whether the key has its name by then. */

@@ -1,6 +1,6 @@
 import { domains, webhooksOver } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
-import { type Network, systemNetwork } from "../../src/domains/webhooks/send.ts";
+import { type Network, systemNetwork } from "../../src/domains/webhooks/sending/send.ts";
 import { ManualTasks } from "./manual-tasks.ts";
 import { type Call, type TestOptions, type TestResponse, TestService } from "./service.ts";
 import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
-import { AddressPolicy } from "../../src/domains/webhooks/addresses.ts";
-import type { Network, SignedMessage } from "../../src/domains/webhooks/send.ts";
+import { AddressPolicy } from "../../src/domains/webhooks/sending/addresses.ts";
+import type { Network, SignedMessage } from "../../src/domains/webhooks/sending/send.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 /** A request that a receiver got. */

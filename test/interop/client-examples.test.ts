@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { shownSecret, signedHeaders, signingKeys } from "../../src/domains/webhooks/signatures.ts";
+import { shownSecret, signedHeaders, signingKeys } from "../../src/domains/webhooks/secrets/signatures.ts";
 import { hasInteropTools, interopFolder, runtimes } from "../harness/interop-tools.ts";
 import { TestService } from "../harness/service.ts";
 

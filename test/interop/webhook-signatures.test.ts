@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { SecretKeys } from "../../src/domains/webhooks/secret-keys.ts";
-import { send } from "../../src/domains/webhooks/send.ts";
+import { SecretKeys } from "../../src/domains/webhooks/secrets/secret-keys.ts";
 import {
   deriveKeys,
   messageId,
@@ -11,7 +10,8 @@ import {
   shownPublicKey,
   shownSecret,
   signedHeaders,
-} from "../../src/domains/webhooks/signatures.ts";
+} from "../../src/domains/webhooks/secrets/signatures.ts";
+import { send } from "../../src/domains/webhooks/sending/send.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
 import { ManualClock } from "../harness/manual-clock.ts";
 import { WebhookService } from "../harness/webhook-service.ts";

@@ -8,8 +8,15 @@ import {
   UsageError,
 } from "../../terminal/command.ts";
 import { EventFeed, type FeedEvent } from "./event-feed.ts";
-import { TIME_LIMIT } from "./send.ts";
-import { messageId, type SigningKeys, shownPublicKey, shownSecret, signedHeaders, signingKeys } from "./signatures.ts";
+import {
+  messageId,
+  type SigningKeys,
+  shownPublicKey,
+  shownSecret,
+  signedHeaders,
+  signingKeys,
+} from "./secrets/signatures.ts";
+import { TIME_LIMIT } from "./sending/send.ts";
 import { listenSettings } from "./webhooks.settings.ts";
 
 const SECRET_BYTES = 32;

@@ -2,17 +2,17 @@ import type { EventType } from "../../contract/event-type.ts";
 import type { Values } from "../../settings/setting.ts";
 import type { Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
-import { AddressPolicy } from "./addresses.ts";
-import { DeliveryStore } from "./deliveries.store.ts";
-import { deleteOldDeliveries } from "./delivery-retention.store.ts";
-import { DisabledEndpoints } from "./disabled-endpoints.store.ts";
-import { DispatchStore } from "./dispatch.store.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { EndpointStore } from "./endpoints.store.ts";
-import { MissingSecretKeys } from "./missing-secret-keys.ts";
-import { RedeliveryStore } from "./redeliveries.store.ts";
-import { openSecretKeys, type SecretKeys } from "./secret-keys.ts";
-import { send, type systemNetwork } from "./send.ts";
+import { DeliveryStore } from "./deliveries/deliveries.store.ts";
+import { deleteOldDeliveries } from "./deliveries/delivery-retention.store.ts";
+import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
+import { DispatchStore } from "./dispatch/dispatch.store.ts";
+import { Dispatcher } from "./dispatch/dispatcher.ts";
+import { DisabledEndpoints } from "./endpoints/disabled-endpoints.store.ts";
+import { EndpointStore } from "./endpoints/endpoints.store.ts";
+import { MissingSecretKeys } from "./secrets/missing-secret-keys.ts";
+import { openSecretKeys, type SecretKeys } from "./secrets/secret-keys.ts";
+import { AddressPolicy } from "./sending/addresses.ts";
+import { send, type systemNetwork } from "./sending/send.ts";
 import type { webhookSettings } from "./webhooks.settings.ts";
 
 /** The parts that serve webhook endpoints. */

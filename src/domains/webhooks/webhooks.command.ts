@@ -3,8 +3,8 @@ import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { operator } from "../events/author.ts";
 import { requireAccount } from "../shops/shop-option.ts";
-import { allEndpoints, type OwnedEndpointRow } from "./endpoints.statements.ts";
-import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints.store.ts";
+import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
+import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";
 
 const clock = { now: () => Date.now() };
 

@@ -6,12 +6,12 @@ import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { eventsExpired } from "../events/events.operations.ts";
-import { successRate } from "./endpoint-health.ts";
-import { currentKeys } from "./endpoint-secrets.ts";
-import type { ChangeContext, StoredEndpoint } from "./endpoints.store.ts";
+import { successRate } from "./endpoints/endpoint-health.ts";
+import type { ChangeContext, StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
-import type { SecretKeys } from "./secret-keys.ts";
-import { shownPublicKey, shownSecret } from "./signatures.ts";
+import { currentKeys } from "./secrets/endpoint-secrets.ts";
+import type { SecretKeys } from "./secrets/secret-keys.ts";
+import { shownPublicKey, shownSecret } from "./secrets/signatures.ts";
 import {
   deliveryNotFound,
   endpointNotFound,

@@ -1,6 +1,6 @@
 import type { EventType } from "../../contract/event-type.ts";
-import { deliveryOperations } from "./deliveries.operations.ts";
-import { endpointOperations } from "./endpoints.operations.ts";
+import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
+import { endpointOperations } from "./endpoints/endpoints.operations.ts";
 
 /** The operations on webhooks, for these types of events. */
 export function webhookOperations(types: readonly EventType[]) {

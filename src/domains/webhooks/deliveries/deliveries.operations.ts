@@ -1,9 +1,9 @@
 import { Type } from "typebox";
-import { invalidRequest } from "../../contract/errors.ts";
-import { defineOperation, noContent } from "../../contract/operation.ts";
-import { pagesOf } from "../../contract/paging.ts";
-import { described, Int64 } from "../../contract/schemas.ts";
-import { eventsExpired } from "../events/events.operations.ts";
+import { invalidRequest } from "../../../contract/errors.ts";
+import { defineOperation, noContent } from "../../../contract/operation.ts";
+import { pagesOf } from "../../../contract/paging.ts";
+import { described, Int64 } from "../../../contract/schemas.ts";
+import { eventsExpired } from "../../events/events.operations.ts";
 import {
   common,
   deliveryNotFound,
@@ -13,8 +13,8 @@ import {
   path,
   tooManyRedeliveries,
   webhooksUnavailable,
-} from "./webhook-errors.operations.ts";
-import { Delivery, NewRedelivery, Outcome, Redelivery, TEST_TYPE } from "./webhooks.schemas.ts";
+} from "../webhook-errors.operations.ts";
+import { Delivery, NewRedelivery, Outcome, Redelivery, TEST_TYPE } from "../webhooks.schemas.ts";
 
 const delivery: Delivery = {
   id: 17n,

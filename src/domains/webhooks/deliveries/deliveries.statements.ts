@@ -1,5 +1,5 @@
-import { type Row, statement } from "../../storage/statement.ts";
-import type { DeliveryKind, DeliveryOutcome, SendFailure } from "./webhooks.schemas.ts";
+import { type Row, statement } from "../../../storage/statement.ts";
+import type { DeliveryKind, DeliveryOutcome, SendFailure } from "../webhooks.schemas.ts";
 
 export interface DeliveryRow extends Row {
   id: bigint;

@@ -1,14 +1,14 @@
-import { INT64_MAX, timestampOf } from "../../contract/schemas.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
+import { type Page, pageOf } from "../../../storage/page.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
+import { type Delivery, type DeliveryOutcome, sendFailures } from "../webhooks.schemas.ts";
 import {
   type DeliveryRow,
   deliveriesBefore,
   deliveriesBeforeByOutcome,
   deliveryById,
 } from "./deliveries.statements.ts";
-import { type Delivery, type DeliveryOutcome, sendFailures } from "./webhooks.schemas.ts";
 
 /** The attempts to send messages, as clients read them. */
 export class DeliveryStore {

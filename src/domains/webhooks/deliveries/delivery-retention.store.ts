@@ -1,8 +1,8 @@
-import { each } from "../../storage/combined-steps.ts";
-import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
-import { acrossShops, type Row, statement } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { each } from "../../../storage/combined-steps.ts";
+import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
+import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { DAY_MS } from "../../../timing/units.ts";
 
 interface OldRow extends Row {
   shop: bigint;

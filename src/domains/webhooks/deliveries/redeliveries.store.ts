@@ -1,12 +1,17 @@
-import type { Caller } from "../../contract/caller.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
-import type { Clock } from "../../timing/clock.ts";
-import { bounds } from "../events/events.statements.ts";
-import { lockShop } from "../shops/shops.store.ts";
+import type { Caller } from "../../../contract/caller.ts";
+import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import { bounds } from "../../events/events.statements.ts";
+import { lockShop } from "../../shops/shops.store.ts";
+import {
+  countRedeliveries,
+  endpointById,
+  insertRedelivery,
+  nextRedeliveryId,
+} from "../endpoints/endpoints.statements.ts";
+import { MAX_REDELIVERIES } from "../webhook-errors.operations.ts";
+import type { NewRedelivery } from "../webhooks.schemas.ts";
 import { deliveryById } from "./deliveries.statements.ts";
-import { countRedeliveries, endpointById, insertRedelivery, nextRedeliveryId } from "./endpoints.statements.ts";
-import { MAX_REDELIVERIES } from "./webhook-errors.operations.ts";
-import type { NewRedelivery } from "./webhooks.schemas.ts";
 
 /** The events that are sent again, both ends included. */
 export interface EventRange {

@@ -1,7 +1,7 @@
-import { type Row, statement } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { ScheduledWork, WaitingWork } from "../shops/scheduled-work.ts";
+import { type Row, statement } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
+import type { ScheduledWork, WaitingWork } from "../../shops/scheduled-work.ts";
 
 interface WaitingRow extends Row {
   attempts: bigint;

@@ -1,8 +1,8 @@
-import type { Clock } from "../../timing/clock.ts";
-import type { EventLog } from "../events/events.store.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import type { EventLog } from "../../events/events.store.ts";
+import type { SecretKeys } from "../secrets/secret-keys.ts";
+import type { SendResult, SignedMessage } from "../sending/send.ts";
 import type { CourierState, DispatchStore } from "./dispatch.store.ts";
-import type { SecretKeys } from "./secret-keys.ts";
-import type { SendResult, SignedMessage } from "./send.ts";
 import type { Slots } from "./slots.ts";
 
 /** What all couriers of a process share. */

@@ -1,15 +1,15 @@
-import { timestampOf } from "../../contract/schemas.ts";
-import type { Event } from "../events/events.schemas.ts";
-import { nextStep } from "./backoff.ts";
+import { timestampOf } from "../../../contract/schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
+import { afterAttempt, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
+import { nextStep } from "../sending/backoff.ts";
+import { type EventMessage, testEvent } from "../sending/message.ts";
+import type { SendResult } from "../sending/send.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { EndpointName } from "./dispatch.statements.ts";
 import type { CourierState } from "./dispatch.store.ts";
-import { afterAttempt, hasFailedTooLong } from "./endpoint-health.ts";
 import { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
-import { type EventMessage, testEvent } from "./message.ts";
 import { nextTask, type Task } from "./next-task.ts";
 import { continueSubject, readAhead } from "./read-ahead.ts";
-import type { SendResult } from "./send.ts";
 import { messageOfTask, sendSigned } from "./signed-message.ts";
 import { isRedelivery } from "./subjects.ts";
 

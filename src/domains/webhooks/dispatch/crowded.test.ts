@@ -1,6 +1,6 @@
 // Many endpoints, many subjects: what one of them does costs the others nothing.
 import { afterEach, describe, expect, test } from "bun:test";
-import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { Slots } from "./slots.ts";
 
 const [SECOND, MINUTE] = [1_000, 60_000];

@@ -1,10 +1,10 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { verifyWebhook } from "../../../client/src/index.ts";
-import { eventually } from "../../../test/harness/program.ts";
-import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
-import { StorageUnavailable } from "../../storage/errors.ts";
-import { attemptDelays } from "./backoff.ts";
+import { verifyWebhook } from "../../../../client/src/index.ts";
+import { eventually } from "../../../../test/harness/program.ts";
+import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { StorageUnavailable } from "../../../storage/errors.ts";
+import { attemptDelays } from "../sending/backoff.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

@@ -1,5 +1,5 @@
-import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
-import type { EndpointRow } from "./endpoints.statements.ts";
+import { acrossShops, lockStatement, type Row, statement } from "../../../storage/statement.ts";
+import type { EndpointRow } from "../endpoints/endpoints.statements.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
 export interface EndpointName extends Row {

@@ -1,9 +1,13 @@
-import { each } from "../../storage/combined-steps.ts";
-import type { SqlParameter } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
-import type { Clock } from "../../timing/clock.ts";
-import { lockShop } from "../shops/shops.store.ts";
+import { each } from "../../../storage/combined-steps.ts";
+import type { SqlParameter } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import { lockShop } from "../../shops/shops.store.ts";
+import type { Health } from "../endpoints/endpoint-health.ts";
+import type { EndpointStore } from "../endpoints/endpoints.store.ts";
+import { type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
+import type { DeliveryKind } from "../webhooks.schemas.ts";
 import {
   type CourierRow,
   courierById,
@@ -23,10 +27,6 @@ import {
   unpark,
   withWork,
 } from "./dispatch.statements.ts";
-import type { Health } from "./endpoint-health.ts";
-import type { EndpointStore } from "./endpoints.store.ts";
-import { type StoredEndpoint, toEndpoint } from "./endpoints.store.ts";
-import type { DeliveryKind } from "./webhooks.schemas.ts";
 
 /** Attempts that are stored for an endpoint. */
 const KEPT_DELIVERIES = 1_000n;

@@ -1,5 +1,5 @@
-import type { Clock } from "../../timing/clock.ts";
-import { settlesWithin } from "../../timing/settles-within.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import { settlesWithin } from "../../../timing/settles-within.ts";
 import { Courier } from "./courier.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { EndpointName } from "./dispatch.statements.ts";

@@ -1,7 +1,7 @@
-import type { Event } from "../events/events.schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
+import { type Health, untried } from "../endpoints/endpoint-health.ts";
 import type { RedeliveryRow } from "./dispatch.statements.ts";
 import type { AttemptRecord, CourierState, Parked, Progress } from "./dispatch.store.ts";
-import { type Health, untried } from "./endpoint-health.ts";
 import { EventWindow } from "./event-window.ts";
 import { subjectOf } from "./subjects.ts";
 

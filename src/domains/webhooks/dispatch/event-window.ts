@@ -1,4 +1,4 @@
-import type { Event } from "../events/events.schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
 
 /** How many events are read ahead, so that one that must wait does not delay those after it. */
 const MAX_PENDING = 200;

@@ -1,4 +1,4 @@
-import type { Event } from "../events/events.schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
 import type { AttemptRecord } from "./dispatch.store.ts";
 import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";

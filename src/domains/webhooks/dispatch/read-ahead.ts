@@ -1,4 +1,4 @@
-import type { EventLog } from "../events/events.store.ts";
+import type { EventLog } from "../../events/events.store.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
 import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";

@@ -1,6 +1,6 @@
 // A sandbox is reset while a message is on its way: what comes of that message is written nowhere.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { messageOf, WebhookService } from "../../../test/harness/webhook-service.ts";
+import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 
 let webhooks: WebhookService;
 beforeAll(async () => {

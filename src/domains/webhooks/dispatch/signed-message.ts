@@ -1,12 +1,12 @@
-import type { Event } from "../events/events.schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
+import { validKeys } from "../secrets/endpoint-secrets.ts";
+import { signedHeaders } from "../secrets/signatures.ts";
+import { type EventMessage, messageOf, testMessageOf } from "../sending/message.ts";
+import type { SendResult } from "../sending/send.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
 import { RedeliveryProgress } from "./endpoint-progress.ts";
-import { validKeys } from "./endpoint-secrets.ts";
-import { type EventMessage, messageOf, testMessageOf } from "./message.ts";
 import type { Task } from "./next-task.ts";
-import type { SendResult } from "./send.ts";
-import { signedHeaders } from "./signatures.ts";
 
 /** The message of an attempt. */
 export function messageOfTask({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {

@@ -1,7 +1,7 @@
 // The log is read ahead while an event of a parked subject is finished: no later event of the subject is left out.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { WebhookService } from "../../../test/harness/webhook-service.ts";
-import { EventLog } from "../events/events.store.ts";
+import { WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { EventLog } from "../../events/events.store.ts";
 
 let webhooks: WebhookService;
 beforeAll(async () => {

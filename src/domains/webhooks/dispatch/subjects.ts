@@ -1,5 +1,5 @@
-import type { Event } from "../events/events.schemas.ts";
-import { ALL_TYPES } from "./webhooks.schemas.ts";
+import type { Event } from "../../events/events.schemas.ts";
+import { ALL_TYPES } from "../webhooks.schemas.ts";
 
 const REDELIVERY = "redelivery";
 

@@ -1,6 +1,6 @@
-import { type Row, statement } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
-import type { Clock } from "../../timing/clock.ts";
+import { type Row, statement } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import type { Clock } from "../../../timing/clock.ts";
 
 interface CountRow extends Row {
   endpoints: bigint;

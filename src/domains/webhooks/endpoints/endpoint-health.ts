@@ -1,6 +1,6 @@
-import { HOUR_MS } from "../../timing/units.ts";
-import { attemptDelays } from "./backoff.ts";
-import type { LastFailure } from "./webhooks.schemas.ts";
+import { HOUR_MS } from "../../../timing/units.ts";
+import { attemptDelays } from "../sending/backoff.ts";
+import type { LastFailure } from "../webhooks.schemas.ts";
 
 const HOURS = 24;
 /** Number of subjects that may fail in a row before the whole endpoint waits. */

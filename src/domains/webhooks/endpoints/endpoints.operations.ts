@@ -1,7 +1,14 @@
 import { Type } from "typebox";
-import type { EventType } from "../../contract/event-type.ts";
-import { defineOperation, noContent } from "../../contract/operation.ts";
-import { common, params, path, tooManyEndpoints, urlErrors, webhooksUnavailable } from "./webhook-errors.operations.ts";
+import type { EventType } from "../../../contract/event-type.ts";
+import { defineOperation, noContent } from "../../../contract/operation.ts";
+import {
+  common,
+  params,
+  path,
+  tooManyEndpoints,
+  urlErrors,
+  webhooksUnavailable,
+} from "../webhook-errors.operations.ts";
 import {
   type Endpoint,
   endpointCreated,
@@ -10,7 +17,7 @@ import {
   endpointUpdated,
   MAX_ENDPOINTS,
   sendFailures,
-} from "./webhooks.schemas.ts";
+} from "../webhooks.schemas.ts";
 
 const endpoint: Endpoint = {
   id: "we_5f0c2a8e1b7d94c3a6e0f1d2",

@@ -1,7 +1,7 @@
-import { accountTable, shopTable } from "../../storage/owned-table.ts";
-import { acrossShops, type Row, statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
-import type { EndpointState } from "./webhooks.schemas.ts";
+import { accountTable, shopTable } from "../../../storage/owned-table.ts";
+import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
+import { all, type Transaction } from "../../../storage/transaction.ts";
+import type { EndpointState } from "../webhooks.schemas.ts";
 
 export interface EndpointRow extends Row {
   account_id: string;

@@ -1,15 +1,29 @@
-import type { Caller, ShopName } from "../../contract/caller.ts";
-import { timestampOf } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
-import type { Clock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { type Author, system } from "../events/author.ts";
-import { eventsOf } from "../events/new-event.ts";
-import { publish, publishLast } from "../events/publish.ts";
-import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import type { Caller, ShopName } from "../../../contract/caller.ts";
+import { timestampOf } from "../../../contract/schemas.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
+import { type Author, system } from "../../events/author.ts";
+import { eventsOf } from "../../events/new-event.ts";
+import { publish, publishLast } from "../../events/publish.ts";
+import { type LockedShop, lockShop } from "../../shops/shops.store.ts";
+import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
+import type { SecretKeys } from "../secrets/secret-keys.ts";
+import { shownPublicKey } from "../secrets/signatures.ts";
+import {
+  ALL_TYPES,
+  type EndpointPatch,
+  type EndpointState,
+  endpointCreated,
+  endpointDeleted,
+  endpointDisabled,
+  endpointUpdated,
+  MAX_ENDPOINTS,
+  type NewEndpoint,
+  RecordedEndpoint,
+} from "../webhooks.schemas.ts";
 import { type Health, untried } from "./endpoint-health.ts";
-import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "./endpoint-secrets.ts";
 import {
   countEndpoints,
   deleteDeliveries,
@@ -26,20 +40,6 @@ import {
   setSecrets,
   skipTo,
 } from "./endpoints.statements.ts";
-import type { SecretKeys } from "./secret-keys.ts";
-import { shownPublicKey } from "./signatures.ts";
-import {
-  ALL_TYPES,
-  type EndpointPatch,
-  type EndpointState,
-  endpointCreated,
-  endpointDeleted,
-  endpointDisabled,
-  endpointUpdated,
-  MAX_ENDPOINTS,
-  type NewEndpoint,
-  RecordedEndpoint,
-} from "./webhooks.schemas.ts";
 
 /** A webhook endpoint as it is stored. */
 export interface StoredEndpoint {

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Call, TestService } from "../../../test/harness/service.ts";
-import { onPostgres } from "../../../test/harness/test-store.ts";
-import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import { scopes } from "../../contract/caller.ts";
+import { type Call, TestService } from "../../../../test/harness/service.ts";
+import { onPostgres } from "../../../../test/harness/test-store.ts";
+import { unlimitedQuota } from "../../../../test/harness/unlimited.ts";
+import { scopes } from "../../../contract/caller.ts";
 
 const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
 const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_ENV: "staging" };

@@ -1,6 +1,6 @@
-import { statement } from "../../storage/statement.ts";
-import { type NewestSecrets, readStoreState } from "../../storage/store-state.ts";
-import type { Host } from "../domain.ts";
+import { statement } from "../../../storage/statement.ts";
+import { type NewestSecrets, readStoreState } from "../../../storage/store-state.ts";
+import type { Host } from "../../domain.ts";
 import { endpointsWithoutKey } from "./endpoint-secrets.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 

@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WebhookService } from "../../../test/harness/webhook-service.ts";
-import { readSettings } from "../../settings/setting.ts";
+import { WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { readSettings } from "../../../settings/setting.ts";
+import { webhookSettings } from "../webhooks.settings.ts";
 import { openSecretKeys, SecretKeys } from "./secret-keys.ts";
-import { webhookSettings } from "./webhooks.settings.ts";
 
 const random = (bytes = 32) => randomBytes(bytes).toString("base64");
 const read = (text: string) => readSettings({ PETSTORE_SECRET_KEY: text }, webhookSettings);

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { FileError } from "../../files/new-file.ts";
-import { readOrMake } from "../../files/read-or-make.ts";
-import { parseSecretKeys } from "./webhooks.settings.ts";
+import { FileError } from "../../../files/new-file.ts";
+import { readOrMake } from "../../../files/read-or-make.ts";
+import { parseSecretKeys } from "../webhooks.settings.ts";
 
 /** The name of the key's file in the folder of an embedded store. */
 export const SECRET_KEY_FILE = "secret.key";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Refusal } from "../webhooks.schemas.ts";
 import { AddressPolicy } from "./addresses.ts";
-import type { Refusal } from "./webhooks.schemas.ts";
 
 const production = new AddressPolicy({ isDevelopment: false, denied: [] });
 const development = new AddressPolicy({ isDevelopment: true, denied: [] });

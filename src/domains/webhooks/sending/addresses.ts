@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
+import type { Refusal } from "../webhooks.schemas.ts";
 import { globalUnicastIpv6, specialIpv4, specialIpv6 } from "./special-networks.ts";
-import type { Refusal } from "./webhooks.schemas.ts";
 
 export interface AddressRules {
   /** Allows receivers on the same machine, and http. */

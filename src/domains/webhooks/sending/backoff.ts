@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
 
 /** Milliseconds between the end of an attempt and the next one. The first attempt starts at once. */
 export const attemptDelays = [

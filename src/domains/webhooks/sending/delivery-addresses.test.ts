@@ -1,6 +1,6 @@
 // Nothing is sent to an endpoint whose name resolves to a private address, even if it did not when it was created.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { WebhookService } from "../../../test/harness/webhook-service.ts";
+import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 
 const found = new Map<string, string[]>();
 const resolve = (name: string) => Promise.resolve(found.get(name) ?? []);

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Authority, canCertify } from "../../../test/harness/certificates.ts";
-import { DnsServer } from "../../../test/harness/dns-server.ts";
-import { WebhookService } from "../../../test/harness/webhook-service.ts";
-import { RawReceiver, Receiver, sendForever } from "../../../test/harness/webhooks.ts";
+import { Authority, canCertify } from "../../../../test/harness/certificates.ts";
+import { DnsServer } from "../../../../test/harness/dns-server.ts";
+import { WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { RawReceiver, Receiver, sendForever } from "../../../../test/harness/webhooks.ts";
 
 const SECOND = 1_000;
 const toLoopback = () => Promise.resolve(["127.0.0.1"]);

@@ -1,8 +1,8 @@
-import type { Mode } from "../../contract/caller.ts";
-import { exactJson } from "../../contract/serialize.ts";
-import type { Event } from "../events/events.schemas.ts";
-import { messageId } from "./signatures.ts";
-import { TEST_TYPE } from "./webhooks.schemas.ts";
+import type { Mode } from "../../../contract/caller.ts";
+import { exactJson } from "../../../contract/serialize.ts";
+import type { Event } from "../../events/events.schemas.ts";
+import { messageId } from "../secrets/signatures.ts";
+import { TEST_TYPE } from "../webhooks.schemas.ts";
 
 /** The message for an event. Its bytes are the same in every attempt. */
 export interface EventMessage {

@@ -1,8 +1,8 @@
 // The addresses that a message is sent to. A DNS server of the test resolves names; 127.0.0.2 is a forbidden address.
 import { afterEach, describe, expect, test } from "bun:test";
-import { DnsServer } from "../../../test/harness/dns-server.ts";
-import { message, network, RawReceiver, Receiver } from "../../../test/harness/webhooks.ts";
-import { systemClock } from "../../timing/clock.ts";
+import { DnsServer } from "../../../../test/harness/dns-server.ts";
+import { message, network, RawReceiver, Receiver } from "../../../../test/harness/webhooks.ts";
+import { systemClock } from "../../../timing/clock.ts";
 import { AddressPolicy } from "./addresses.ts";
 import { type Network, send, systemNetwork } from "./send.ts";
 

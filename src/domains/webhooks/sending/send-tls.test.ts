@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Authority, canCertify } from "../../../test/harness/certificates.ts";
-import { message, network, RawReceiver, Receiver, type ReceiverOptions } from "../../../test/harness/webhooks.ts";
+import { Authority, canCertify } from "../../../../test/harness/certificates.ts";
+import { message, network, RawReceiver, Receiver, type ReceiverOptions } from "../../../../test/harness/webhooks.ts";
 import { send } from "./send.ts";
 
 const resolve = () => Promise.resolve(["127.0.0.1"]);

@@ -1,7 +1,7 @@
 // One attempt at a receiver that does what it likes. The time limit is a signal that the tests give.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
+import { ManualClock, NOON } from "../../../../test/harness/manual-clock.ts";
 import {
   message,
   network,
@@ -9,7 +9,7 @@ import {
   Receiver,
   type ReceiverOptions,
   sendForever,
-} from "../../../test/harness/webhooks.ts";
+} from "../../../../test/harness/webhooks.ts";
 import { readExcerpt } from "./excerpt.ts";
 import { send } from "./send.ts";
 

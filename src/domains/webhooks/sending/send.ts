@@ -1,10 +1,10 @@
 import { isIP, isIPv6 } from "node:net";
-import { version } from "../../telemetry/version.ts";
-import type { Clock } from "../../timing/clock.ts";
+import { version } from "../../../telemetry/version.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import type { SendFailure } from "../webhooks.schemas.ts";
 import { type AddressPolicy, hostOf } from "./addresses.ts";
 import { readRetryAfter } from "./backoff.ts";
 import { readExcerpt } from "./excerpt.ts";
-import type { SendFailure } from "./webhooks.schemas.ts";
 
 /** Milliseconds for one attempt, from looking up the name to the end of the response. */
 export const TIME_LIMIT = 15_000;
