@@ -121,7 +121,7 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
     invalidate(KEYS);
   });
   return (
-    <FormDialog title={`Revoke ${of.name}?`} fields={[]} action={action} submit="Revoke key" onClose={onClose}>
+    <FormDialog title={`Revoke ${of.name}?`} fields={[]} action={action} submit="Revoke key" isFinal onClose={onClose}>
       <p class="intro">
         Programs that use <code>{of.hint}</code> are refused immediately.
         {of.id === key.id && " You are signed in with this key, and will be signed out."}

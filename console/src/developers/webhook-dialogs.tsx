@@ -128,7 +128,14 @@ export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
     go("/webhooks");
   });
   return (
-    <FormDialog title="Delete the endpoint?" fields={[]} action={action} submit="Delete endpoint" onClose={onClose}>
+    <FormDialog
+      title="Delete the endpoint?"
+      fields={[]}
+      action={action}
+      submit="Delete endpoint"
+      isFinal
+      onClose={onClose}
+    >
       <p class="intro">
         Nothing more is sent to <bdi>{of.url}</bdi>, and the list of its deliveries is deleted. To stop for a while
         only, pause it.

@@ -145,6 +145,7 @@ function DeleteCategory({ category, onClose }: TaskProps) {
       controls={moveControls}
       action={action}
       submit="Delete category"
+      isFinal
       onClose={onClose}
     />
   );

@@ -174,6 +174,7 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
       values={{ animals: "samples" }}
       action={action}
       submit="Reset the sandbox"
+      isFinal
       onClose={onClose}
     >
       <p class="intro">Everything in the sandbox is deleted permanently. Keys and webhook endpoints stay.</p>

@@ -20,12 +20,24 @@ export interface FormProps {
   readonly action: Action<Values>;
   /** The label of the button. */
   readonly submit: string;
+  /** True for what cannot be undone. */
+  readonly isFinal?: boolean;
   readonly onDone: () => void;
   readonly onCancel: () => void;
 }
 
 /** A form for the body or query of an operation. Faults that the service finds are shown beside their fields. */
-export function Form({ fields, values = {}, changesOnly, controls = {}, action, submit, onDone, onCancel }: FormProps) {
+export function Form({
+  fields,
+  values = {},
+  changesOnly,
+  controls = {},
+  action,
+  submit,
+  isFinal,
+  onDone,
+  onCancel,
+}: FormProps) {
   const initial = useRef<Entries>(
     Object.fromEntries(fields.map((field) => [field.name, entryOf(field, (values as Values)[field.name])])),
   );
@@ -73,7 +85,7 @@ export function Form({ fields, values = {}, changesOnly, controls = {}, action, 
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
-        <button type="submit" class="main" disabled={action.isRunning}>
+        <button type="submit" class={isFinal ? "bad" : "main"} disabled={action.isRunning}>
           {submit}
         </button>
       </footer>
