@@ -63,7 +63,12 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
   expect([row.keyId, row.accountId, others]).toEqual([banned.id, account, []]);
   expect((await command("bans", "list")).stdout).toContain(`  ${row.endsAt}\n`);
-  expect((await command("bans", "list", "--account", "acc_0")).stdout).toBe("No key is banned.\n");
+  const other = await runJsonInProcess(
+    program.dataDir,
+    ["accounts", "create", "--name", "Other shop", ...least],
+    settings,
+  );
+  expect((await command("bans", "list", "--account", other.id)).stdout).toBe("No key is banned.\n");
 
   const { stdout } = await command("bans", "lift", banned.id);
   expect(stdout).toStartWith(`The ban of key ${banned.id} (`);

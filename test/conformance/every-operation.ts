@@ -294,9 +294,16 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
         const tag = headers.get("etag");
         if (!isCacheable(operation)) return expect(tag).toBeNull();
         if (status !== 200) return expect(findNothing).toContain(operation.name);
-        for (const sent of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
-          const again = await send(operation, { key: reader, headers: { "If-None-Match": sent as string } });
-          expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", tag]);
+        let current = tag as string;
+        for (const sentFor of [() => current, () => `W/${current}`, () => `"other", ${current}`, () => "*"]) {
+          for (;;) {
+            const again = await send(operation, { key: reader, headers: { "If-None-Match": sentFor() } });
+            const before = current;
+            current = again.headers.get("etag") as string;
+            if (current !== before) continue; // as for HEAD
+            expect([again.status, again.text]).toEqual([304, ""]);
+            break;
+          }
         }
         expect((await send(operation, { key: reader, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
       });

@@ -242,10 +242,10 @@ export const bareResponses: readonly BareResponse[] = [
       ),
   },
   {
-    what: "trailers after the last chunk; the request may have been served",
+    what: "trailers after the last chunk",
     outcome: "400",
     readsBody: true,
-    mayHaveRun: true,
+    mayHaveRun: true, // the body is complete before them
     bytes: (valid) =>
       behindHeaders(
         valid,
