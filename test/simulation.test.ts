@@ -25,11 +25,11 @@ async function metric(name: string): Promise<number> {
   );
 }
 
-/** Waits until so many responses are held back. */
+/** Waits until this many responses are delayed. */
 function delayed(count: number): Promise<number> {
   return eventually(
     () => metric("petstore_responses_delayed"),
-    (held) => held === count,
+    (responses) => responses === count,
   );
 }
 
@@ -239,12 +239,12 @@ test("a closed connection cannot be simulated with HEAD, because it would come t
 test("an account can have few delays at once, and another account has its own", async () => {
   service = await TestService.start();
   const [key, other] = [await service.newKey(), await service.newKey("enterprise", unlimitedQuota)];
-  const held = Array.from({ length: MAX_DELAYED }, () => ask(key, "delay=5000"));
+  const responses = Array.from({ length: MAX_DELAYED }, () => ask(key, "delay=5000"));
   await delayed(MAX_DELAYED);
   const refused = await ask(key, "delay=5000, overloaded");
   expect([refused.status, refused.json.details[0].message]).toEqual([
     400,
-    `must have no delay while ${MAX_DELAYED} responses to the account are held back`,
+    `must have no delay while ${MAX_DELAYED} responses to the account are delayed`,
   ]);
   expect((await ask(key, "internal_error")).status).toBe(500);
   const ofOther = ask(other, "delay=1000");
@@ -252,7 +252,7 @@ test("an account can have few delays at once, and another account has its own", 
   service.clock.advance(1_000);
   expect((await ofOther).status).toBe(200);
   service.clock.advance(4_000);
-  expect((await Promise.all(held)).map(({ status }) => status)).toEqual(Array(MAX_DELAYED).fill(200));
+  expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(Array(MAX_DELAYED).fill(200));
 });
 
 test("a client that disconnects during its delay does no harm", async () => {
@@ -274,10 +274,10 @@ test("a client that disconnects during its delay does no harm", async () => {
 test("a service that stops ends all delays", async () => {
   service = await TestService.start();
   const key = await service.newKey();
-  const held = [ask(key, "delay=10000"), ask(key, "delay=10000, overloaded")];
+  const responses = [ask(key, "delay=10000"), ask(key, "delay=10000, overloaded")];
   await delayed(2);
   service = await service.restart();
-  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 503]);
+  expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 503]);
 });
 
 test("the commands of docs/simulating-errors.md do what the page describes", async () => {

@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
   /** Opens the store; if absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
-  /** When requests are held or refused; if absent, the service's own limits. */
+  /** When requests are queued or refused; if absent, the service's own limits. */
   readonly loadLimits?: LoadLimits;
   /** The most open streams; if absent, the service's own limit. */
   readonly maxStreams?: number | undefined;

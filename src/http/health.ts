@@ -3,7 +3,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { settlesWhileRunning } from "../timing/settles-within.ts";
 import type { WebContent } from "./web-content.ts";
 
-/** How long the store may take to respond to the check while the service itself is not held up, in milliseconds. */
+/** How long the store may take to respond to the check while this process is not blocked, in milliseconds. */
 const PROBE_DEADLINE = 2_000;
 /** How long a result is reused, in milliseconds. Each probe writes to the disk, and anyone may request it. */
 const KNOWN_FOR = 1_000;

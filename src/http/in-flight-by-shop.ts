@@ -1,6 +1,6 @@
 /** The requests of one shop. */
 interface InFlight {
-  /** Requests that wait for the store or the limiter, or are held. */
+  /** Requests that wait for the store or the limiter, or are queued. */
   waiting: number;
   /** Requests that began in this turn of the event loop. */
   begun: number;

@@ -18,7 +18,7 @@ class Scene {
     this.shedder = new LoadShedder(this.clock, limits, (isOverloaded) => this.changes.push(isOverloaded));
   }
 
-  /** A request of a shop. Only requests of different connections can be held. */
+  /** A request of a shop. Only requests of different connections can be queued. */
   request(shop: number | undefined, isWrite = true, connection = "only"): MaybePromise<boolean> {
     const isExcess = this.shedder.begin(0, isWrite);
     return this.shedder.refuses({ isExcess, isWrite, caller: shop === undefined ? undefined : { shop }, connection });
@@ -179,7 +179,7 @@ describe("the load shedder", () => {
     for (let turns = 0; turns < maxWaiting / maxInFlight; turns++) expect(await scene.turn(maxInFlight)).toBe(0);
   });
 
-  test("begins held requests although no other request begins", async () => {
+  test("begins queued requests although no other request begins", async () => {
     const scene = new Scene();
     await scene.overload();
     scene.shedder.wait(2);
@@ -190,25 +190,25 @@ describe("the load shedder", () => {
       connection: String(index),
     }));
     await nextTurn(); // their keys are looked up
-    const held = begun.map((one) => scene.shedder.refuses(one)).filter((one) => one instanceof Promise);
-    expect(held.length).toBeGreaterThan(maxInFlight);
-    expect(new Set(await Promise.all(held))).toEqual(new Set([false]));
+    const queued = begun.map((one) => scene.shedder.refuses(one)).filter((one) => one instanceof Promise);
+    expect(queued.length).toBeGreaterThan(maxInFlight);
+    expect(new Set(await Promise.all(queued))).toEqual(new Set([false]));
   });
 
-  test("holds requests on many connections of the shop with the most, and begins some of them in each turn", async () => {
+  test("queues requests on many connections of the shop with the most, and begins some of them in each turn", async () => {
     const scene = new Scene();
     await scene.overload();
     void scene.request(2, false);
     const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
     const first = crowd.findIndex((one) => one instanceof Promise);
     expect(first).toBeWithin(maxInFlight, maxInFlight + refuseOneIn);
-    const held = crowd.filter((one) => one instanceof Promise);
+    const queued = crowd.filter((one) => one instanceof Promise);
     let begun = 0;
-    for (const one of held) void one.then(() => begun++);
-    for (let before = 0; begun < held.length; before = begun) {
+    for (const one of queued) void one.then(() => begun++);
+    for (let before = 0; begun < queued.length; before = begun) {
       await nextTurn();
       expect(scene.request(2, false, "other")).toBe(false);
-      expect(begun - before).toBeLessThan(held.length / 2);
+      expect(begun - before).toBeLessThan(queued.length / 2);
     }
   });
 

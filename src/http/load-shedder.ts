@@ -1,11 +1,11 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { HeldRequests } from "./held-requests.ts";
 import { InFlightByShop } from "./in-flight-by-shop.ts";
+import { QueuedRequests } from "./queued-requests.ts";
 
 /** The load that the service accepts. */
 export interface LoadLimits {
-  /** Up to this many requests in flight, none is refused or held. */
+  /** Up to this many requests in flight, none is refused or queued. */
   readonly maxInFlight: number;
   /** How long every turn may have more than `maxInFlight` requests before some are refused, in milliseconds. */
   readonly overloadAfterMs: number;
@@ -44,7 +44,7 @@ export interface Begun {
   readonly connection: string;
 }
 
-/** After several shops had requests in flight, requests may be held for this many samples: 10 s. */
+/** After several shops had requests in flight, requests may be queued for this many samples: 10 s. */
 const SHARED_SAMPLES = 100;
 
 /** Refused clients return after 1 to this many seconds, so that they do not all return at once. */
@@ -52,7 +52,7 @@ const RETRY_SPREAD = 4;
 
 /**
  * Counts the requests in flight: those that began in this turn of the event loop, which have all waited in their
- * sockets, and those of earlier turns that wait for the store or the limiter, or are held.
+ * sockets, and those of earlier turns that wait for the store or the limiter, or are queued.
  *
  * The service is overloaded if every turn has had more than `maxInFlight` requests for some time. It counts requests
  * and not milliseconds, because a machine that is busy with something else must not look overloaded.
@@ -64,7 +64,7 @@ export class LoadShedder {
   readonly #limits: LoadLimits;
   readonly #clock: Clock;
   readonly #onChange: (isOverloaded: boolean) => void;
-  readonly #held: HeldRequests;
+  readonly #queued: QueuedRequests;
   readonly #shops = new InFlightByShop();
   /** For how many more samples the service counts as used by several shops. */
   #sharedFor = 0;
@@ -79,7 +79,7 @@ export class LoadShedder {
   #connection: string | undefined;
   #connections = 0;
   #waiting = 0;
-  /** The number of requests that waited or were held when this turn began. */
+  /** The number of requests that waited or were queued when this turn began. */
   #carried = 0;
   /** The minimum number of requests in flight in a turn since the last sample; infinite if there was no turn. */
   #least = Number.POSITIVE_INFINITY;
@@ -93,7 +93,7 @@ export class LoadShedder {
     this.#clock = clock;
     this.#limits = limits;
     this.#onChange = onChange;
-    this.#held = new HeldRequests(limits.maxInFlight);
+    this.#queued = new QueuedRequests(limits.maxInFlight);
   }
 
   /** Requests that wait for the store or the limiter. */
@@ -115,12 +115,12 @@ export class LoadShedder {
     if (!this.#isTurn) this.#beginTurn(now);
     if (isWrite && this.#isFull) return true;
     if (!this.#isOverloaded) return false;
-    return (isWrite ? this.#carried : this.#held.size) + this.#begun > this.#limits.maxInFlight;
+    return (isWrite ? this.#carried : this.#queued.size) + this.#begun > this.#limits.maxInFlight;
   }
 
   /**
    * Returns true if a request that has begun must be refused, now that its shop is known. At overload the result may
-   * come in a later turn of the event loop. A shop with fewer requests than others is neither refused nor held.
+   * come in a later turn of the event loop. A shop with fewer requests than others is neither refused nor queued.
    */
   refuses(request: Begun): MaybePromise<boolean> {
     const { isExcess, isWrite, caller } = request;
@@ -133,8 +133,8 @@ export class LoadShedder {
     if (isWrite && this.#isFull && this.#shops.hasShareOf(this.#limits.maxWaiting, shop)) return true;
     if (!this.#isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
     if (isExcess && this.#candidates++ % this.#limits.refuseOneIn === 0) return true;
-    // Without another shop, holding requests would help no one.
-    const turn = this.#sharedFor > 0 ? this.#held.hold(request) : undefined;
+    // Without another shop, queuing requests would help no one.
+    const turn = this.#sharedFor > 0 ? this.#queued.add(request) : undefined;
     if (!turn) return false;
     this.#shops.wait(shop);
     return turn.then(() => {
@@ -152,9 +152,9 @@ export class LoadShedder {
    * request that must wait loses all requests that are pipelined after it, because the runtime then closes the
    * connection.
    */
-  turnFor(now: number, from: { readonly connection: string }): Promise<void> | undefined {
+  turnFor(now: number, request: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#turnStart <= this.#limits.maxTurnMs) return undefined;
-    const { connection } = from;
+    const { connection } = request;
     if (connection === this.#connection) return undefined;
     this.#connection = connection;
     if (++this.#connections <= this.#limits.maxInFlight) return undefined;
@@ -181,7 +181,7 @@ export class LoadShedder {
 
   /** Decides whether the service is overloaded. Call it about every 100 ms. */
   sample(): void {
-    const least = Number.isFinite(this.#least) ? this.#least : this.#waiting + this.#held.size;
+    const least = Number.isFinite(this.#least) ? this.#least : this.#waiting + this.#queued.size;
     this.#least = Number.POSITIVE_INFINITY;
     this.#sharedFor = Math.max(0, this.#sharedFor - 1);
     const now = this.#clock.monotonic();
@@ -201,7 +201,7 @@ export class LoadShedder {
   #beginTurn(now: number): void {
     this.#isTurn = true;
     this.#turnStart = now;
-    this.#carried = this.#waiting + this.#held.size;
+    this.#carried = this.#waiting + this.#queued.size;
     setImmediate(this.#endTurn);
   }
 
@@ -212,15 +212,15 @@ export class LoadShedder {
     this.#connection = undefined;
     this.#connections = 0;
     this.#shops.endTurn();
-    if (this.#isOverloaded || this.#held.size > 0) this.#endCrowdedTurn();
+    if (this.#isOverloaded || this.#queued.size > 0) this.#endCrowdedTurn();
     const next = this.#nextTurn;
     this.#nextTurn = undefined;
     next?.resolve();
   };
 
   #endCrowdedTurn(): void {
-    this.#held.nextTurn();
-    // Held requests need another turn, even if no other request begins.
-    if (this.#held.size > 0) this.#beginTurn(performance.now());
+    this.#queued.nextTurn();
+    // Queued requests need another turn, even if no other request begins.
+    if (this.#queued.size > 0) this.#beginTurn(performance.now());
   }
 }

@@ -46,7 +46,7 @@ export class RequestReports {
     } else this.#services.metrics.limited(exchange.caller ? "account" : "address");
   }
 
-  /** Reports a request and returns its response, held back if a delay was simulated. */
+  /** Reports a request and returns its response, after the simulated delay if there is one. */
   report(exchange: Exchange, response: Response): MaybePromise<Response> {
     const duration = performance.now() - exchange.startedAt;
     const { caller, failed, simulation } = exchange;

@@ -47,7 +47,7 @@ export class RequestsInFlight {
       "Bodies of refused requests that are read and discarded.",
       () => drains.size,
     );
-    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to be held back.", () => delays.size);
+    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to delay.", () => delays.size);
     metrics.gauge(
       "petstore_requests_waiting",
       "Requests that wait for the store or the limiter.",

@@ -60,7 +60,9 @@ const unknownRoute: Route = { methods: new Map(), allow: "" };
 export class Server {
   readonly #server: Bun.Server<undefined>;
   #asksToClose = false;
-  #held: Promise<void> | undefined;
+  /** Set while a stopping server holds requests; resolves when it serves them. */
+  #hold: Promise<void> | undefined;
+  /** The number of requests that it has held so far. */
   #heldRequests = 0;
 
   /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
@@ -109,7 +111,7 @@ export class Server {
     this.#asksToClose = true;
     await Bun.sleep(ASK_TO_CLOSE);
     const hold = Promise.withResolvers<void>();
-    this.#held = hold.promise;
+    this.#hold = hold.promise;
     await this.#quiet();
     await inStep?.("holding");
     const finished = this.#server.stop();
@@ -139,8 +141,8 @@ export class Server {
   #routes({ api, basePath, baseLinks, routes, content }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
       if (!this.#asksToClose) return api.serve(route, request, server);
-      if (this.#held) this.#heldRequests++;
-      const response = whenReady(this.#held, () => api.serve(route, request, server));
+      if (this.#hold) this.#heldRequests++;
+      const response = whenReady(this.#hold, () => api.serve(route, request, server));
       return whenReady(response, closing);
     };
     const unknown = handler(unknownRoute);

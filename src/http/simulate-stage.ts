@@ -28,7 +28,7 @@ export function simulate(exchange: Exchange, services: Services): MaybePromise<F
   if (failure?.error === noResponse && request.method === "HEAD") return refused("cannot disconnect HEAD; send GET");
   const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
   if (delay && !delayed) {
-    return refused(`must have no delay while ${MAX_DELAYED} responses to the account are held back`);
+    return refused(`must have no delay while ${MAX_DELAYED} responses to the account are delayed`);
   }
   return whenReady(failure && asLimited(failure, exchange, caller, services), (failed) => {
     exchange.simulation = { text, delay: delayed, failure: failed };
