@@ -1,4 +1,4 @@
-import { stageNames } from "../../src/http/stages.ts";
+import { requestStages } from "../../src/contract/request-stages.ts";
 import { folderImports } from "./imports.ts";
 
 /** The diagrams of docs/architecture.md, in Mermaid, by the names of the parts that they show. */
@@ -15,9 +15,9 @@ function requestPath(): string[] {
   return [
     "flowchart LR",
     '  client([client]) --> server["server.ts"] --> api["api.ts"]',
-    `  api --> ${stageNames.join(" --> ")} --> write["response.ts"] --> response([response])`,
+    `  api --> ${requestStages.join(" --> ")} --> write["response.ts"] --> response([response])`,
     `  handle <--> handler["domain's handler"] <--> store["domain's store"]`,
-    `  ${stageNames.slice(1).join(" & ")} -. failure .-> write`,
+    `  ${requestStages.slice(1).join(" & ")} -. failure .-> write`,
   ];
 }
 

@@ -7,41 +7,25 @@ import {
   requestTimeout,
   storageUnavailable,
 } from "../contract/errors.ts";
-import type { Write } from "../contract/handler.ts";
-import type { RequestStage } from "../contract/request-stages.ts";
-import type { Clock } from "../timing/clock.ts";
+import { type RequestStage, requestStages } from "../contract/request-stages.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { BodyDrains } from "./body-drains.ts";
 import { addressOf } from "./client-address.ts";
 import type { Deadlines } from "./deadlines.ts";
-import type { Delays } from "./delays.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
-import type { Idempotency } from "./idempotency/idempotency.ts";
-import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
-import type { LoadShedder } from "./load-shedder.ts";
+import type { Admission } from "./interfaces.ts";
 import type { RoutedRequest } from "./read-input.ts";
 import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { type ReportServices, RequestReports } from "./request-reports.ts";
 import { failureResponse, optionsResponse, successResponse } from "./response.ts";
-import { type StageServices, stageNames, stages } from "./stages.ts";
-import type { Streams } from "./streams.ts";
+import { type StageServices, stages } from "./stages.ts";
 
 /** The `Retry-After` of a request for which the store was too slow, in seconds. */
 const LATE_RETRY = 5;
 
-export interface ApiServices extends ReportServices {
-  readonly authenticator: Authenticator;
-  readonly limiter: Limiter;
-  /** Runs the change of an operation. */
-  readonly write: Write;
-  /** Runs the change of a request with an `Idempotency-Key`. */
-  readonly idempotency: Idempotency;
-  readonly clock: Clock;
-  readonly shedder: LoadShedder;
+export interface ApiServices extends StageServices, ReportServices {
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
-  readonly delays: Delays;
-  readonly streams: Streams;
   /** The failure for an error that a store threw; undefined for an unknown error. Never rejects. */
   readonly failureFor: (
     error: unknown,
@@ -53,7 +37,6 @@ export interface ApiServices extends ReportServices {
 /** Runs the stages of each request, sends its response, and reports it. */
 export class Api {
   readonly #services: ApiServices;
-  readonly #stageServices: StageServices;
   readonly #reports: RequestReports;
   readonly #base: string;
   /** Request ids: a random part for the process, then a counter. */
@@ -65,17 +48,6 @@ export class Api {
     this.#services = services;
     this.#base = base;
     this.#reports = new RequestReports(services, new URL(base).pathname);
-    this.#stageServices = {
-      authenticator: services.authenticator,
-      shedder: services.shedder,
-      limiter: services.limiter,
-      clock: services.clock,
-      write: services.write,
-      idempotency: services.idempotency,
-      delays: services.delays,
-      streams: services.streams,
-      addressOf: (exchange) => addressOf(exchange, services.addresses),
-    };
   }
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
@@ -117,7 +89,7 @@ export class Api {
     let index = from;
     try {
       for (; index < stages.length; index++) {
-        const outcome = stages[index]?.(exchange, this.#stageServices);
+        const outcome = stages[index]?.(exchange, this.#services);
         if (outcome instanceof Promise) {
           this.#wait(exchange, index, outcome);
           return undefined;
@@ -133,7 +105,7 @@ export class Api {
   /** Continues when stage number `index` no longer waits. */
   #wait(exchange: Exchange, index: number, outcome: Promise<Failure | undefined>): void {
     const { shedder, metrics, tracer } = this.#services;
-    const stage = stageNames[index] as RequestStage;
+    const stage = requestStages[index] as RequestStage;
     exchange.stage = stage;
     const awaitsBody = stage === "readInput";
     exchange.awaitsBody = awaitsBody;
@@ -166,7 +138,7 @@ export class Api {
   }
 
   #failIn(index: number, exchange: Exchange, failed: Failure): MaybePromise<Response> {
-    exchange.stage = stageNames[index] ?? "handle"; // past the last stage, rendering the result of `handle` has failed
+    exchange.stage = requestStages[index] ?? "handle"; // past the last stage, rendering the result of `handle` has failed
     return this.#fail(exchange, failed);
   }
 

@@ -14,10 +14,11 @@ import {
 import type { Write } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
-import type { RequestStage } from "../contract/request-stages.ts";
+import { type RequestStage, requestStages } from "../contract/request-stages.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { bearerToken } from "./bearer-token.ts";
+import { addressOf, type ClientAddresses } from "./client-address.ts";
 import { requireDeclared } from "./compiled-operation.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
@@ -34,12 +35,13 @@ export interface StageServices {
   readonly shedder: LoadShedder;
   readonly limiter: Limiter;
   readonly clock: Clock;
+  /** Runs the change of an operation. */
   readonly write: Write;
+  /** Runs the change of a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
   readonly delays: Delays;
   readonly streams: Streams;
-  /** Returns the address of the client that sent a request. */
-  readonly addressOf: (exchange: Exchange) => string;
+  readonly addresses: ClientAddresses;
 }
 
 /** One step of a request. If it returns a failure, no later stage runs. */
@@ -83,14 +85,14 @@ const shedLoad: Stage = (exchange, services) =>
   );
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
-const admit: Stage = (exchange, { limiter, addressOf }) => {
+const admit: Stage = (exchange, { limiter, addresses }) => {
   const { caller, operation } = exchange;
   const separate = caller && separateQuotaOf(operation?.operation, caller);
   const admission = caller
     ? separate
       ? limiter.admitSeparately(caller, separate)
       : limiter.admit(caller)
-    : limiter.admitAddress(addressOf(exchange));
+    : limiter.admitAddress(addressOf(exchange, addresses));
   return whenReady(admission, (decided) => {
     exchange.admission = decided;
     return decided.verdict === "admitted" ? exchange.authFailure : denial(decided);
@@ -154,9 +156,16 @@ const openStream: Stage = (exchange, { streams }) => {
   return encoder && exchange.request.method !== "HEAD" ? streams.open(exchange, encoder) : undefined;
 };
 
-/** The stages of a request, in the order of `requestStages`. */
-const inOrder = { identify, shedLoad, admit, resolve, simulate, readInput, handle, openStream } satisfies Readonly<
-  Record<RequestStage, Stage>
->;
-export const stages: readonly Stage[] = Object.values(inOrder);
-export const stageNames = Object.keys(inOrder) as readonly RequestStage[];
+const byName: Readonly<Record<RequestStage, Stage>> = {
+  identify,
+  shedLoad,
+  admit,
+  resolve,
+  simulate,
+  readInput,
+  handle,
+  openStream,
+};
+
+/** The stages of a request, in order. */
+export const stages: readonly Stage[] = requestStages.map((name) => byName[name]);
