@@ -65,7 +65,7 @@ export class Api {
     const response = this.#run(exchange, 0);
     if (response) return response;
     exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
-    return exchange.pending.response;
+    return exchange.pending.result;
   }
 
   /** The response to a request that has waited too long. */

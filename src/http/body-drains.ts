@@ -51,7 +51,7 @@ export class BodyDrains {
       return false;
     });
     void readToEnd(reader).then((isRead) => this.#deadlines.settle(pending, isRead));
-    return pending.response;
+    return pending.result;
   }
 
   /** Stops draining bodies that take too long. Must be called regularly. */

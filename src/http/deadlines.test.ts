@@ -4,10 +4,10 @@ import { RESPONSE_TIMEOUT } from "../contract/request-limits.ts";
 import { Deadlines } from "./deadlines.ts";
 
 /** Registers responses that never come. Returns the substitutes received so far. */
-function enter(deadlines: Deadlines<string>, count = 1): string[] {
+function register(deadlines: Deadlines<string>, count = 1): string[] {
   const got: string[] = [];
   for (let index = 0; index < count; index++) {
-    void deadlines.register(() => "late").response.then((response) => got.push(response));
+    void deadlines.register(() => "late").result.then((response) => got.push(response));
   }
   return got;
 }
@@ -18,9 +18,9 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 test("a late response is replaced at the deadline, not before", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
-  const got = enter(deadlines);
+  const got = register(deadlines);
   clock.advance(RESPONSE_TIMEOUT - 1);
-  const later = enter(deadlines);
+  const later = register(deadlines);
   deadlines.sweep();
   await turn();
   expect(got).toEqual([]);
@@ -40,13 +40,13 @@ test("a response in time is returned, and a later one is not", async () => {
   deadlines.sweep();
   expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
   deadlines.settle(late, "in time");
-  expect(await Promise.all([punctual.response, late.response])).toEqual(["in time", "late"]);
+  expect(await Promise.all([punctual.result, late.result])).toEqual(["in time", "late"]);
 });
 
 test("many late responses are replaced in several turns of the event loop", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
-  const got = enter(deadlines, 1_000);
+  const got = register(deadlines, 1_000);
   clock.advance(RESPONSE_TIMEOUT);
   deadlines.sweep();
   let turns = 0;

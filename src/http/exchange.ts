@@ -2,7 +2,7 @@ import type { Failure } from "../contract/errors.ts";
 import type { Input, Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
-import type { PendingResponse } from "./deadlines.ts";
+import type { PendingResult } from "./deadlines.ts";
 import type { Admission, Caller } from "./interfaces.ts";
 import type { OpenStream } from "./open-stream.ts";
 import type { RoutedRequest } from "./read-input.ts";
@@ -46,7 +46,7 @@ export class Exchange {
   /** True if there were too many requests when it began. */
   isExcess = false;
   /** The pending response; set when a stage must wait. */
-  pending: PendingResponse<Response> | undefined;
+  pending: PendingResult<Response> | undefined;
   /** True while it waits for its own body, not for the service. */
   awaitsBody = false;
 

@@ -2,11 +2,11 @@ import type { StreamSink } from "../contract/stream.ts";
 import { aliveComment, type EventEncoder, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */
-const MAX_WAITING = 512 * 1024;
+const MAX_BUFFERED = 512 * 1024;
 /** Milliseconds of silence after which a client gets a comment. */
 const MAX_SILENCE = 15_000;
 /** Milliseconds after which a stream ends. Its client reconnects, so it soon reaches a new version of the service. */
-const MAX_STREAM = 3_600_000;
+const MAX_AGE = 3_600_000;
 
 /** Why a stream has ended: the `reason` in the log. docs/monitoring.md says what each means. */
 export type StreamEnd = "client_closed" | "slow_client" | "key_invalid" | "max_age" | "shutdown" | "source_ended";
@@ -26,7 +26,7 @@ export class OpenStream implements StreamSink<unknown> {
   #position: bigint;
   #queue: Uint8Array[] = [];
   /** Bytes in the queue. */
-  #waiting = 0;
+  #buffered = 0;
   #events = 0;
   #bytes = 0;
   /** True if anything was sent since the last sweep. */
@@ -47,7 +47,7 @@ export class OpenStream implements StreamSink<unknown> {
     this.#push(streamHead(retry, position));
     // No internal queue, because it would hide how much the client has read.
     this.body = new ReadableStream(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.#finish("client_closed") },
+      { pull: (controller) => this.#pull(controller), cancel: () => this.close("client_closed") },
       { highWaterMark: 0 },
     );
   }
@@ -73,23 +73,29 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   drained(): Promise<void> {
-    if (this.#waiting === 0 || !this.#isOpen) return Promise.resolve();
+    if (this.#buffered === 0 || !this.#isOpen) return Promise.resolve();
     this.#drained ??= Promise.withResolvers();
     return this.#drained.promise;
   }
 
   end(): void {
-    this.#finish("source_ended");
+    this.close("source_ended");
   }
 
-  /** Ends the stream. Buffered data is still sent. */
+  /** Ends the stream. Buffered data is still sent, except to a client that is slow or gone. */
   close(reason: StreamEnd): void {
-    this.#finish(reason);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (reason === "slow_client" || reason === "client_closed") this.#queue = []; // a slow client reconnects for it
+    if (this.#queue.length === 0) this.#buffered = 0;
+    this.#more?.resolve();
+    this.#drained?.resolve();
+    this.#onEnd(reason);
   }
 
   /** Sends a keep-alive or ends the stream if it is time. `now` is monotonic time. Call it about every second. */
   sweep(now: number): void {
-    if (now - this.#since >= MAX_STREAM) return this.#finish("max_age");
+    if (now - this.#since >= MAX_AGE) return this.close("max_age");
     if (!this.#hasSent && now - this.#silentSince < MAX_SILENCE) return;
     if (!this.#hasSent) this.#push(aliveComment(this.#position));
     this.#hasSent = false;
@@ -97,9 +103,9 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   #push(bytes: Uint8Array): void {
-    if (this.#waiting > 0 && this.#waiting + bytes.length > MAX_WAITING) return this.#finish("slow_client");
+    if (this.#buffered > 0 && this.#buffered + bytes.length > MAX_BUFFERED) return this.close("slow_client");
     this.#queue.push(bytes);
-    this.#waiting += bytes.length;
+    this.#buffered += bytes.length;
     this.#bytes += bytes.length;
     this.#hasSent = true;
     this.#more?.resolve();
@@ -107,7 +113,7 @@ export class OpenStream implements StreamSink<unknown> {
 
   /** Called when the connection can accept more data. */
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    while (this.#waiting === 0 && this.#isOpen) {
+    while (this.#buffered === 0 && this.#isOpen) {
       this.#drained?.resolve();
       this.#drained = undefined;
       this.#more = Promise.withResolvers();
@@ -116,17 +122,7 @@ export class OpenStream implements StreamSink<unknown> {
     this.#more = undefined;
     for (const bytes of this.#queue) controller.enqueue(bytes);
     this.#queue = [];
-    this.#waiting = 0;
+    this.#buffered = 0;
     if (!this.#isOpen) controller.close();
-  }
-
-  #finish(reason: StreamEnd): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    if (reason === "slow_client" || reason === "client_closed") this.#queue = []; // a slow client reconnects for it
-    if (this.#queue.length === 0) this.#waiting = 0;
-    this.#more?.resolve();
-    this.#drained?.resolve();
-    this.#onEnd(reason);
   }
 }
