@@ -35,19 +35,18 @@ export async function readBanEnds(
       // The limits of the plan affect only the windows, which are not used here.
       const quota = { perMinute: 1, perDay: 1 };
       const some = keys.slice(start, start + KEY_BATCH);
-      const questions = some.map(({ keyId, ...shop }) => ({
-        keyId,
-        owner: shop.accountId, // with `kind`, the name of the hash that has the shop's counts
-        kind: shop.mode,
-        shop,
+      const questions = some.map((caller) => ({
+        owner: caller.accountId, // with `kind`, the name of the hash that has the shop's counts
+        kind: caller.mode,
+        caller,
         quota,
         requests: 0, // reads the state and counts nothing
       }));
       for (const asked of counts.calls(questions, ({ owner }) => owner)) {
         const decisions = await counts.decide(asked);
-        for (const [index, { keyId }] of asked.entries()) {
-          const end = endOfBan(decisions[index], stored.get(keyId));
-          if (end !== undefined) ends.set(keyId, end);
+        for (const [index, { caller }] of asked.entries()) {
+          const end = endOfBan(decisions[index], stored.get(caller.keyId));
+          if (end !== undefined) ends.set(caller.keyId, end);
         }
       }
     }

@@ -67,7 +67,7 @@ export async function openLimiter(
   metrics.gauge(
     "petstore_limiter_degraded",
     "1 while this process counts limits alone, because Valkey is unreachable.",
-    () => Number(limiter.isDegraded),
+    () => Number(limiter.isInFallback),
   );
   metrics.gauge("petstore_limiter_processes", "Processes that share the counts of limits.", () => share.processes);
   const save = async () => {

@@ -38,8 +38,8 @@ export class LocalFallback {
   begin(unanswered: readonly Question[]): void {
     this.#continued = newContinued();
     this.#unconfirmed = newUnconfirmed();
-    for (const { shop, requests } of unanswered) {
-      if (shop) this.#unconfirmed.set(shop, (this.#unconfirmed.get(shop) ?? 0) + requests);
+    for (const { caller, requests } of unanswered) {
+      if (caller) this.#unconfirmed.set(caller, (this.#unconfirmed.get(caller) ?? 0) + requests);
     }
   }
 

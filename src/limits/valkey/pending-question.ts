@@ -14,17 +14,17 @@ interface Answers<T> {
 
 /** A question that waits for the server's reply. */
 export interface PendingQuestion extends Question {
-  readonly shop: Caller | undefined;
+  readonly caller: Caller | undefined;
   settle(decision: Decision): void;
   decideLocally(): void;
   fail(error: Error): void;
 }
 
-/** A question that all requests of a turn share, with those that wait for its reply in the order of arrival. */
+/** A question that requests of a turn can share, and the requests that wait for its reply, in the order of arrival. */
 export class SharedQuestion<T> implements PendingQuestion {
   readonly owner: string;
   readonly kind: CountKind;
-  readonly shop: Caller | undefined;
+  readonly caller: Caller | undefined;
   readonly quota: Quota;
   requests = 0;
   readonly #answers: Answers<T>;
@@ -39,13 +39,9 @@ export class SharedQuestion<T> implements PendingQuestion {
   ) {
     this.owner = owner;
     this.kind = kind;
-    this.shop = caller;
+    this.caller = caller;
     this.quota = quota;
     this.#answers = answers;
-  }
-
-  get keyId(): string {
-    return this.shop?.keyId ?? "";
   }
 
   /** Counts one more request. Resolves with the decision on it. */

@@ -15,10 +15,10 @@ const tooSlow = new Error("The server did not respond in time.");
 
 /** The events that the watch observes and reports. */
 interface Watched {
-  readonly isDegraded: () => boolean;
+  readonly isInFallback: () => boolean;
   /** The call that has waited longest. */
   readonly oldestCall: () => { readonly since: WaitStart } | undefined;
-  readonly degrade: (reason: Error) => void;
+  readonly startFallback: (reason: Error) => void;
   readonly endFallback: () => void;
 }
 
@@ -59,10 +59,10 @@ export class ServerWatch {
     try {
       this.#share.setProcesses(await this.#counts.reportPresence(this.#process));
       this.#heard = this.#time.start();
-      if (this.#isOverdue(since)) this.#watched.degrade(tooSlow);
+      if (this.#isOverdue(since)) this.#watched.startFallback(tooSlow);
       else this.#watched.endFallback();
     } catch (error) {
-      this.#watched.degrade(error as Error);
+      this.#watched.startFallback(error as Error);
     } finally {
       this.#probingSince = undefined;
     }
@@ -79,7 +79,7 @@ export class ServerWatch {
     if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#watched.oldestCall() === oldest);
     const since = this.#probingSince;
     if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#probingSince === since);
-    if (this.#watched.isDegraded() && this.#time.isOver(this.#heard, Math.max(MAX_SILENCE, this.#callTimeout))) {
+    if (this.#watched.isInFallback() && this.#time.isOver(this.#heard, Math.max(MAX_SILENCE, this.#callTimeout))) {
       this.#heard = this.#time.start();
       this.#counts.reconnect();
     }
@@ -91,8 +91,8 @@ export class ServerWatch {
 
   /** Reads replies that have already arrived. If the call still waits then, the server is too slow. */
   async #judge(stillWaits: () => boolean): Promise<void> {
-    if (this.#watched.isDegraded()) return;
+    if (this.#watched.isInFallback()) return;
     await readArrived();
-    if (stillWaits()) this.#watched.degrade(tooSlow);
+    if (stillWaits()) this.#watched.startFallback(tooSlow);
   }
 }

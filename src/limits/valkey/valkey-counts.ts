@@ -1,6 +1,6 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { ShopMap } from "../../contract/shop-map.ts";
-import type { Mode, ShopName } from "../../http/interfaces.ts";
+import type { Caller, Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../limits-to-restore.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
@@ -34,10 +34,8 @@ export interface Question {
   readonly owner: string;
   /** The kind of count. */
   readonly kind: CountKind;
-  /** Undefined if the count does not belong to a shop. */
-  readonly shop: ShopName | undefined;
-  /** Empty if the count does not belong to a shop. */
-  readonly keyId: string;
+  /** The key and the shop that are asked about; undefined if the count does not belong to a shop. */
+  readonly caller: Pick<Caller, "keyId" | "accountId" | "mode"> | undefined;
   readonly quota: Quota;
   /** The number of requests to decide on and to count; 0 counts nothing. */
   readonly requests: number;
@@ -84,7 +82,7 @@ export class ValkeyCounts {
     questions: readonly Question[],
     stored: ShopMap<StoredLimits>,
   ): Promise<(Decision | undefined)[]> {
-    const texts = questions.map(({ shop }) => seedText(shop && stored.get(shop)));
+    const texts = questions.map(({ caller }) => seedText(caller && stored.get(caller)));
     // Not in one round trip: if the server has lost the seed script, the seed would run after the decision.
     await this.#valkey.run(seed, this.#hashesOf(questions), [this.#now(), ...texts]);
     return this.decide(questions);
@@ -139,12 +137,12 @@ export class ValkeyCounts {
   }
 }
 
-/** The arguments of the script for decisions. */
-function questionText({ keyId, quota: { perMinute, perDay }, requests }: Question): string {
-  return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${keyId}`;
+/** The argument of `decideScript` for one question. */
+function questionText({ caller, quota: { perMinute, perDay }, requests }: Question): string {
+  return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${caller?.keyId ?? ""}`;
 }
 
-/** The arguments of the script for unknown shops. */
+/** The argument of `seedScript` for one question. */
 function seedText(stored: StoredLimits | undefined): string {
   if (!stored) return "0 0 0 0 0 0 0";
   const { ahead, minuteEnds, minuteUsed, days, bans } = stored;

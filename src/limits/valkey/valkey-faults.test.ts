@@ -13,7 +13,7 @@ const PROCESSES = 4;
 async function untilAlone(processes: readonly TestProcess[], alone: boolean): Promise<void> {
   for (const { limiter } of processes) {
     await eventually(
-      async () => limiter.isDegraded,
+      async () => limiter.isInFallback,
       (is) => is === alone,
     );
   }
@@ -226,7 +226,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
   test("a service can start", async () => {
     await server.kill();
     const late = await openProcess(server.url, { prefix: "faults:" });
-    expect(late.limiter.isDegraded).toBe(true);
+    expect(late.limiter.isInFallback).toBe(true);
     expect(late.changes).toEqual([true]);
     expect(await late.limiter.admitAddress("192.0.2.1")).toMatchObject({
       verdict: "admitted",
@@ -251,12 +251,12 @@ describe.skipIf(!hasValkey)("a Valkey cluster", () => {
     await round();
     await cluster.masters[0]?.kill();
     await eventually(
-      async () => [process.limiter.isDegraded, (await round()).every(({ verdict }) => verdict === "admitted")],
-      ([isDegraded, isServed]) => isServed === true && isDegraded === true,
+      async () => [process.limiter.isInFallback, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isInFallback, isServed]) => isServed === true && isInFallback === true,
     );
     await eventually(
-      async () => [process.limiter.isDegraded, (await round()).every(({ verdict }) => verdict === "admitted")],
-      ([isDegraded, isServed]) => isServed === true && isDegraded === false,
+      async () => [process.limiter.isInFallback, (await round()).every(({ verdict }) => verdict === "admitted")],
+      ([isInFallback, isServed]) => isServed === true && isInFallback === false,
     );
     await process.close();
     await cluster.stop();

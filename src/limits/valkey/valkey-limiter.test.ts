@@ -29,7 +29,7 @@ const open = async (url: string, clock?: ManualClock, prefix?: string, quota?: Q
     expect(process.changes).toEqual([]); // local decisions would not test the server
     return process.close();
   };
-  expect(process.limiter.isDegraded).toBe(false);
+  expect(process.limiter.isInFallback).toBe(false);
   return { ...process, close };
 };
 

@@ -45,7 +45,7 @@ interface Call {
 export class ValkeyLimiter implements Limiter {
   readonly #options: ValkeyLimiterOptions;
   readonly #lastKnown: LastKnownLimits;
-  readonly #local: LocalFallback;
+  readonly #fallback: LocalFallback;
   readonly #watch: ServerWatch;
   /** The questions of this turn. `#counting` finds those that count requests, by key or address. */
   #turn: PendingQuestion[] = [];
@@ -53,16 +53,16 @@ export class ValkeyLimiter implements Limiter {
   readonly #calls = new Set<Call>();
   /** Questions about shops that the server does not know. Their saved counts will be loaded. */
   #unknown: PendingQuestion[] = [];
-  #isDegraded = false;
+  #isInFallback = false;
 
   private constructor(options: ValkeyLimiterOptions) {
     this.#options = options;
     this.#lastKnown = new LastKnownLimits(options.backup);
-    this.#local = new LocalFallback(options.local, options.share, options.addressQuota, this.#lastKnown);
+    this.#fallback = new LocalFallback(options.local, options.share, options.addressQuota, this.#lastKnown);
     const watched = {
-      isDegraded: () => this.#isDegraded,
+      isInFallback: () => this.#isInFallback,
       oldestCall: () => this.#calls.values().next().value,
-      degrade: (reason: Error) => this.#degrade(reason),
+      startFallback: (reason: Error) => this.#startFallback(reason),
       endFallback: () => this.#endFallback(),
     };
     this.#watch = new ServerWatch(options.counts, options.share, watched, options.callTimeout);
@@ -76,17 +76,17 @@ export class ValkeyLimiter implements Limiter {
   }
 
   /** True during the local fallback. */
-  get isDegraded(): boolean {
-    return this.#isDegraded;
+  get isInFallback(): boolean {
+    return this.#isInFallback;
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    if (this.#isDegraded) return this.#local.admit(caller);
+    if (this.#isInFallback) return this.#fallback.admit(caller);
     let pending = this.#counting.get(caller);
     if (!pending) {
       pending = new SharedQuestion(caller.accountId, caller, caller, {
         read: (decision, position) => admissionAt(decision, caller, position),
-        decideLocally: () => this.#local.admit(caller),
+        decideLocally: () => this.#fallback.admit(caller),
       });
       this.#counting.set(caller, pending);
       this.#ask(pending);
@@ -95,7 +95,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
-    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#local.countFree(caller);
+    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#fallback.countFree(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
@@ -105,10 +105,10 @@ export class ValkeyLimiter implements Limiter {
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
-    if (this.#isDegraded) return this.#local.peek(caller);
+    if (this.#isInFallback) return this.#fallback.peek(caller);
     const pending = new SharedQuestion(caller.accountId, caller, caller, {
       read: (decision) => limitStatusOf(decision, caller),
-      decideLocally: () => this.#local.peek(caller),
+      decideLocally: () => this.#fallback.peek(caller),
     });
     this.#ask(pending);
     return pending.peek();
@@ -117,7 +117,7 @@ export class ValkeyLimiter implements Limiter {
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
-    if (this.#isDegraded) throw unshared();
+    if (this.#isInFallback) throw unshared();
     await this.#lastKnown.saveClockOffset(sandbox, ahead);
     await this.#whileShared(this.#options.counts.setClockOffset(sandbox, ahead));
     this.#lastKnown.noteClockOffset(sandbox, ahead);
@@ -129,20 +129,20 @@ export class ValkeyLimiter implements Limiter {
   }
 
   async forget(accountId: string): Promise<void> {
-    if (this.#isDegraded) throw unshared();
-    await this.#local.forget(accountId);
+    if (this.#isInFallback) throw unshared();
+    await this.#fallback.forget(accountId);
     await this.#lastKnown.forget(accountId);
     await this.#whileShared(this.#options.counts.forget(accountId));
   }
 
   admitAddress(address: string): MaybePromise<Admission> {
-    if (this.#isDegraded) return this.#local.admitAddress(address);
+    if (this.#isInFallback) return this.#fallback.admitAddress(address);
     const { addressQuota } = this.#options;
     let pending = this.#counting.get(address);
     if (!pending) {
       pending = new SharedQuestion(address, undefined, addressQuota, {
         read: (decision, position) => admissionAt(decision, addressQuota, position),
-        decideLocally: () => this.#local.admitAddress(address),
+        decideLocally: () => this.#fallback.admitAddress(address),
       });
       this.#counting.set(address, pending);
       this.#ask(pending);
@@ -151,11 +151,11 @@ export class ValkeyLimiter implements Limiter {
   }
 
   peekAddress(address: string): MaybePromise<Admission> {
-    if (this.#isDegraded) return this.#local.peekAddress(address);
+    if (this.#isInFallback) return this.#fallback.peekAddress(address);
     const { addressQuota } = this.#options;
     const pending = new SharedQuestion(address, undefined, addressQuota, {
       read: (decision) => admissionFrom(decision, addressQuota),
-      decideLocally: () => this.#local.peekAddress(address),
+      decideLocally: () => this.#fallback.peekAddress(address),
     });
     this.#ask(pending);
     return pending.peek();
@@ -172,8 +172,8 @@ export class ValkeyLimiter implements Limiter {
   }
 
   #countForSandbox(caller: Caller): MaybePromise<Admission> {
-    const decideLocally = () => this.#local.countForSandbox(caller);
-    if (this.#isDegraded) return decideLocally();
+    const decideLocally = () => this.#fallback.countForSandbox(caller);
+    if (this.#isInFallback) return decideLocally();
     const answers = { read: sandboxAdmission, decideLocally };
     const pending = new SharedQuestion(caller.accountId, undefined, sandboxQuota, answers, "sandbox");
     this.#ask(pending);
@@ -213,7 +213,7 @@ export class ValkeyLimiter implements Limiter {
     decide: (questions: readonly PendingQuestion[]) => Promise<(Decision | undefined)[]>,
     isSeeded = false,
   ): void {
-    if (this.#isDegraded) {
+    if (this.#isInFallback) {
       for (const pending of all) pending.decideLocally();
       return;
     }
@@ -225,7 +225,7 @@ export class ValkeyLimiter implements Limiter {
           if (this.#calls.delete(call)) this.#receive(questions, decisions, isSeeded);
         },
         (error: unknown) => {
-          if (this.#calls.has(call)) this.#degrade(error as Error);
+          if (this.#calls.has(call)) this.#startFallback(error as Error);
         },
       );
     }
@@ -241,13 +241,13 @@ export class ValkeyLimiter implements Limiter {
       const decision = decisions[index];
       if (!decision) unknown.push(pending);
       else {
-        const noted = pending.shop && this.#lastKnown.note(pending.shop, decision);
+        const noted = pending.caller && this.#lastKnown.note(pending.caller, decision);
         void whenReady(noted, () => pending.settle(decision));
       }
     }
     if (unknown.length === 0) return;
     if (isSeeded) {
-      this.#degrade(new Error("The server does not have an account that was just restored. It may evict keys."));
+      this.#startFallback(new Error("The server does not have an account that was just restored. It may evict keys."));
       for (const pending of unknown) pending.decideLocally();
     } else {
       if (this.#unknown.length === 0) setImmediate(() => void this.#seedUnknown());
@@ -260,7 +260,7 @@ export class ValkeyLimiter implements Limiter {
     const unknown = this.#unknown;
     this.#unknown = [];
     try {
-      const stored = await this.#lastKnown.load(unknown.flatMap(({ shop }) => shop ?? []));
+      const stored = await this.#lastKnown.load(unknown.flatMap(({ caller }) => caller ?? []));
       const { counts } = this.#options;
       this.#sendAll(unknown, (questions) => counts.seedAndDecide(questions, stored), true);
     } catch (error) {
@@ -268,22 +268,22 @@ export class ValkeyLimiter implements Limiter {
     }
   }
 
-  #degrade(reason: Error): void {
+  #startFallback(reason: Error): void {
     const calls = [...this.#calls];
     const unanswered = calls.flatMap(({ questions }) => questions);
     this.#calls.clear();
     for (const { giveUp } of calls) giveUp?.();
-    if (!this.#isDegraded) {
-      this.#isDegraded = true;
-      this.#local.begin(unanswered);
+    if (!this.#isInFallback) {
+      this.#isInFallback = true;
+      this.#fallback.begin(unanswered);
       this.#options.onFallback(true, reason);
     }
     for (const pending of unanswered) pending.decideLocally();
   }
 
   #endFallback(): void {
-    if (!this.#isDegraded) return;
-    this.#isDegraded = false;
+    if (!this.#isInFallback) return;
+    this.#isInFallback = false;
     this.#options.onFallback(false);
   }
 }
