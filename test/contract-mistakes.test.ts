@@ -50,7 +50,7 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
   "nothing wrong with a read": [`const one: Reads = { getToy: () => say() };`, ""],
   "nothing wrong with a change": [`const one: Changes = { *mendToy() { yield* mend(); return say(); } };`, ""],
   "a misspelled key": [
-    `const one = defineOperation({ ...common, seperateQuota: "free" });`,
+    `const one = defineOperation({ ...common, seperateQuota: "plan" });`,
     `Type 'string' is not assignable to type 'MisspelledKeyOf<"operation">'.`,
   ],
   "a misspelled key of a part": [
@@ -171,7 +171,7 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
     "GET /toys/{}: getToy and findToy have this method and path; change one.",
   ],
   "a key is misspelled": [
-    { seperateQuota: "free" },
+    { seperateQuota: "plan" },
     "findToy: the key seperateQuota is not known; did you mean separateQuota?",
   ],
   "a path parameter has no schema": [

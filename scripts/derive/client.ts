@@ -48,7 +48,7 @@ function row({ name, method: verb, path, body, query, paged, separateQuota, resp
     q: query,
     l: paged,
     e: response.stream,
-    f: separateQuota === "free",
+    f: separateQuota === "plan",
     s: separateQuota === "sandbox",
   };
   const letters = Object.entries(parts).flatMap(([letter, part]) => (part ? [letter] : []));
@@ -125,7 +125,7 @@ function methodDoc(operation: Operation, operations: readonly Operation[]): stri
     `${summary}${stability === "stable" ? "" : ` (${stability})`}.`,
     description,
     scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
-    ...(separateQuota === "free" ? ["Costs no quota."] : []),
+    ...(separateQuota === "plan" ? ["Costs no quota."] : []),
     ...(deprecation
       ? [
           `@deprecated since ${deprecation.since}, removed on ${deprecation.removal}: use ` +

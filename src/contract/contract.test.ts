@@ -420,7 +420,7 @@ describe("an unknown key of an operation", () => {
     // @ts-expect-error -- scope, which would become that of the method
     defineOperation({ ...minimal, scop: "admin" });
     // @ts-expect-error -- quota
-    defineOperation({ ...minimal, seperateQuota: "free" });
+    defineOperation({ ...minimal, seperateQuota: "plan" });
     // @ts-expect-error -- deprecation
     defineOperation({ ...minimal, deprecaton: { since: "2026-11-21" } });
     // @ts-expect-error -- response.secret
@@ -434,12 +434,12 @@ describe("an unknown key of an operation", () => {
     defineOperation({ ...minimal, paged: { position: Type.String(), postion: Type.String() } });
     // @ts-expect-error -- tag.description
     defineOperation({ ...minimal, tag: { ...common.tag, descripton: "Toys." } });
-    expect(defineOperation({ ...minimal, separateQuota: "free" }).separateQuota).toBe("free"); // the control
+    expect(defineOperation({ ...minimal, separateQuota: "plan" }).separateQuota).toBe("plan"); // the control
   });
 
   test.each([
     [{ quary: Type.Object({}) }, "the key quary is not known; did you mean query?"],
-    [{ seperateQuota: "free" }, "the key seperateQuota is not known; did you mean separateQuota?"],
+    [{ seperateQuota: "plan" }, "the key seperateQuota is not known; did you mean separateQuota?"],
     [{ deprecaton: {} }, "the key deprecaton is not known; did you mean deprecation?"],
     [
       { response: { ...response, secrete: true } },

@@ -46,7 +46,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,
-      ...(operation.separateQuota === "free" ? [] : [keyBanned]),
+      ...(operation.separateQuota === "plan" ? [] : [keyBanned]),
       ...(operation.response.stream ? [tooManyStreams, streamsExhausted] : []),
       internalError,
       overloaded,

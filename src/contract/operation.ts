@@ -49,10 +49,10 @@ export interface Operation {
   /** The required scope; `any` if every valid key may use the operation. */
   readonly scope: Scope | "any";
   /**
-   * The separate limits of an operation that does not count in the windows of the shop. It works even if the key is
-   * banned or these windows are used up, and it is not part of the shop's usage. `free`: as often as the plan allows, in
-   * other windows. `sandbox`: all such operations share `sandboxQuota`, counted in real time; with a live key, the normal
-   * limits apply.
+   * For an operation that does not count in the windows of the shop. It works even if the key is banned or these windows
+   * are used up, and it is not part of the shop's usage. `plan`: all such operations share another quota as large as the
+   * plan's. `sandbox`: all such operations share `sandboxQuota`, counted in real time; with a live key, the normal limits
+   * apply.
    */
   readonly separateQuota?: SeparateQuota;
   /** Path parameters, and the error for a value that no resource can have. */

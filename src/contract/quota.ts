@@ -6,8 +6,11 @@ export interface Quota {
   readonly perDay: number;
 }
 
-/** The separate limits of operations that cost no quota: see `Operation`. */
-export type SeparateQuota = "free" | "sandbox";
+/**
+ * The quota of an operation that does not count in the windows of the shop: another one as large as the plan's, or
+ * `sandboxQuota`.
+ */
+export type SeparateQuota = "plan" | "sandbox";
 
 /** Requests for sandbox operations that an account may send, all together. There is no daily limit. */
 export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };

@@ -57,7 +57,7 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
 
 const costsNothing = "Costs no quota, and works while the key is banned or the windows are used up.";
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
-  free:
+  plan:
     `${costsNothing} It may be sent as often as the account's plan allows, counted apart; the limit headers are ` +
     "those of the shop.",
   sandbox:

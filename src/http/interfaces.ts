@@ -71,7 +71,7 @@ export interface Limiter {
   admit(caller: Caller): MaybePromise<Admission>;
   /**
    * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
-   * ban of the key if there is one. `free` has the limits of the plan, in separate windows that each process counts in
+   * ban of the key if there is one. `plan` has the limits of the plan, in separate windows that each process counts in
    * memory. `sandbox` has the limits of `sandboxQuota` per account, by real time. Processes that share a limiter share
    * these counts.
    */

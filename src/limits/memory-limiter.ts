@@ -10,8 +10,8 @@ import type { KeyBan, LimitStore } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
-export const SHOPS = 100_000;
-const ADDRESSES = 100_000;
+export const MAX_SHOPS = 100_000;
+const MAX_ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
 /** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
@@ -55,11 +55,11 @@ export class MemoryLimiter implements Limiter {
   readonly #addressQuota: Quota;
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
-  readonly #addresses = new RecentMap<string, Windows>(ADDRESSES);
-  /** The windows of operations that cost no quota, such as `getUsage`: `SeparateQuota` `free`, not the plan `free`. */
-  readonly #free = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(SHOPS / 2));
+  readonly #addresses = new RecentMap<string, Windows>(MAX_ADDRESSES);
+  /** The windows of operations such as `getUsage`, by shop: `SeparateQuota` `plan`. */
+  readonly #separate = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(MAX_SHOPS / 2));
   /** The windows of operations on sandboxes, such as `resetSandbox`, by account: `SeparateQuota` `sandbox`. */
-  readonly #forSandboxes = new RecentMap<string, Windows>(SHOPS);
+  readonly #forSandboxes = new RecentMap<string, Windows>(MAX_SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
   /** How far the clocks of shops with bans were ahead when the limiter began. */
   readonly #aheadAtStart = new ShopMap<number>(() => new Map());
@@ -97,7 +97,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
-    const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countFree(caller);
+    const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countSeparately(caller);
     if (admission.verdict === "limited") return admission;
     return this.#read(caller, (windows, keyBans, reading) => {
       const ban = keyBans?.banned(caller.perMinute, reading);
@@ -110,9 +110,9 @@ export class MemoryLimiter implements Limiter {
     return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
   }
 
-  /** Counts a request with `SeparateQuota` `free`. */
-  countFree(caller: Caller): Admission {
-    return windowsIn(this.#free.of(caller), caller.accountId).admit(caller, this.#clock.now());
+  /** Counts a request with `SeparateQuota` `plan`. */
+  countSeparately(caller: Caller): Admission {
+    return windowsIn(this.#separate.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
@@ -158,7 +158,7 @@ export class MemoryLimiter implements Limiter {
   async forget(accountId: string): Promise<void> {
     // Wait for running writes, which would recreate deleted rows.
     await Promise.allSettled([this.#saved, ...this.#savingBans.values()]);
-    for (const shops of [this.#shops, this.#changed, this.#free]) shops.deleteAccount(accountId);
+    for (const shops of [this.#shops, this.#changed, this.#separate]) shops.deleteAccount(accountId);
     this.#forSandboxes.delete(accountId);
     this.#aheadAtStart.deleteAccount(accountId);
     for (const [keyId, { shop }] of this.#keyBans) {
@@ -273,7 +273,7 @@ export class MemoryLimiter implements Limiter {
   #sweep(reading: ClockReading): void {
     // Saved windows can be loaded again, so they can be dropped.
     for (const [shop] of entriesOf(this.#shops)) {
-      if (this.#shops.size <= SHOPS) break;
+      if (this.#shops.size <= MAX_SHOPS) break;
       if (!this.#changed.get(shop)) this.#shops.delete(shop);
     }
     if (reading.monotonic - this.#swept < SWEEP) return;

@@ -101,7 +101,7 @@ export function modesConformance(open: OpenLimiter): void {
             tested.limiter.peek(neighbour),
             tested.limiter.peek(inOtherMode(neighbour)),
             tested.limiter.peekAddress("192.0.2.1"),
-            tested.limiter.admitSeparately(live, "free"),
+            tested.limiter.admitSeparately(live, "plan"),
           ]);
         const before = await all();
         await setAhead(48 * 3_600);
@@ -176,9 +176,9 @@ export function modesConformance(open: OpenLimiter): void {
     });
 
     test("have separate limits for free requests", async () => {
-      for (let request = 0; request < 4; request++) await tested.limiter.admitSeparately(caller(), "free");
-      expect((await tested.limiter.admitSeparately(caller(), "free")).verdict).toBe("limited");
-      expect((await tested.limiter.admitSeparately(other, "free")).verdict).toBe("admitted");
+      for (let request = 0; request < 4; request++) await tested.limiter.admitSeparately(caller(), "plan");
+      expect((await tested.limiter.admitSeparately(caller(), "plan")).verdict).toBe("limited");
+      expect((await tested.limiter.admitSeparately(other, "plan")).verdict).toBe("admitted");
     });
   });
 }

@@ -18,7 +18,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
   });
   afterEach(() => tested.close());
 
-  const free = async (who = caller()) => tested.limiter.admitSeparately(who, "free");
+  const free = async (who = caller()) => tested.limiter.admitSeparately(who, "plan");
 
   describe("a look at a key", () => {
     test("shows both windows, and counts nothing", async () => {

@@ -80,7 +80,7 @@ const getCurrentKey = defineOperation({
   description:
     "Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.",
   scope: "any",
-  separateQuota: "free",
+  separateQuota: "plan",
   response: {
     status: 200,
     description: "The key and its current limits.",

@@ -100,7 +100,7 @@ const listRequests = defineOperation({
     "Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for " +
     `${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
     "within a second. Bodies, queries and keys are not recorded.",
-  separateQuota: "free",
+  separateQuota: "plan",
   ...pagesOf({
     what: "requests",
     filters: {
@@ -136,7 +136,7 @@ const getRequest = defineOperation({
   description:
     "Returns the record of a request that changed something or failed, with an explanation and advice. " +
     "Requests without a valid key belong to no shop, so only the operator sees them.",
-  separateQuota: "free",
+  separateQuota: "plan",
   params: {
     schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91-k3"]) }),
     invalidError: requestNotFound,

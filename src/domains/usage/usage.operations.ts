@@ -49,7 +49,7 @@ const getUsage = defineOperation({
     "Returns the number of requests of all keys of the shop, by operation and response status, newest first, one " +
     "page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. " +
     "If the service is killed, the last seconds may be missing.",
-  separateQuota: "free",
+  separateQuota: "plan",
   query: Type.Object({
     granularity,
     keyId: Type.Optional(

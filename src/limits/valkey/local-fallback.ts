@@ -3,13 +3,13 @@ import { ShopMap } from "../../contract/shop-map.ts";
 import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { type MemoryLimiter, SHOPS, type StartingCounts } from "../memory-limiter.ts";
+import { MAX_SHOPS, type MemoryLimiter, type StartingCounts } from "../memory-limiter.ts";
 import { windowStatus } from "../windows.ts";
 import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
-const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(SHOPS / 2));
+const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(MAX_SHOPS / 2));
 const newUnconfirmed = () => new ShopMap<number>(() => new Map());
 
 /**
@@ -58,9 +58,9 @@ export class LocalFallback {
     }));
   }
 
-  /** Counts a request with `SeparateQuota` `free`. */
-  countFree(caller: Caller): Admission {
-    return this.#limiter.countFree(caller);
+  /** Counts a request with `SeparateQuota` `plan`. */
+  countSeparately(caller: Caller): Admission {
+    return this.#limiter.countSeparately(caller);
   }
 
   /** Counts a request with `SeparateQuota` `sandbox`. */

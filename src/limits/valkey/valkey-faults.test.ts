@@ -111,7 +111,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await untilAlone(processes, true);
     for (const { limiter } of processes) {
       expect((await limiter.peek(who)).minute).toMatchObject({ limit: 100, used: 85, remaining: 15 });
-      expect(await limiter.admitSeparately(who, "free")).toMatchObject({ limit: 100, remaining: 15 });
+      expect(await limiter.admitSeparately(who, "plan")).toMatchObject({ limit: 100, remaining: 15 });
     }
     expect(admitted(await sendAll(60))).toBe(60);
     for (const { limiter } of processes) expect((await limiter.peek(who)).minute.remaining).toBe(0);
@@ -147,7 +147,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       expect([minute.limit, day.limit]).toEqual([who.perMinute, who.perDay]);
       expect([minute.used + minute.remaining, day.used + day.remaining]).toEqual([minute.limit, day.limit]);
       const window = minute.remaining < day.remaining ? minute : day;
-      const header = await process.limiter.admitSeparately(who, "free");
+      const header = await process.limiter.admitSeparately(who, "plan");
       expect(header).toMatchObject({ limit: window.limit, remaining: window.remaining, reset: window.reset });
       for (let left = window.remaining; left > 0; left--) {
         expect(await process.limiter.admit(who)).toMatchObject({

@@ -95,7 +95,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
-    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#fallback.countFree(caller);
+    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#fallback.countSeparately(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
