@@ -110,7 +110,7 @@ const listToys = defineOperation({
   tag: { name: "toys", description: "What animals play with.", stability: "stable" },
   summary: "List toys",
   description: "Returns toys.",
-  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
+  query: Type.Object(pageParameters("toys")),
   paged: { position: toyId },
   response: {
     status: 200,

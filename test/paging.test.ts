@@ -25,7 +25,7 @@ const operations = [
       invalidError: noShelf,
     },
     query: Type.Object({
-      ...pageParameters({ maximum: 10, default: 2, what: "toys" }),
+      ...pageParameters("toys", 2),
       colour: Type.Optional(Type.String({ description: "Their colour." })),
       size: Type.Optional(Type.String({ description: "Their size." })),
     }),

@@ -24,7 +24,7 @@ const listToys = defineOperation({
   name: "listToys",
   method: "GET",
   path: "/toys",
-  query: Type.Object(pageParameters({ maximum: 100, default: 20, what: "toys" })),
+  query: Type.Object(pageParameters("toys")),
   paged: { position: Int64({ description: "The `id` of a toy." }) },
   response: { status: 200, description: "Toys.", schema: Type.Array(Toy), examples: { "One toy": [ball] } },
 });

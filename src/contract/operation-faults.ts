@@ -4,6 +4,7 @@ import { preconditionFailed } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import { unknownKeyFaults } from "./operation-keys.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
+import { pageParameterNames } from "./paging.ts";
 import { isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
 import { firstErrors } from "./validators.ts";
@@ -83,7 +84,7 @@ function parameterFaults({ path, params }: Operation): string[] {
 function pagingFaults({ paged, query, response }: Operation): string[] {
   if (!paged) return [];
   return [
-    ...["limit", "cursor"]
+    ...pageParameterNames
       .filter((name) => !propertiesOf(query).includes(name))
       .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`),
     ...((response.schema as { type?: unknown }).type === "array"

@@ -1,18 +1,16 @@
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Int32 } from "./schemas.ts";
 
+/** The names of `pageParameters`. They select a page of a list; all other parameters select the list. */
+export const pageParameterNames: readonly string[] = ["limit", "cursor"];
+
 /**
- * The query parameters of a paged list. `limit` is the page size. `cursor` comes from the `Link` header
- * (RFC 8288, `rel="next"`) of the previous page and is opaque.
+ * The query parameters of a paged list. `limit` is the page size, by default `size`. `cursor` comes from the `Link`
+ * header (RFC 8288, `rel="next"`) of the previous page and is opaque. `what` names the items in prose.
  */
-export function pageParameters(options: { maximum: number; default: number; what: string }) {
+export function pageParameters(what: string, size = 20) {
   return {
-    limit: Int32({
-      description: `Maximum number of ${options.what} returned.`,
-      minimum: 1,
-      maximum: options.maximum,
-      default: options.default,
-    }),
+    limit: Int32({ description: `Maximum number of ${what} returned.`, minimum: 1, maximum: 100, default: size }),
     cursor: Type.Optional(
       Type.String({
         description: 'From the `Link` header (`rel="next"`) of the previous page. Send the same filters.',
@@ -25,8 +23,7 @@ export function pageParameters(options: { maximum: number; default: number; what
 
 /**
  * The common parts of paged list operations. `what` names the items in prose, `schema` describes the array,
- * `position` describes the sort key of an item, and `filters` are the other query parameters. `size` is the default
- * `limit`.
+ * `position` describes the sort key of an item, and `filters` are the other query parameters.
  */
 export function pagesOf<S extends TSchema, P extends TSchema, F extends TProperties = Record<never, never>>(list: {
   readonly what: string;
@@ -34,11 +31,10 @@ export function pagesOf<S extends TSchema, P extends TSchema, F extends TPropert
   readonly position: P;
   readonly examples: Readonly<Record<string, unknown>>;
   readonly filters?: F;
-  readonly size?: number;
 }) {
-  const { what, schema, position, examples, filters, size = 20 } = list;
+  const { what, schema, position, examples, filters } = list;
   return {
-    query: Type.Object({ ...pageParameters({ maximum: 100, default: size, what }), ...(filters as F) }),
+    query: Type.Object({ ...pageParameters(what), ...(filters as F) }),
     paged: { position },
     response: { status: 200, description: `A page of ${what}.`, schema, examples },
   } as const;

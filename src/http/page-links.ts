@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import type { Input } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
+import { pageParameterNames } from "../contract/paging.ts";
 import { compileTextReader } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -56,12 +57,9 @@ export function exampleScope(list: string): string {
  */
 export function compileListName(operation: Operation): (params: Values, query: Values) => string {
   const inPath = Object.keys(operation.params?.schema.properties ?? {});
-  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !pageParameters.has(name));
+  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
   return (params, query) => operation.name + parametersText(inPath, params) + parametersText(filters, query);
 }
-
-/** Parameters that select a page of a list, not another list. */
-const pageParameters: ReadonlySet<string> = new Set(["limit", "cursor"]);
 
 function parametersText(names: readonly string[], values: Values): string {
   let text = "";

@@ -61,7 +61,7 @@ const getUsage = defineOperation({
         examples: ["key_5fQ0c2mN8xWbT1Lz"],
       }),
     ),
-    ...pageParameters({ maximum: 100, default: 24, what: "intervals" }),
+    ...pageParameters("intervals", 24),
   }),
   paged: {
     position: Type.Integer({ description: "The start of an interval.", minimum: 0, examples: [1_795_262_400] }),
