@@ -114,31 +114,31 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of this file and those in `declared`. An empty value counts as unset. A relative
- * `PETSTORE_DATA_DIR` starts at `folder` if it is set. Throws `ConfigError` with all faults.
+ * Reads the settings of this file and those in `declared` from environment variables. An empty variable counts as unset.
+ * A relative `PETSTORE_DATA_DIR` starts at `folder` if it is set. Throws `ConfigError` with all faults.
  */
 export function readConfig(
-  environment: Readonly<Record<string, string | undefined>>,
+  variables: Readonly<Record<string, string | undefined>>,
   folder = process.cwd(),
   declared: Settings = {},
 ): Config {
-  const own = readSettings(environment, { ...settings, ...declared });
-  const { values } = own;
-  const faults = [...own.faults];
+  const read = readSettings(variables, { ...settings, ...declared });
+  const { values } = read;
+  const faults = [...read.faults];
   const contacts = values.PETSTORE_SECURITY_CONTACT;
   const expires = values.PETSTORE_SECURITY_EXPIRES;
-  if (contacts && !environment["PETSTORE_SECURITY_EXPIRES"]) {
+  if (contacts && !variables["PETSTORE_SECURITY_EXPIRES"]) {
     faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day until which it is confirmed.");
   }
   if (values.PETSTORE_BACKUP_EVERY && values.PETSTORE_DATABASE_URL) {
     faults.push("PETSTORE_BACKUP_EVERY is for the embedded store. PostgreSQL has its own tools for backups.");
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  const dataDir = resolve(environment["PETSTORE_DATA_DIR"] ? folder : "", values.PETSTORE_DATA_DIR);
+  const dataDir = resolve(variables["PETSTORE_DATA_DIR"] ? folder : "", values.PETSTORE_DATA_DIR);
   const tracesUrl = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   return {
     environment: values.PETSTORE_ENV,
-    environmentIsSet: Boolean(environment["PETSTORE_ENV"]),
+    environmentIsSet: Boolean(variables["PETSTORE_ENV"]),
     host: values.PETSTORE_HOST,
     port: values.PETSTORE_PORT,
     dataDir,

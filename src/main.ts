@@ -5,10 +5,10 @@ import { run } from "./cli/run.ts";
 import { writeNow, writeOutput } from "./telemetry/standard-output.ts";
 
 /**
- * Signals within this time of the first, in milliseconds, count as one request to stop. systemd, containers and terminals
- * signal the whole process group, and npm and its launcher each pass on what they got: one request arrives several times.
+ * For this long after the first signal, in milliseconds, others are ignored. systemd, containers and terminals signal the
+ * whole process group, and npm and its launcher each pass on the signal, so it arrives several times.
  */
-const SAME_REQUEST = 1_000;
+const SAME_SIGNAL = 1_000;
 
 process.umask(0o077); // what the service writes is for its user alone
 
@@ -16,18 +16,18 @@ process.umask(0o077); // what the service writes is for its user alone
 const isExecutable = Bun.embeddedFiles.length > 0;
 
 const stop = new AbortController();
-let isSameRequest = false;
+let ignoresSignals = false;
 
 process.on("SIGTERM", () => requestStop(143));
 process.on("SIGINT", () => requestStop(130));
 
-/** The first signal asks for an orderly end; one that comes later than `SAME_REQUEST` ends at once, with its status. */
+/** The first signal asks for an orderly end. A later one ends the process at once, with its status. */
 function requestStop(status: number): void {
-  if (isSameRequest) return;
+  if (ignoresSignals) return;
   if (stop.signal.aborted) process.exit(status);
-  isSameRequest = true;
+  ignoresSignals = true;
   // If the event loop was blocked, signals received in time are handled only after this timer, so wait one more turn.
-  setTimeout(() => setTimeout(() => (isSameRequest = false), 1), SAME_REQUEST);
+  setTimeout(() => setTimeout(() => (ignoresSignals = false), 1), SAME_SIGNAL);
   stop.abort();
 }
 
@@ -36,7 +36,7 @@ const isRunByNpm = process.env["npm_package_json"] === join(project, "package.js
 /** The folder in which the command line was typed. npm changes to the project's own before it runs anything. */
 const startFolder = (isRunByNpm && process.env["INIT_CWD"]) || process.cwd();
 
-/** What starts the program again from `startFolder`. */
+/** The command that runs this program again in `startFolder`, for messages. */
 function invocation(): string {
   if (isExecutable) {
     const name = basename(process.execPath);
@@ -50,7 +50,7 @@ function invocation(): string {
   return `npm ${isOutside ? `--prefix "${project}" ` : ""}run --silent petstore --`;
 }
 
-/** Replaces what the last line of the terminal shows. */
+/** Replaces the last line of the terminal. */
 function showStatus(line: string): void {
   writeNow(2, `\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 }

@@ -1,6 +1,7 @@
 import { optionalSetting } from "../settings/setting.ts";
 
-const addressForm = {
+/** The parts of a setting that is a base address. */
+const baseAddress = {
   expects: "an absolute http or https address that ends with /v1",
   parse: (text: string): string | undefined => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -22,11 +23,11 @@ export const publicSettings = {
     meaning:
       "The base address as clients see it; links in responses start with it. With `PETSTORE_ENV=staging`, " +
       "`PETSTORE_STAGING_BASE_URL` takes its place. Unset: `http://HOST:PORT/v1`.",
-    ...addressForm,
+    ...baseAddress,
   }),
   PETSTORE_STAGING_BASE_URL: optionalSetting<string>({
     meaning: "The same for staging. If both are set, the OpenAPI document lists both.",
-    ...addressForm,
+    ...baseAddress,
   }),
   PETSTORE_CONTACT_URL: optionalSetting<string>({
     meaning: "A page where users get help; the OpenAPI document names it as the contact. Unset: the reference page.",

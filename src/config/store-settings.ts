@@ -1,13 +1,14 @@
 import { optionalSetting, setting } from "../settings/setting.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../storage/postgres/address.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../timing/units.ts";
 
-const unitsOfTime: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const unitsOfTime: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
-/** In milliseconds. */
+/** The milliseconds of an interval such as `30m`; undefined for any other text. */
 function parseInterval(text: string): number | undefined {
   const [, figure, unit = ""] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
   const interval = Number(figure) * (unitsOfTime[unit] ?? 0);
-  return interval > 0 && interval <= 31 * 86_400_000 ? interval : undefined;
+  return interval > 0 && interval <= 31 * DAY_MS ? interval : undefined;
 }
 
 /** Where the store is, and its backups. */

@@ -1,14 +1,14 @@
 import { didYouMean, isTypoOf, suggest } from "../contract/suggest.ts";
 
-/** One setting of the environment. `parse` returns undefined for a text that is not valid. */
+/** One setting, which an environment variable has. `parse` returns undefined for a text that is not valid. */
 export interface Setting<T> {
   readonly meaning: string;
-  /** What is used when it is unset, as it would be written; empty for none. */
+  /** The text that is used if the variable is unset; empty for none. */
   readonly fallback: string;
-  /** What a valid value is, for the person who wrote another. */
+  /** Describes valid values, for error messages and the reference: "a whole number from 1 to 9". */
   readonly expects: string;
   readonly parse: (text: string) => T | undefined;
-  /** True if its value may hold a secret, which nobody is shown. */
+  /** True if its value may hold a secret, which no message shows. */
   readonly isSecret?: boolean;
 }
 
@@ -23,40 +23,40 @@ export function setting<T>(definition: Setting<T>): Setting<T> {
   return definition;
 }
 
-/** A setting whose value is undefined where it is unset. */
+/** A setting whose value is undefined if its variable is unset. */
 export function optionalSetting<T>(definition: Omit<Setting<T>, "fallback">): Setting<T | undefined> {
   return { ...definition, fallback: "" };
 }
 
-/** The form of a setting that takes one of these words. */
+/** The parts of a setting whose value is one of these words. */
 export function oneOf<T extends string>(values: readonly T[]): Pick<Setting<T>, "expects" | "parse"> {
   return { expects: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
 }
 
-/** The form of a setting that is on or off. */
+/** The parts of a setting that is on or off. */
 export const trueOrFalse: Pick<Setting<boolean>, "expects" | "parse"> = {
   expects: "true or false",
   parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
 };
 
-/** What an environment says of settings: their values, and a sentence for each fault. */
+/** The values of settings, and a sentence for each fault. */
 export interface ReadSettings<S extends Settings> {
   /** Complete only if there is no fault. */
   readonly values: Values<S>;
   readonly faults: readonly string[];
 }
 
-/** Reads settings from an environment. An empty text is the same as unset. A name that is no setting is a fault. */
+/** Reads settings from environment variables. An empty variable counts as unset. A name that is no setting is a fault. */
 export function readSettings<S extends Settings>(
-  environment: Readonly<Record<string, string | undefined>>,
+  variables: Readonly<Record<string, string | undefined>>,
   declared: S,
 ): ReadSettings<S> {
   const known = Object.keys(declared);
-  const faults = Object.keys(environment)
+  const faults = Object.keys(variables)
     .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
     .map((name) => `${name} is not a setting.${didYouMean(suggest(name, known))}`);
   const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
-    const text = environment[name] || fallback;
+    const text = variables[name] || fallback;
     const value = text === "" ? undefined : parse(text);
     if (text !== "" && value === undefined) {
       faults.push(

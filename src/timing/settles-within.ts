@@ -9,8 +9,8 @@ export async function settlesWithin(work: Promise<unknown>, milliseconds: number
   }
 }
 
-/** The number of timer ticks that make up the deadline of `settlesWhileRunning`. */
-const STEPS = 20;
+/** The number of timer ticks that make up the time of `settlesWhileRunning`. */
+const TICKS = 20;
 
 /**
  * True as soon as the work is done, false after `milliseconds` in which the event loop has run. While the loop is
@@ -19,10 +19,10 @@ const STEPS = 20;
  */
 export async function settlesWhileRunning(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
-  let steps = 0;
+  let ticks = 0;
   const timer = setInterval(() => {
-    if (++steps === STEPS) late.resolve(false);
-  }, milliseconds / STEPS);
+    if (++ticks === TICKS) late.resolve(false);
+  }, milliseconds / TICKS);
   try {
     return await Promise.race([work.then(() => true), late.promise]);
   } finally {
