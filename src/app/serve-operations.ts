@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { rootOf } from "../contract/base-address.ts";
 import type { Caller } from "../contract/caller.ts";
-import { type Failure, failure, invalidApiKey, sandboxReset, storageUnavailable } from "../contract/errors.ts";
+import { type Failure, failure, invalidApiKey, sandboxWasReset, storageUnavailable } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import { operationAnchor } from "../derive/operation-anchor.ts";
@@ -105,7 +105,7 @@ async function failureForDeletedShop(
   }
   // Only a change locks the sandbox, so only a change can wait for a reset.
   return isWrite
-    ? failure(sandboxReset, "The sandbox was reset while the request was waiting. Nothing was done.")
+    ? failure(sandboxWasReset, "The sandbox was reset while the request was waiting. Nothing was done.")
     : unavailable();
 }
 

@@ -72,7 +72,8 @@ function schemaFaults(operations: readonly Operation[]): string[] {
     if (typeof schema !== "object" || schema === null) return;
     const { title } = schema as { title?: unknown };
     if (typeof title === "string") {
-      const { [LOCAL_DESCRIPTION]: _, ...general } = schema as Record<string, unknown>; // the description of one place of use may differ
+      // The description of one place of use may differ.
+      const { [LOCAL_DESCRIPTION]: _, ...general } = schema as Record<string, unknown>;
       if (!isDeepStrictEqual(byTitle.get(title) ?? general, general)) ambiguous.add(title);
       byTitle.set(title, general);
     }

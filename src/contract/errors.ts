@@ -160,7 +160,7 @@ export const idempotencyKeyInUse = defineError({
   status: 409,
   meaning: "A request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat the request.",
 });
-export const sandboxReset = defineError({
+export const sandboxWasReset = defineError({
   code: "sandbox_was_reset",
   status: 409,
   meaning: "The sandbox was reset while the request was waiting. Nothing was done.",
@@ -233,7 +233,7 @@ export const serviceErrors: readonly ErrorDefinition[] = [
   unsupportedMediaType,
   idempotencyKeyInUse,
   idempotencyKeyReused,
-  sandboxReset,
+  sandboxWasReset,
   rateLimitExceeded,
   keyBanned,
   internalError,

@@ -73,7 +73,7 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
 /** Runs a change. Resolves when it is on disk; it may run the steps again. */
 export type Write = <T>(change: () => Change<T>) => Promise<T>;
 
-/** Runs the change of an operation. The outcome can come from an earlier request. */
+/** Runs the change of an operation, or returns the outcome of an earlier request with the same idempotency key. */
 export type RunChange = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
 
 /**
@@ -96,10 +96,10 @@ export type Handlers<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as O["name"]]: Handler<O>;
 };
 
-/** An operation together with what serves it. */
+/** An operation with the function that serves it. */
 export interface BoundOperation {
   readonly operation: Operation;
-  readonly serve: (input: Input, write: RunChange) => Success | Failure | Promise<Success | Failure>;
+  readonly serve: (input: Input, run: RunChange) => Success | Failure | Promise<Success | Failure>;
 }
 
 type AnyHandler = Handler<Operation> | BoundOperation["serve"];
@@ -120,10 +120,10 @@ export function bind<const Operations extends readonly Operation[]>(
 }
 
 function serveChange(handler: Handler<Operation>): BoundOperation["serve"] {
-  if (typeof handler === "function") return (input, write) => write(() => handler(input));
+  if (typeof handler === "function") return (input, run) => run(() => handler(input));
   const { change, settle } = handler;
-  return async (input, write) => {
-    const outcome = await write(() => change(input));
+  return async (input, run) => {
+    const outcome = await run(() => change(input));
     if (!("error" in outcome)) await settle(input);
     return outcome;
   };

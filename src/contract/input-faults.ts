@@ -25,7 +25,7 @@ export function faultsOf(validator: Validator, value: unknown, schema: TSchema, 
 }
 
 function translate(error: ValidationError, schema: TSchema, base: string, noun: string): Fault[] {
-  const path = base + shortened(error);
+  const path = base + pathIn(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case "required":
@@ -65,8 +65,8 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
   }
 }
 
-/** The path of a fault. Where a schema lets clients choose names, the last one is cut: see `pointerToken`. */
-function shortened({ instancePath, schemaPath }: ValidationError): string {
+/** The path of a fault in the value. Where a schema lets clients choose names, the last one is cut: see `pointerToken`. */
+function pathIn({ instancePath, schemaPath }: ValidationError): string {
   if (!/\/(?:additionalProperties|propertyNames)$/.test(schemaPath)) return instancePath;
   const slash = instancePath.lastIndexOf("/");
   return `${instancePath.slice(0, slash)}/${pointerToken(plainToken(instancePath.slice(slash + 1)))}`;

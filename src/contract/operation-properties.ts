@@ -15,7 +15,7 @@ import {
   payloadTooLarge,
   rateLimitExceeded,
   requestTimeout,
-  sandboxReset,
+  sandboxWasReset,
   storageUnavailable,
   streamsExhausted,
   tooManyStreams,
@@ -42,7 +42,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       ...(operation.deprecation ? [operationRemoved] : []),
       // 408 and 413: any request except a GET may have a body, even if the operation needs none. 409: only a change
       // can wait for a reset.
-      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxReset]),
+      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxWasReset]),
       ...(operation.body ? [unsupportedMediaType] : []),
       ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
       rateLimitExceeded,
@@ -84,7 +84,7 @@ export function hasEntityTag(operation: Operation): boolean {
   return isCacheable(operation) || operation.response.entityTag === true;
 }
 
-/** First moment of a deprecation date, in unix seconds. */
+/** First moment of a deprecation date, in Unix seconds. */
 export function dateToUnixSeconds(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / 1000;
 }

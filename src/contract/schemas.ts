@@ -21,7 +21,7 @@ export function isInt64(schema: TSchema): boolean {
 /** The largest signed 32-bit integer. */
 const INT32_MAX = 2 ** 31 - 1;
 
-interface CountOptions {
+interface IntegerOptions {
   readonly description: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -30,12 +30,12 @@ interface CountOptions {
 }
 
 /** A 32-bit integer, at least 0 unless `minimum` says otherwise. */
-export function Int32(options: CountOptions) {
+export function Int32(options: IntegerOptions) {
   return Type.Integer({ format: "int32", minimum: 0, maximum: INT32_MAX, ...options });
 }
 
 /** An integer in a response that may exceed 32 bits but is exact as a JavaScript number. */
-export function LargeCount(options: CountOptions): TUnsafe<number> {
+export function LargeCount(options: IntegerOptions): TUnsafe<number> {
   return Type.Unsafe<number>({ type: "integer", format: "int64", maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
@@ -103,7 +103,7 @@ export function millisecondsOf(moment: string): number {
   return Date.parse(second) + (second === moment ? 0 : 1_000) + (isBetween ? 1 : 0);
 }
 
-/** The text of a `Timestamp` for unix milliseconds. */
+/** The text of a `Timestamp` for Unix milliseconds. */
 export function timestampOf(milliseconds: bigint | number): string {
   return new Date(Number(milliseconds)).toISOString();
 }

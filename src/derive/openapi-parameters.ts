@@ -36,7 +36,7 @@ export function parametersOf(
       };
     });
   const inPath = list(params?.schema, "path").map((parameter) =>
-    isSame(parameter.name, operations)
+    isShared(parameter.name, operations)
       ? components.add("parameters", parameter.name.charAt(0).toUpperCase() + parameter.name.slice(1), parameter)
       : parameter,
   );
@@ -54,7 +54,7 @@ export function parametersOf(
 }
 
 /** True if a path parameter of this name is the same wherever there is one. */
-function isSame(name: string, operations: readonly Operation[]): boolean {
+function isShared(name: string, operations: readonly Operation[]): boolean {
   const [first, ...others] = operations.flatMap(({ params }) => params?.schema.properties[name] ?? []);
   return others.every((other) => isDeepStrictEqual(first, other));
 }
@@ -72,6 +72,8 @@ function textHeader(name: string, text: TSchema, components: Components, shown: 
   const { description, examples: _, ...schema } = text as Json & TSchema;
   return { name, in: "header", description, ...shown, schema: components.schema(schema, "input") };
 }
+
+// These constants are copied where they are used, because `disableOptionalParameters` changes the document in place.
 
 const entityTags = { type: "string", minLength: 1 };
 

@@ -41,6 +41,7 @@ export class ClientAddresses {
     return this.#trusted !== undefined;
   }
 
+  /** The address of a client, from that of its peer and the request's `X-Forwarded-For`. */
   of(peer: string, forwardedFor: string | null): string {
     const nearest = unmapped(peer);
     const client = this.#trusted && forwardedFor !== null ? this.#behind(nearest, forwardedFor) : nearest;

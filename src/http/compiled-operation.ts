@@ -38,7 +38,7 @@ export interface CompiledOperation extends BoundOperation {
   readonly canonicalRequest: CanonicalRequest | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
-  /** From this moment on the operation returns 410, in unix milliseconds. */
+  /** From this moment on the operation returns 410, in Unix milliseconds. */
   readonly removedFrom: number;
   /** The headers of every success, in one shared object. Each response sets its own values in it, then copies it. */
   readonly successHeaders: SuccessHeaders;

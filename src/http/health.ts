@@ -45,7 +45,7 @@ export function healthContent({ probe, isStopping, metrics, clock }: HealthOptio
 class Readiness {
   readonly #probe: () => Promise<void>;
   readonly #clock: Clock;
-  #asking: Promise<string | undefined> | undefined;
+  #checking: Promise<string | undefined> | undefined;
   #problem: string | undefined;
   #knownAt = Number.NEGATIVE_INFINITY;
 
@@ -57,17 +57,17 @@ class Readiness {
   /** The fault of the store; undefined if it works. */
   async problem(): Promise<string | undefined> {
     if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
-    const asking = (this.#asking ??= this.#ask());
-    return (await settlesWhileRunning(asking, PROBE_DEADLINE)) ? asking : "storage slow";
+    const checking = (this.#checking ??= this.#check());
+    return (await settlesWhileRunning(checking, PROBE_DEADLINE)) ? checking : "storage slow";
   }
 
-  async #ask(): Promise<string | undefined> {
+  async #check(): Promise<string | undefined> {
     this.#problem = await this.#probe().then(
       () => undefined,
       () => "storage unavailable",
     );
     this.#knownAt = this.#clock.monotonic();
-    this.#asking = undefined;
+    this.#checking = undefined;
     return this.#problem;
   }
 }

@@ -34,7 +34,7 @@ export interface Admission {
   readonly limit: number;
   /** Requests left in that window after this one. */
   readonly remaining: number;
-  /** When that window ends, in unix seconds. */
+  /** When that window ends, in Unix seconds. */
   readonly reset: number;
   /** Whole seconds until a request can be admitted again, at least 1; 0 when admitted. */
   readonly retryAfter: number;
@@ -46,7 +46,7 @@ export interface WindowStatus {
   readonly limit: number;
   readonly used: number;
   readonly remaining: number;
-  /** When it ends, in unix seconds. */
+  /** When it ends, in Unix seconds. */
   readonly reset: number;
 }
 

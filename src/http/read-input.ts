@@ -6,7 +6,7 @@ import { mediaTypesOf, takesIdempotencyKey } from "../contract/operation-propert
 import { compileTextReaders } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type KeyResult, noKey, readIdempotencyKey } from "./idempotency/read-idempotency-key.ts";
+import { type IdempotencyKeyResult, noIdempotencyKey, readIdempotencyKey } from "./idempotency/read-idempotency-key.ts";
 import { readLastEventId } from "./last-event-id.ts";
 import type { PageLinks } from "./page-links.ts";
 import { compilePrecondition } from "./precondition.ts";
@@ -28,13 +28,13 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   const readQuery = compileQueryReader(operation.query);
   const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
-  const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noKey;
+  const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
 
   const join = (
     caller: Caller,
     requestId: string,
     params: Values,
-    key: KeyResult,
+    key: IdempotencyKeyResult,
     query: QueryResult,
     body: BodyResult,
   ): Input | Failure => {

@@ -68,12 +68,12 @@ function compileSimulation(operation: Operation, operations: readonly Operation[
       else if (isDelay && delay === undefined) delay = milliseconds;
       else messages.push(faultOf(item, named !== undefined || isDelay));
     }
-    return messages.length > 0 ? refused(...messages) : { text: items.join(", "), failure: failed, delay };
+    return messages.length > 0 ? invalidSimulation(...messages) : { text: items.join(", "), failure: failed, delay };
   };
 }
 
 /** The failure of a request whose header cannot be granted, for at least one reason. */
-export function refused(...messages: readonly string[]): Failure {
+export function invalidSimulation(...messages: readonly string[]): Failure {
   const faults: Fault[] = messages.map((message) => ({ path: `/header/${SIMULATE}`, message }));
   return invalidInput(faults);
 }

@@ -33,29 +33,27 @@ export class RequestsInFlight {
   /** If `limits` is absent, the service's own limits apply. */
   constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
     const { clock, log, metrics } = dependencies;
-    const shedder = new LoadShedder(clock, limits, (isOverloaded) => {
+    this.shedder = new LoadShedder(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
       else log.info("overload_ended");
     });
-    const deadlines = new Deadlines<Response>(clock);
-    const drains = new BodyDrains(clock);
-    const delays = new Delays(clock);
-    const streams = new Streams(dependencies, maxStreams);
-    metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => deadlines.size);
+    this.deadlines = new Deadlines(clock);
+    this.drains = new BodyDrains(clock);
+    this.delays = new Delays(clock);
+    this.streams = new Streams(dependencies, maxStreams);
+    metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => this.deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",
       "Bodies of refused requests that are read and discarded.",
-      () => drains.size,
+      () => this.drains.size,
     );
-    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to delay.", () => delays.size);
+    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to delay.", () => this.delays.size);
     metrics.gauge(
       "petstore_requests_waiting",
       "Requests that wait for the store or the limiter.",
-      () => shedder.waiting,
+      () => this.shedder.waiting,
     );
-    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(shedder.isOverloaded));
-    [this.shedder, this.deadlines, this.drains, this.delays] = [shedder, deadlines, drains, delays];
-    this.streams = streams;
+    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(this.shedder.isOverloaded));
   }
 
   /** Starts the checks. */

@@ -16,12 +16,12 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   const headers = successHeaders.all;
   successHeaders.setOwn(exchange.id, admission);
   if (compiled.eventEncoder) return streamResponse(exchange, headers);
-  if (status === 204) return marked(exchange, new Response(null, { status, headers }));
+  if (status === 204) return markReplay(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
   if (compiled.operation.paged) successHeaders.setLink(link);
   if (location !== "") headers.set("Location", base + location);
   if (compiled.hasEntityTag) successHeaders.setEntityTag(tag);
-  if (!compiled.isCacheable) return marked(exchange, new Response(text, { status, headers }));
+  if (!compiled.isCacheable) return markReplay(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag)) return new Response(text, { headers });
   const unchanged = new Response(null, { status: 304, headers });
@@ -58,11 +58,11 @@ export function failureResponse(
   }
   if (closesConnection) headers.set("Connection", "close"); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
-  return marked(exchange, new Response(body, { status: error.status, headers }));
+  return markReplay(exchange, new Response(body, { status: error.status, headers }));
 }
 
-/** Marks a replayed response. */
-function marked({ isReplay }: Exchange, response: Response): Response {
+/** Returns the response, marked if it is a replay. */
+function markReplay({ isReplay }: Exchange, response: Response): Response {
   if (isReplay) response.headers.set(IDEMPOTENT_REPLAYED, "true");
   return response;
 }

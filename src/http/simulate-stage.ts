@@ -6,7 +6,7 @@ import { MINUTE_SECONDS } from "../timing/units.ts";
 import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Caller, Limiter } from "./interfaces.ts";
-import { noResponse, refused } from "./read-simulation.ts";
+import { invalidSimulation, noResponse } from "./read-simulation.ts";
 
 interface Services {
   readonly limiter: Limiter;
@@ -20,24 +20,25 @@ export function simulate(exchange: Exchange, services: Services): MaybePromise<F
   const header = request.headers.get(SIMULATE);
   if (header === null) return undefined;
   if (!operation || !caller) throw new TypeError("A request was simulated before it was resolved.");
-  if (caller.mode === "live") return refused("is for test keys only, and this key is live; nothing was done");
+  if (caller.mode === "live") return invalidSimulation("is for test keys only, and this key is live; nothing was done");
   const asked = operation.readSimulation(header);
   if ("error" in asked) return asked;
   const { text, delay, failure } = asked;
   // For HEAD, the runtime sends the headers before it notices that there is no response.
-  if (failure?.error === noResponse && request.method === "HEAD") return refused("cannot disconnect HEAD; send GET");
+  if (failure?.error === noResponse && request.method === "HEAD")
+    return invalidSimulation("cannot disconnect HEAD; send GET");
   const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
   if (delay && !delayed) {
-    return refused(`must have no delay while ${MAX_DELAYED} responses to the account are delayed`);
+    return invalidSimulation(`must have no delay while ${MAX_DELAYED} responses to the account are delayed`);
   }
-  return whenReady(failure && asLimited(failure, exchange, caller, services), (failed) => {
+  return whenReady(failure && withLimits(failure, exchange, caller, services), (failed) => {
     exchange.simulation = { text, delay: delayed, failure: failed };
     return failed;
   });
 }
 
-/** Sets the limit headers of a simulated limit error. Windows and strikes do not change. */
-function asLimited(
+/** Gives a simulated limit error its limit headers and `Retry-After`. Windows and strikes do not change. */
+function withLimits(
   failed: Failure,
   exchange: Exchange,
   caller: Caller,

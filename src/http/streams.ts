@@ -14,13 +14,13 @@ const MAX_TOTAL = 10_000;
 /** Seconds after which a client that was refused a stream may try again. */
 const RETRY_AFTER = 5;
 /** Milliseconds after which a client whose stream has ended should reconnect. */
-const RETRY = 1_000;
+const RECONNECT_DELAY = 1_000;
 /** How many seconds a connection may be idle after its stream has ended. */
-const IDLE = 30;
+const IDLE_TIMEOUT = 30;
 /** The same for a connection whose client has read too slowly. */
-const IDLE_SLOW = 1;
+const SLOW_IDLE_TIMEOUT = 1;
 /** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
-const PERIOD = 1_000;
+const CHECK_INTERVAL = 1_000;
 
 interface Entry {
   readonly stream: OpenStream;
@@ -87,7 +87,7 @@ export class Streams {
     const source = (success as Streamed).stream;
     const now = this.#dependencies.clock.monotonic();
     let stop: (() => void) | undefined;
-    const stream = new OpenStream(encoder, source.position, RETRY, now, (reason) => {
+    const stream = new OpenStream(encoder, source.position, RECONNECT_DELAY, now, (reason) => {
       stop?.();
       this.#close(entry, exchange, name, reason, now);
     });
@@ -109,11 +109,11 @@ export class Streams {
     const { clock, authenticator } = this.#dependencies;
     const now = clock.monotonic();
     const { version } = authenticator;
-    if (now - this.#checkedAt < PERIOD && version === this.#keysVersion) return;
+    if (now - this.#checkedAt < CHECK_INTERVAL && version === this.#keysVersion) return;
     this.#checkedAt = now;
     this.#keysVersion = version;
     for (const { stream } of this.#open) stream.sweep(now);
-    for (const entries of Map.groupBy(this.#open, ({ caller }) => caller.keyId).values()) void this.#confirm(entries);
+    for (const entries of Map.groupBy(this.#open, ({ caller }) => caller.keyId).values()) void this.#checkKey(entries);
   }
 
   /** Ends all streams. Later ones end immediately. */
@@ -123,7 +123,7 @@ export class Streams {
   }
 
   /** Ends the streams of a key that is no longer valid for them. While the store does not respond, they continue. */
-  async #confirm(entries: readonly Entry[]): Promise<void> {
+  async #checkKey(entries: readonly Entry[]): Promise<void> {
     const [first] = entries as [Entry];
     try {
       const current = await this.#dependencies.authenticator.authenticateAgain(first.caller);
@@ -141,7 +141,8 @@ export class Streams {
     else this.#ofAccount.set(caller.accountId, left);
     if (reason === "slow_client") this.#slow++;
     // The connection of a client that reads nothing must not stay open.
-    if (reason !== "client_closed") exchange.setIdleTimeout(reason === "slow_client" ? IDLE_SLOW : IDLE);
+    if (reason !== "client_closed")
+      exchange.setIdleTimeout(reason === "slow_client" ? SLOW_IDLE_TIMEOUT : IDLE_TIMEOUT);
     const { events, bytes } = stream.counts;
     this.#events += events;
     this.#dependencies.log.info("stream_ended", {

@@ -8,7 +8,7 @@ const JUMP = 100;
 
 /** The time of a decision, read once: from the real clock or the clock of a sandbox. */
 export interface ClockReading {
-  /** Wall clock, unix milliseconds. */
+  /** Wall clock, Unix milliseconds. */
   readonly wall: number;
   /** Milliseconds since the start of the machine, which no setting of the wall clock changes. */
   readonly monotonic: number;
@@ -28,7 +28,7 @@ export function aheadBy(reading: ClockReading, ahead: number): ClockReading {
 }
 
 /**
- * The real time, in unix seconds, at which a clock that is `ahead` milliseconds ahead shows `time` (unix milliseconds).
+ * The real time, in Unix seconds, at which a clock that is `ahead` milliseconds ahead shows `time` (Unix milliseconds).
  */
 export function realSeconds(time: number, ahead: number): number {
   return Math.ceil((time - ahead) / 1000);

@@ -53,7 +53,7 @@ export class KeyBans {
   #deniedSince = 0; // monotonic, as the next two
   #deniedUntil = Number.NEGATIVE_INFINITY;
   #banEnds = Number.NEGATIVE_INFINITY;
-  #banEndsWall = Number.NEGATIVE_INFINITY; // unix milliseconds
+  #banEndsWall = Number.NEGATIVE_INFINITY; // Unix milliseconds
   #banLevel = 0;
   #strikes = 0;
   #jumps = 0;

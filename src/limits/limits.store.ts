@@ -219,7 +219,7 @@ export class LimitStore {
     );
   }
 
-  /** The ends of the bans that are active at the given time, in unix seconds, by key. */
+  /** The ends of the bans that are active at the given time, in Unix seconds, by key. */
   banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
     return whenReady(this.bans(reading), (bans) => {
       const ends = bans.map(({ keyId, ban, shop, ahead }) => {

@@ -41,7 +41,7 @@ export interface ShopState extends WindowState {
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteEndsWall = 0; // the same time in unix milliseconds; constant within the window
+  #minuteEndsWall = 0; // the same time in Unix milliseconds; constant within the window
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;

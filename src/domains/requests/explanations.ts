@@ -26,7 +26,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   [errors.idempotencyKeyReused.code]: "Use a new Idempotency-Key for a different request.",
   [errors.idempotencyKeyInUse.code]: "Wait as many seconds as Retry-After says, then send the same request again.",
   [errors.preconditionFailed.code]: "Read the resource again, and send its new ETag as If-Match.",
-  [errors.sandboxReset.code]: "Send it again with ids from the new sandbox. The old ids no longer exist.",
+  [errors.sandboxWasReset.code]: "Send it again with ids from the new sandbox. The old ids no longer exist.",
   [errors.overloaded.code]: "Wait as many seconds as Retry-After says, then send it again. It cost no quota.",
   [errors.storageUnavailable.code]: withSameKey,
   [errors.internalError.code]: "Give the request id to the operator, who finds the cause in the log.",

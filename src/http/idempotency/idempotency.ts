@@ -7,7 +7,7 @@ import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import { seal, unseal } from "./sealed-text.ts";
-import { isFinal, parseResponse, serializeResponse } from "./stored-response.ts";
+import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
 /** Seconds after which a client may repeat a request that is still running. */
 const RUNNING_RETRY = 1;
@@ -65,7 +65,7 @@ export class Idempotency {
       if (known) return known;
       const outcome = yield* responses.nested(change());
       if ("error" in outcome) requireDeclared(outcome, operation);
-      if (isFinal(outcome)) {
+      if (mustBeStored(outcome)) {
         const text = serialize(outcome);
         yield* responses.store(shop, keyDigest, secret === "" ? text : seal(text, secret, keyDigest));
         if ("body" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);

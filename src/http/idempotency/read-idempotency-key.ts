@@ -3,7 +3,7 @@ import type { Fault } from "../../contract/errors.ts";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/idempotency-key.ts";
 import { PATTERN_MEANING } from "../../contract/schemas.ts";
 
-export type KeyResult = { readonly value: string | undefined } | { readonly faults: Fault[] };
+export type IdempotencyKeyResult = { readonly value: string | undefined } | { readonly faults: Fault[] };
 
 const { pattern, [PATTERN_MEANING]: meaning } = IdempotencyKey as TSchema as Readonly<Record<string, string>>;
 const form = new RegExp(pattern as string);
@@ -13,12 +13,12 @@ const fault: Fault = {
 };
 
 /** The result for a request without the header. */
-export const noKey: KeyResult = { value: undefined };
+export const noIdempotencyKey: IdempotencyKeyResult = { value: undefined };
 
 /** Reads the `Idempotency-Key` header: the content of a structured-field string (RFC 9651), or a bare text. */
-export function readIdempotencyKey({ headers }: Request): KeyResult {
+export function readIdempotencyKey({ headers }: Request): IdempotencyKeyResult {
   const text = headers.get(IDEMPOTENCY_KEY);
-  if (text === null) return noKey;
+  if (text === null) return noIdempotencyKey;
   if (!form.test(text)) return { faults: [fault] }; // a repeated header too: the runtime joins both with a comma and a space
   return { value: text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text };
 }

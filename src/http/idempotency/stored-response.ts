@@ -12,8 +12,8 @@ interface StoredFields {
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
 
-/** True unless the failure is temporary, so that the same request may succeed later. */
-export function isFinal(outcome: Success | Failure): boolean {
+/** True unless the failure is temporary: then the same request may succeed later. */
+export function mustBeStored(outcome: Success | Failure): boolean {
   return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
 }
 

@@ -7,7 +7,7 @@ import { windowStatus } from "../windows.ts";
 
 /**
  * The server's decision on all requests of one key in one turn of the event loop. In the order of arrival, the first
- * requests are admitted, the next are limited, and the rest are banned. Times are unix milliseconds by the shop's
+ * requests are admitted, the next are limited, and the rest are banned. Times are Unix milliseconds by the shop's
  * clock: the server's clock plus `ahead` milliseconds, which is 0 except in sandboxes.
  */
 export interface Decision {

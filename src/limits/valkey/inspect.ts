@@ -8,7 +8,7 @@ export interface ValkeyState {
   readonly version: string;
   /** Its `maxmemory-policy`, for example `noeviction`. */
   readonly evictionPolicy: string;
-  /** Its clock, in unix milliseconds. */
+  /** Its clock, in Unix milliseconds. */
   readonly time: number;
   /** Its response time in milliseconds. */
   readonly latency: number;

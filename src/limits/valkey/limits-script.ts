@@ -144,7 +144,7 @@ return replies
 /**
  * Restores shops that the server does not know from saved counts. The larger count wins, and of two bans the one that
  * ends later. The arguments are the time, then one string for each key of the script: how many milliseconds its clock
- * is ahead of real time, the end of the minute in unix milliseconds by that clock, its count, a day, its count, an
+ * is ahead of real time, the end of the minute in Unix milliseconds by that clock, its count, a day, its count, an
  * earlier day, its count, and for each API key with a ban its id, the end of the ban and its level.
  */
 export const seedScript = `${readTime}

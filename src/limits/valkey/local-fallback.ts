@@ -131,7 +131,7 @@ function withLimit(limit: number, { remaining, reset }: WindowStatus): WindowSta
   return windowStatus(limit, limit - remaining, reset);
 }
 
-/** The time in this many milliseconds, in unix seconds. */
+/** The time in this many milliseconds, in Unix seconds. */
 function secondsIn(rest: number): number {
   return Math.ceil((Date.now() + rest) / 1000);
 }

@@ -1,7 +1,8 @@
 /** Time between two ticks, in milliseconds. */
 const TICK = 10;
 /**
- * If more time than this has passed since the previous tick, in milliseconds, this process was blocked, or its machine was busy.
+ * If more time than this has passed since the previous tick, in milliseconds, this process was blocked, or its machine was
+ * busy.
  */
 const ON_TIME = 15;
 /** For this many ticks after a late tick, the machine counts as busy. */

@@ -51,7 +51,7 @@ export class ValkeyCounts {
   readonly #time: (() => number) | undefined;
 
   /**
-   * `prefix` begins the name of each key. `time` replaces the server's clock in tests, in unix milliseconds.
+   * `prefix` begins the name of each key. `time` replaces the server's clock in tests, in Unix milliseconds.
    */
   constructor(valkey: Valkey, prefix = "petstore:", time?: () => number) {
     this.#valkey = valkey;

@@ -53,12 +53,12 @@ export class Valkey {
    * Runs a script on the server that holds the keys. In a cluster, all keys must be in one slot. Rejects with the
    * server's error, or with the reason why the server cannot be reached.
    */
-  async run(used: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+  async run(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
     try {
-      return await this.#client.evalsha(used.digest, keys.length, ...keys, ...values);
+      return await this.#client.evalsha(script.digest, keys.length, ...keys, ...values);
     } catch (error) {
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw this.#explain(error);
-      return this.#client.eval(used.lua, keys.length, ...keys, ...values).catch((again: unknown) => {
+      return this.#client.eval(script.lua, keys.length, ...keys, ...values).catch((again: unknown) => {
         throw this.#explain(again);
       });
     }
