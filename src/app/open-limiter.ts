@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
+import { addressQuota } from "../contract/quota.ts";
 import type { Host } from "../domains/domain.ts";
 import type { Limiter } from "../http/interfaces.ts";
-import { addressQuota } from "../limits/address-quota.ts";
 import { LiftedBans } from "../limits/lifted-bans.store.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryLimiter, noStorage } from "../limits/memory-limiter.ts";

@@ -1,16 +1,6 @@
 import type { Operation } from "../contract/operation.ts";
 import { deriveReferenceStyles } from "./reference-styles.ts";
 
-/** Addresses of what the page loads, all of them on this service. */
-interface ReferenceFiles {
-  /** The OpenAPI document. */
-  readonly document: string;
-  /** The bundle of @scalar/api-reference. */
-  readonly bundle: string;
-  /** The script of `deriveReferenceStart`. */
-  readonly start: string;
-}
-
 /** A paw, drawn inline because the page loads nothing from other hosts. */
 const icon =
   "data:image/svg+xml," +
@@ -19,8 +9,11 @@ const icon =
       '<circle cx="6" cy="14" r="3.5"/><circle cx="12" cy="7" r="3.5"/><circle cx="20" cy="7" r="3.5"/><circle cx="26" cy="14" r="3.5"/></svg>',
   );
 
-/** The reference page. It has no inline script, so its content security policy needs no exception. */
-export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bundle" | "start">): string {
+/**
+ * The reference page. It has no inline script, so its content security policy needs no exception. `bundle` is the address
+ * of @scalar/api-reference on this service, and `start` that of the script of `deriveReferenceStart`.
+ */
+export function deriveReferencePage(bundle: string, start: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -39,13 +32,13 @@ export function deriveReferencePage({ bundle, start }: Pick<ReferenceFiles, "bun
 `;
 }
 
-/** The script that opens the page once the bundle has loaded: the reference's settings, derived from the operations. */
-export function deriveReferenceStart(
-  operations: readonly Operation[],
-  { document }: Pick<ReferenceFiles, "document">,
-): string {
+/**
+ * The script that opens the page once the bundle has loaded: the settings of @scalar/api-reference, derived from the
+ * operations. `url` is the address of the OpenAPI document on this service.
+ */
+export function deriveReferenceStart(operations: readonly Operation[], url: string): string {
   const settings = {
-    url: document,
+    url,
     theme: "default",
     // The page contacts only the documented servers.
     withDefaultFonts: false,

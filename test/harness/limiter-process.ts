@@ -1,5 +1,4 @@
-import type { Quota } from "../../src/contract/quota.ts";
-import { addressQuota } from "../../src/limits/address-quota.ts";
+import { addressQuota, type Quota } from "../../src/contract/quota.ts";
 import { MemoryLimiter, noStorage } from "../../src/limits/memory-limiter.ts";
 import { noBackup, type ValkeyBackup } from "../../src/limits/valkey/last-known-limits.ts";
 import { Share } from "../../src/limits/valkey/share.ts";

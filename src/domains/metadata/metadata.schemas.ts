@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
+import { withCommas } from "../../contract/messages.ts";
 import { PATTERN_MEANING, RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
-import { withCommas } from "../../contract/with-commas.ts";
 
 /** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
 const PAIRS = 50;

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { defineError, ErrorBody, MAX_FAULTS } from "../../contract/errors.ts";
+import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { requestStages } from "../../contract/request-stages.ts";
 import { DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
-import { withCommas } from "../../contract/with-commas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { Int64, LargeCount } from "../../contract/schemas.ts";
-import { withCommas } from "../../contract/with-commas.ts";
 
 /** The maximum number of categories in a summary, and how many are scanned to find them. */
 export const MAX_CATEGORIES = 100;

@@ -4,17 +4,17 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import { addressQuota } from "../../contract/quota.ts";
 import type { Admission, Caller } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { addressQuota } from "../address-quota.ts";
 
 const PROCESSES = 4;
 
-async function untilAlone(processes: readonly TestProcess[], alone: boolean): Promise<void> {
+async function untilFallback(processes: readonly TestProcess[], isActive: boolean): Promise<void> {
   for (const { limiter } of processes) {
     await eventually(
       async () => limiter.isInFallback,
-      (is) => is === alone,
+      (isInFallback) => isInFallback === isActive,
     );
   }
 }
@@ -29,7 +29,7 @@ function nextCaller() {
 
 /** Waits until each process knows of all others. */
 async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
-  await untilAlone(processes, false);
+  await untilFallback(processes, false);
   await eventually(
     async () => processes.every(({ share }) => share.processes === PROCESSES),
     (isSo) => isSo,
@@ -82,7 +82,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       await begin();
       const first = await send(processes[0] as TestProcess, 10);
       expect(first.every(({ limit }) => limit === caller.perMinute)).toBe(true);
-      await untilAlone(processes, true);
+      await untilFallback(processes, true);
       nextCaller();
       const answers = (await Promise.all(processes.map((process) => send(process, 60)))).flat();
       expect(admitted(answers)).toBe(caller.perMinute);
@@ -93,7 +93,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
         expect(retryAfter > 0).toBe(verdict === "limited");
       }
       await end();
-      await untilAlone(processes, false);
+      await untilFallback(processes, false);
       nextCaller();
       const again = (await Promise.all(processes.map((process) => send(process, 60)))).flat();
       expect(admitted(again)).toBeLessThanOrEqual(2 * caller.perMinute); // on a busy machine, one may fall back again
@@ -108,7 +108,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     expect(admitted(await sendAll(10))).toBe(40);
     for (const { limiter } of processes) expect((await limiter.peek(who)).minute.used).toBe(40);
     await server.kill();
-    await untilAlone(processes, true);
+    await untilFallback(processes, true);
     for (const { limiter } of processes) {
       expect((await limiter.peek(who)).minute).toMatchObject({ limit: 100, used: 85, remaining: 15 });
       expect(await limiter.admitSeparately(who, "plan")).toMatchObject({ limit: 100, remaining: 15 });
@@ -116,7 +116,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     expect(admitted(await sendAll(60))).toBe(60);
     for (const { limiter } of processes) expect((await limiter.peek(who)).minute.remaining).toBe(0);
     await server.restart();
-    await untilAlone(processes, false);
+    await untilFallback(processes, false);
   });
 
   test("GET /key shows the figures that requests are then admitted by", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       if (used > 0) await process.limiter.peek(who);
     }
     await server.kill();
-    await untilAlone(processes, true);
+    await untilFallback(processes, true);
     for (const who of callers) {
       const shown = await process.limiter.peek(who);
       const { minute, day } = shown;
@@ -168,7 +168,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       expect([after.strikes, after.strikesForBan]).toEqual([0, shown.strikesForBan]);
     }
     await server.restart();
-    await untilAlone(processes, false);
+    await untilFallback(processes, false);
   });
 
   test("the clock of a sandbox continues from its last advance", async () => {
@@ -178,28 +178,28 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await Promise.all(Array.from({ length: 101 }, async () => process.limiter.admit(who)));
     await process.limiter.setClockOffset(who, 60_000);
     await server.kill();
-    await untilAlone(processes, true);
+    await untilFallback(processes, true);
     expect((await process.limiter.admit(who)).verdict).toBe("admitted");
     await server.restart();
-    await untilAlone(processes, false);
+    await untilFallback(processes, false);
   });
 
   test("a ban that this process knows stays", async () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });
-    await untilAlone(processes, false);
+    await untilFallback(processes, false);
     await process.limiter.peek(who);
     const ban = `0 0 0 ${Date.now() + 50_000} 1`;
     await server.command("HSET", "faults:{acc_banned}:test", "key_banned", ban);
     expect(await process.limiter.admit(who)).toMatchObject({ verdict: "banned" });
     await server.kill();
-    await untilAlone(processes, true);
+    await untilFallback(processes, true);
     const told = await process.limiter.admit(who);
     expect(told).toMatchObject({ verdict: "banned", limit: 3, remaining: 0 });
     expect(Math.abs(((await process.limiter.peek(who)).banEnds ?? 0) - told.reset)).toBeLessThanOrEqual(1);
     expect(told.retryAfter).toBeGreaterThan(40);
     await server.restart();
-    await untilAlone(processes, false);
+    await untilFallback(processes, false);
   });
 
   test.each(faults.slice(0, 2))(
@@ -212,13 +212,13 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       for (let count = 0; count < 4; count++) await other.limiter.admit(who);
       await begin();
       expect(await advance()).toBeInstanceOf(StorageUnavailable); // before the limiter notices the fault
-      await untilAlone(processes, true);
+      await untilFallback(processes, true);
       expect(await advance()).toBeInstanceOf(StorageUnavailable);
       const forgotten = await process.limiter.forget("acc_1").catch((error: unknown) => error);
       expect(forgotten).toBeInstanceOf(StorageUnavailable);
       await end();
       await eventually(advance, (refused) => refused === undefined);
-      await untilAlone(processes, false);
+      await untilFallback(processes, false);
       expect((await other.limiter.admit(who)).verdict).toBe("admitted");
     },
   );
@@ -233,7 +233,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       ...limitOf(addressQuota),
     });
     await server.restart();
-    await untilAlone([late], false);
+    await untilFallback([late], false);
     await late.close();
   });
 });
