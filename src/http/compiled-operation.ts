@@ -54,13 +54,13 @@ export function compileOperation(
   const { operation } = bound;
   const { deprecation } = operation;
   const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, targets) : "";
-  const headers = new Headers({ ...sharedHeaders, ...(deprecation ? deprecationHeaders(deprecation) : {}) });
-  if (link !== "") headers.set("Link", link);
-  if (operation.response.status !== 204) headers.set("Content-Type", responseType(operation));
   const pages = compilePageLinks(operation, targets.base);
-  const failureHeaders = new Headers(headers);
-  if (operation.response.stream) for (const [name, value] of Object.entries(streamHeaders)) headers.set(name, value);
-  failureHeaders.set("Content-Type", "application/json");
+  const ofAll = { ...sharedHeaders, ...(deprecation ? { ...deprecationHeaders(deprecation), Link: link } : {}) };
+  const ofSuccess = {
+    ...ofAll,
+    ...(operation.response.status === 204 ? {} : { "Content-Type": responseType(operation) }),
+    ...(operation.response.stream ? streamHeaders : {}),
+  };
   return {
     ...bound,
     fillPath: compilePath(operation.path),
@@ -72,8 +72,8 @@ export function compileOperation(
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
-    successHeaders: new SuccessHeaders(headers),
-    failureHeaders,
+    successHeaders: new SuccessHeaders(new Headers(ofSuccess)),
+    failureHeaders: new Headers({ ...ofAll, "Content-Type": "application/json" }),
   };
 }
 
