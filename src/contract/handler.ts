@@ -47,8 +47,8 @@ export interface Resource<O extends Operation = Operation> {
   readonly shop?: number;
 }
 
-/** The success of a paged operation. A handler that returns the same object again saves rendering it. */
-export interface Listing<O extends Operation = Operation> {
+/** The success of a paged operation. If a handler returns the same object again, it is not rendered again. */
+export interface Page<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
   /** The position of the page's last item; absent on the last page. */
   readonly next?: Position<O> | undefined;
@@ -61,9 +61,9 @@ export interface Streamed<O extends Operation = Operation> {
 
 /** The result of a handler on success. */
 export type Success<O extends Operation = Operation> = Operation extends O
-  ? Resource | Listing | Streamed
+  ? Resource | Page | Streamed
   : O["paged"] extends object
-    ? Listing<O>
+    ? Page<O>
     : O["response"] extends { stream: object }
       ? Streamed<O>
       : Resource<O>;

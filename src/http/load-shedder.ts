@@ -86,7 +86,9 @@ export class LoadShedder {
   /** Since when more than `maxInFlight` requests have been in flight without a break. */
   #overLimitSince: number | undefined;
   #isOverloaded = false;
+  /** The number of excess requests that could be refused; one of `refuseOneIn` is. */
   #candidates = 0;
+  /** The number of refused requests whose `Retry-After` was chosen. */
   #refused = 0;
 
   constructor(clock: Clock, limits: LoadLimits = loadLimits, onChange: (isOverloaded: boolean) => void = () => {}) {
@@ -107,8 +109,9 @@ export class LoadShedder {
   }
 
   /**
-   * Counts a request that begins at `now` (of `performance.now`). Returns true if there are too many. Requests that wait
-   * for the store count against writes only, because reads do not wait for writes.
+   * Counts a request that begins at `now` (of `performance.now`). Returns true for an excess request, which is one more
+   * than the service accepts. Requests that wait for the store count against writes only, because reads do not wait for
+   * writes.
    */
   begin(now: number, isWrite: boolean): boolean {
     this.#begun++;

@@ -36,7 +36,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     }
     return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
   };
-  return remembering(read);
+  return cached(read);
 }
 
 /** In a query, a `+` stands for a space: the offset of a time has lost its sign. */
@@ -46,11 +46,11 @@ function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault
 }
 
 /** Caches the latest valid results, because clients repeat few queries often. */
-function remembering(read: (query: string) => QueryResult): (query: string) => QueryResult {
+function cached(read: (query: string) => QueryResult): (query: string) => QueryResult {
   const known = new Map<string, QueryResult>();
   return (query) => {
-    const remembered = known.get(query);
-    if (remembered) return remembered;
+    const found = known.get(query);
+    if (found) return found;
     const result = read(query);
     if ("faults" in result || query.length > MAX_CACHED_LENGTH) return result;
     if (known.size >= MAX_CACHED) known.clear();

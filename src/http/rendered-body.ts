@@ -1,4 +1,4 @@
-import type { Input, Listing, Resource, Success } from "../contract/handler.ts";
+import type { Input, Page, Resource, Success } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import { hasEntityTag } from "../contract/operation-properties.ts";
 import { compileSerializer } from "../contract/serialize.ts";
@@ -38,7 +38,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
   /** By page: a cached page is rendered once, and the result is dropped with the cache entry. */
   const rendered = new WeakMap<object, RenderedBody>();
   const render: Render = (success, input) => {
-    const { items, next } = success as Listing;
+    const { items, next } = success as Page;
     const text = serialize(items);
     const toNext = next === undefined ? "" : pages.next(input, next);
     const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;

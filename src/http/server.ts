@@ -67,7 +67,7 @@ export class Server {
 
   /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
   constructor({ host, port, isShared }: ListenAt, served: (address: { host: string; port: number }) => Served) {
-    const shared = {
+    const options = {
       hostname: host,
       port,
       development: false, // otherwise errors show internals
@@ -77,7 +77,7 @@ export class Server {
       fetch: notFound,
     };
     try {
-      this.#server = Bun.serve(shared);
+      this.#server = Bun.serve(options);
     } catch (error) {
       throw new ListenError(listenReason(host, port, error), { cause: error });
     }
@@ -88,7 +88,7 @@ export class Server {
         all.onError(thrown);
         return lastResort();
       };
-      this.#server.reload({ ...shared, error, routes: this.#routes(all) });
+      this.#server.reload({ ...options, error, routes: this.#routes(all) });
     } catch (error) {
       void this.#server.stop(true);
       throw error;

@@ -51,6 +51,7 @@ export interface StartingCounts {
 export class MemoryLimiter implements Limiter {
   readonly #store: LimiterStorage;
   readonly #clock: ClockReader;
+  /** When the limiter started. */
   readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
   readonly #shops = new ShopMap<Windows>(() => new Map());

@@ -1,5 +1,5 @@
 import type { Caller } from "../../src/contract/caller.ts";
-import type { BoundOperation, Input, Listing } from "../../src/contract/handler.ts";
+import type { BoundOperation, Input, Page } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
 
@@ -86,8 +86,8 @@ export async function walkPages(
       const outcome = await serve({ ...request, after, body: undefined, caller } as unknown as Input, neverWrites);
       await page({ ...request, after });
       if ("error" in outcome) return undefined;
-      items += ((outcome as Listing).items as unknown[]).length;
-      return (outcome as Listing).next;
+      items += ((outcome as Page).items as unknown[]).length;
+      return (outcome as Page).next;
     };
     let next = await ask(undefined);
     for (let turned = 0; turned < 2 && next !== undefined; turned++) next = await ask(next);

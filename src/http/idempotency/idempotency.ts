@@ -60,6 +60,7 @@ export class Idempotency {
         "error" in outcome ? outcome : { rendered: (exchange.rendered = compiled.render(outcome, input)) },
       );
     const now = this.#clock.now();
+    /** Runs the change and stores its response, or returns the stored response, in one transaction. */
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | Success | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
       if (known) return known;

@@ -117,9 +117,9 @@ export class ValkeyLimiter implements Limiter {
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
-    if (this.#isInFallback) throw unshared();
+    if (this.#isInFallback) throw notShared();
     await this.#lastKnown.saveClockOffset(sandbox, ahead);
-    await this.#whileShared(this.#options.counts.setClockOffset(sandbox, ahead));
+    await this.#withinCallTimeout(this.#options.counts.setClockOffset(sandbox, ahead));
     this.#lastKnown.noteClockOffset(sandbox, ahead);
   }
 
@@ -129,10 +129,10 @@ export class ValkeyLimiter implements Limiter {
   }
 
   async forget(accountId: string): Promise<void> {
-    if (this.#isInFallback) throw unshared();
+    if (this.#isInFallback) throw notShared();
     await this.#fallback.forget(accountId);
     await this.#lastKnown.forget(accountId);
-    await this.#whileShared(this.#options.counts.forget(accountId));
+    await this.#withinCallTimeout(this.#options.counts.forget(accountId));
   }
 
   admitAddress(address: string): MaybePromise<Admission> {
@@ -180,16 +180,16 @@ export class ValkeyLimiter implements Limiter {
     return pending.count();
   }
 
-  /** Waits for work of the server, at most as long as requests wait for it. */
-  async #whileShared(work: Promise<void>): Promise<void> {
+  /** Waits for work of the server, at most as long as a request waits for it. Rejects with `StorageUnavailable`. */
+  async #withinCallTimeout(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const call = { questions: [], since: this.#watch.start(), giveUp: () => reject(unshared()) };
+    const call = { questions: [], since: this.#watch.start(), giveUp: () => reject(notShared()) };
     this.#calls.add(call);
     try {
       await Promise.race([work, givenUp]);
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
-      throw unshared(error);
+      throw notShared(error);
     } finally {
       this.#calls.delete(call);
     }
@@ -288,7 +288,7 @@ export class ValkeyLimiter implements Limiter {
   }
 }
 
-const unshared = (cause?: unknown) =>
+const notShared = (cause?: unknown) =>
   new StorageUnavailable("The server that counts limits for all processes is away.", { cause });
 
 function sandboxAdmission(decision: Decision, position: number): Admission {
