@@ -127,6 +127,9 @@ const deleteBans = statement<KeyRow>(
    RETURNING key_id`,
 );
 
+/** The maximum number of shops for one call of `saveWindows`. It bounds how long the transaction blocks others. */
+export const SAVE_BATCH = 250;
+
 /** The ban of a key of a shop. */
 export interface KeyBan {
   readonly keyId: string;

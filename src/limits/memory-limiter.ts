@@ -6,7 +6,7 @@ import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { correctedBan, KeyBans } from "./key-bans.ts";
-import type { KeyBan, LimitStore } from "./limits.store.ts";
+import { type KeyBan, type LimitStore, SAVE_BATCH } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
@@ -14,8 +14,6 @@ export const MAX_SHOPS = 100_000;
 const MAX_ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
-/** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
-const BATCH = 250;
 
 /** The storage of a limiter's state across restarts. */
 export type LimiterStorage = Pick<
@@ -180,8 +178,8 @@ export class MemoryLimiter implements Limiter {
     const bans = [...this.#unsavedBans.values()];
     if (bans.length > 0) await this.#saveBans(bans);
     const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
-    for (let start = 0; start < changed.length; start += BATCH) {
-      await this.#saveWindows(changed.slice(start, start + BATCH));
+    for (let start = 0; start < changed.length; start += SAVE_BATCH) {
+      await this.#saveWindows(changed.slice(start, start + SAVE_BATCH));
     }
     this.#sweep(this.#clock.now());
   }

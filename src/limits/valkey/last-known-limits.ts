@@ -4,15 +4,13 @@ import { RecentMap } from "../../storage/recent-map.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
-import type { KeyBan, LimitStore } from "../limits.store.ts";
+import { type KeyBan, type LimitStore, SAVE_BATCH } from "../limits.store.ts";
 import { noStoredLimits, type StoredLimits } from "../limits-to-restore.store.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
 /** The maximum number of shops, and of bans, that this process remembers. */
 const MAX_KNOWN = 100_000;
-/** The maximum number of shops saved in one transaction. It bounds how long one blocks others. */
-const BATCH = 250;
 
 /** The backup of counts and bans that Valkey may lose. */
 export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveClockOffset" | "saveBans" | "forget">;
@@ -164,8 +162,8 @@ export class LastKnownLimits {
   async #save(): Promise<void> {
     await this.#saveBans([...this.#unsavedBans.values()]);
     const due = [...entriesOf(this.#due)];
-    for (let start = 0; start < due.length; start += BATCH) {
-      const batch = due.slice(start, start + BATCH);
+    for (let start = 0; start < due.length; start += SAVE_BATCH) {
+      const batch = due.slice(start, start + SAVE_BATCH);
       for (const [shop] of batch) this.#due.delete(shop);
       const written = batch.map(([, known]) => ({ known, day: known.day, used: known.dayUsed }));
       try {
