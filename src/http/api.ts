@@ -70,18 +70,15 @@ export class Api {
 
   /** The response to a request that has waited too long. */
   #expire(exchange: Exchange): MaybePromise<Response> {
-    if (exchange.stage === "shedLoad") return this.#fail(exchange, refuseAtOverload(exchange, this.#services.shedder));
-    this.#services.metrics.timedOut(exchange.awaitsBody ? "body" : "store");
-    return this.#fail(
-      exchange,
-      exchange.awaitsBody
-        ? failure(requestTimeout, "The body of the request did not arrive in time.")
-        : failure(
-            storageUnavailable,
-            `The store did not respond in time.${exchange.isWrite ? " The change may still be done." : ""}`,
-            { retryAfter: LATE_RETRY },
-          ),
-    );
+    const { shedder, metrics } = this.#services;
+    if (exchange.stage === "shedLoad") return this.#fail(exchange, refuseAtOverload(exchange, shedder));
+    metrics.timedOut(exchange.awaitsBody ? "body" : "store");
+    if (exchange.awaitsBody)
+      return this.#fail(exchange, failure(requestTimeout, "The body of the request did not arrive in time."));
+    // Later stages of a late request do not run.
+    const change = exchange.isWrite && exchange.stage === "handle" ? " The change may still be done." : "";
+    const message = `The store did not respond in time.${change}`;
+    return this.#fail(exchange, failure(storageUnavailable, message, { retryAfter: LATE_RETRY }));
   }
 
   /** Runs the stages from number `from` on. Returns undefined if a stage must wait: the response is then pending. */

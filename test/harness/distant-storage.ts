@@ -10,6 +10,8 @@ export class DistantStorage implements Storage {
   readonly noticesEveryWrite = true;
   readonly readsAtOnce = false;
   readsFail = false;
+  /** Reads wait until it resolves. */
+  readsAfter: Promise<void> | undefined;
   /** How many writes succeed before all fail. */
   writesLeft = Number.POSITIVE_INFINITY;
   reads = 0;
@@ -19,12 +21,12 @@ export class DistantStorage implements Storage {
   }
 
   async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    this.#read();
+    await this.#read();
     return this.#storage.all(statement, ...parameters);
   }
 
   async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
-    this.#read();
+    await this.#read();
     return this.#storage.first(statement, ...parameters);
   }
 
@@ -66,8 +68,9 @@ export class DistantStorage implements Storage {
     return this.#storage.close();
   }
 
-  #read(): void {
+  async #read(): Promise<void> {
     this.reads++;
     if (this.readsFail) throw new StorageUnavailable("away");
+    await this.readsAfter;
   }
 }

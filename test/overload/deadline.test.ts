@@ -4,6 +4,7 @@
 // unbounded late responses, unread bodies that are never ended, no idle timeout.
 import { afterEach, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
+import { openStorage } from "../../src/app/open-storage.ts";
 import type { Handler } from "../../src/contract/handler.ts";
 import { bind } from "../../src/contract/handler.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";
@@ -11,6 +12,7 @@ import type { Host } from "../../src/domains/domain.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
@@ -117,6 +119,28 @@ describe("a store that does not respond in time", () => {
     expect(loggedRequests()).toEqual([[headers.get("x-request-id") as string, 503]]);
     const logged = service.logLines.map((line) => JSON.parse(line) as { level: string; event: string });
     expect(logged.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual([...errors]);
+  });
+
+  test("does nothing if only the key of a change was looked up", async () => {
+    const stores: DistantStorage[] = [];
+    service = await TestService.start({
+      openStore: async (...args) => {
+        const storage = new DistantStorage(await openStorage(...args));
+        stores.push(storage);
+        return storage;
+      },
+    });
+    const [storage] = stores as [DistantStorage];
+    const key = await service.newKey();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    storage.readsAfter = promise;
+    const call = service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
+    await passDeadline();
+    const { status, json } = await call;
+    expect([status, json.message]).toEqual([503, "The store did not respond in time."]);
+    resolve();
+    storage.readsAfter = undefined;
+    expect((await service.call("GET", "/pets", { key })).json).toEqual([]);
   });
 });
 
