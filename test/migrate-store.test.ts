@@ -16,6 +16,7 @@ import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { fillEmptyTables } from "./harness/fill-tables.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, programCommand, runCommand, runJson } from "./harness/program.ts";
+import { toyTable } from "./harness/toys.ts";
 import { secretKey } from "./harness/webhook-service.ts";
 
 interface ParsedResponse {
@@ -44,10 +45,10 @@ const more = `
   UPDATE sqlite_sequence SET seq = 9007199254740994 WHERE name = 'shops';
 `;
 
-/** A table that a later release may add. */
-const toys = (integer: string, end: string) =>
-  `CREATE TABLE toys (id ${integer} PRIMARY KEY, pet_id ${integer} NOT NULL, name TEXT NOT NULL,
-     kind TEXT NOT NULL CHECK (kind IN ('ball', 'rope'))) ${end};`;
+/** A table that a later release may add, besides that of the toys. */
+const visits = (integer: string, end: string) =>
+  `CREATE TABLE visits (id ${integer} PRIMARY KEY, pet_id ${integer} NOT NULL, name TEXT NOT NULL,
+     kind TEXT NOT NULL CHECK (kind IN ('bath', 'trim'))) ${end};`;
 
 describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   let server: PostgresServer;
@@ -209,8 +210,9 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test("copies a table that a later release adds", async () => {
-    const later = [...migrations, { name: "toys", sqlite: toys("INTEGER", "STRICT"), postgres: toys("BIGINT", "") }];
+  test("copies tables that a later release adds", async () => {
+    const visitTable = { name: "visits", sqlite: visits("INTEGER", "STRICT"), postgres: visits("BIGINT", "") };
+    const later = [...migrations, toyTable, visitTable];
     const database = await server.newDatabase();
     const file = join(copy(), "petstore.db");
     const filled = openDatabase(file, 1, later);
@@ -220,12 +222,13 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const target = await PostgresTarget.open(parsePostgresAddress(server.url(database)) as PostgresAddress, later);
     const emptyStore = SqliteSource.newInMemory(later);
     const options = { emptyStore, stop: new AbortController().signal, onProgress: () => {} };
-    expect((await copyStore(source, target, options)).tables).toMatchObject({ toys: 1 });
+    expect((await copyStore(source, target, options)).tables).toMatchObject({ toys: 1, visits: 1 });
     for (const store of [source, target, emptyStore]) store.close();
     const large = 9_007_199_254_740_994n;
     const name = '"Ñandú" \\ 🐕 1';
-    expect(await server.run("SELECT * FROM toys", database)).toEqual([
-      { id: large, pet_id: large, name, kind: "ball" },
+    expect(await server.run("SELECT * FROM toys", database)).toEqual([{ id: large, name }]);
+    expect(await server.run("SELECT * FROM visits", database)).toEqual([
+      { id: large, pet_id: large, name, kind: "bath" },
     ]);
   });
 

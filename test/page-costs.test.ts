@@ -28,7 +28,6 @@ import { ShopSummaries } from "../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../src/domains/webhooks/deliveries/delivery-retention.store.ts";
 import { WaitingAttempts } from "../src/domains/webhooks/deliveries/waiting-attempts.store.ts";
 import { EndpointStore } from "../src/domains/webhooks/endpoints/endpoints.store.ts";
-import type { Migration } from "../src/storage/migrations/migration.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { pageOf } from "../src/storage/page.ts";
 import { SCAN_LIMIT } from "../src/storage/page-query.ts";
@@ -50,6 +49,7 @@ import {
 } from "./harness/page-costs.ts";
 import { postgresMissing } from "./harness/postgres-server.ts";
 import { readsIn } from "./harness/sql-in-source.ts";
+import { toys, toyTable } from "./harness/toys.ts";
 
 // All of one kind come first, then all of another; the rarest are the last.
 const rows = `
@@ -91,12 +91,7 @@ const rows = `
     FROM generate_series(1, ${ROWS}) AS i;
 `;
 
-/** A table and a list that a later release may add. */
-const toys: Migration = {
-  name: "toys",
-  sqlite: "CREATE TABLE toys (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;",
-  postgres: "CREATE TABLE toys (id BIGINT PRIMARY KEY, name TEXT NOT NULL);",
-};
+/** A list of the table of `toys`, which a later release may add. */
 interface ToyRow extends Row {
   id: bigint;
   name: string;
@@ -232,7 +227,7 @@ function isExpensiveOnSqlite(sql: string, plan: string): boolean {
 describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks that a page needs are read for", () => {
   let costs: PageCosts;
   beforeAll(async () => {
-    costs = await PageCosts.open([...migrations, toys], rows);
+    costs = await PageCosts.open([...migrations, toyTable], rows);
   });
   afterAll(() => costs.remove());
 
@@ -276,11 +271,12 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
     expect(plans.filter(([sql, plan]) => isExpensiveOnSqlite(sql, plan))).toEqual([]);
   });
 
-  test.each([
-    ["by an index", "WHERE id > $1 ORDER BY id LIMIT $2", []],
-    ["without one", "WHERE id > $1 ORDER BY name, id LIMIT $2", [expect.anything()]],
-  ])("control: a list without an entry here is reported if it is read %s", async (_, condition, found) => {
-    const page = newStatement<ToyRow>(`SELECT id, name FROM toys ${condition}`);
+  test("every page of a domain without an entry here", async () => {
+    expect(await costs.expensivePagesOf("listToys", [...domains, toys])).toEqual([]);
+  });
+
+  test("control: a list that is read without an index is reported", async () => {
+    const page = newStatement<ToyRow>("SELECT id, name FROM toys WHERE id > $1 ORDER BY name, id LIMIT $2");
     const handlers = (store: Storage): Handlers<readonly [typeof listToys]> => ({
       listToys: async ({ query: { limit }, after = 0n }) =>
         pageOf(await store.all(page, after, limit + 1), limit, toToy, ({ id }) => id),
@@ -290,7 +286,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
       operations: [listToys],
       open: ({ storage }) => bind([listToys], handlers(storage)),
     };
-    expect((await costs.expensivePagesOf("listToys", [domain])).slice(0, 1)).toEqual(found);
+    expect(await costs.expensivePagesOf("listToys", [domain])).not.toBeEmpty();
   });
 
   test("queries whose plan is the same for all values", async () => {
