@@ -25,6 +25,8 @@ export interface CheckedResponse {
 export class DocumentCheck {
   static readonly #known = new Map<string, DocumentCheck>();
   readonly #document: Json;
+  /** The path items, each with a pattern of the paths that it matches. The first match counts. */
+  readonly #paths: readonly (readonly [pattern: RegExp, item: Json])[];
   /** The tests of the document check that the schemas themselves are valid. */
   readonly #ajv = new Ajv2020({
     strict: false,
@@ -46,6 +48,10 @@ export class DocumentCheck {
 
   private constructor(document: Json) {
     this.#document = document;
+    // A path without parameters has priority over one whose parameter would match it (OpenAPI 3.1, "Path Templating Matching").
+    this.#paths = Object.entries(this.#document["paths"] as Record<string, Json>)
+      .toSorted(([one], [other]) => +one.includes("{") - +other.includes("{"))
+      .map(([template, item]) => [new RegExp(`^${template.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`), item]);
     const schemas = close(structuredClone((this.#document["components"] as Json)["schemas"]));
     this.#ajv.addSchema({ $id: "document", components: { schemas } });
   }
@@ -137,14 +143,8 @@ export class DocumentCheck {
   }
 
   #operation({ method, path }: CheckedResponse): Json | undefined {
-    const paths = this.#document["paths"] as Record<string, Json>;
-    // A path without parameters has priority over one whose parameter would match it (OpenAPI 3.1, "Path Templating Matching").
-    const templates = Object.entries(paths).toSorted(([one], [other]) => +one.includes("{") - +other.includes("{"));
-    for (const [template, item] of templates) {
-      const pattern = new RegExp(`^${template.replaceAll(/\{[^}]*\}/g, "[^/]+")}$`);
-      if (pattern.test(path)) return item[(method === "HEAD" ? "GET" : method).toLowerCase()] as Json | undefined;
-    }
-    return undefined;
+    const [, item] = this.#paths.find(([pattern]) => pattern.test(path)) ?? [];
+    return item?.[(method === "HEAD" ? "GET" : method).toLowerCase()] as Json | undefined;
   }
 
   #resolve(part: Json): Json {
