@@ -19,6 +19,11 @@ export async function buildExecutable(): Promise<string> {
   return folder;
 }
 
+/** An executable: the one of this run of the tests, or a new one. */
+export async function anyExecutable(): Promise<string> {
+  return process.env["TEST_PROGRAM"] ?? join(await buildExecutable(), "petstore");
+}
+
 /** The executable run in its folder, without a setting for its store. */
 export function inFolder(folder: string, ...words: string[]): string[] {
   return ["env", "-C", folder, "-u", "PETSTORE_DATA_DIR", "./petstore", ...words];
