@@ -1,7 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 /** Debian's Chromium. Its package without windows is preferred, because tests take a quarter less CPU time with it. */
 const [shell, whole] = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"] as const;
@@ -10,10 +8,26 @@ const executablePath = existsSync(shell) ? shell : whole;
 /** Without a browser, tests of pages are skipped. */
 export const hasBrowser = existsSync(executablePath);
 
+/** The process of all browsers that are open now, because starting one takes a second of CPU time. */
+let shared: { readonly browser: Promise<Browser>; users: number } | undefined;
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
 /** A browser with an empty profile. Records the requests and errors of its pages. */
 export class TestBrowser {
   readonly #context: BrowserContext;
-  readonly #profile: string;
   /** Addresses of all requests so far. */
   readonly requests: string[] = [];
   /** Errors and warnings that pages reported so far. */
@@ -21,19 +35,9 @@ export class TestBrowser {
 
   /** `script` runs in each page before those of the page. */
   static async start(viewport = { width: 1280, height: 900 }, script = ""): Promise<TestBrowser> {
-    const profile = mkdtempSync(join(tmpdir(), "petstore-browser-"));
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath,
-      viewport,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    shared ??= { browser: launch(), users: 0 };
+    shared.users++;
+    const context = await (await shared.browser).newContext({ viewport });
     // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
     context.setDefaultTimeout(100_000);
     // The browser does not write every violation of a policy to its console.
@@ -42,12 +46,11 @@ export class TestBrowser {
          console.error(\`\${event.effectiveDirective} forbids \${event.blockedURI}: \${event.sample}\`))`,
     );
     await context.addInitScript(script);
-    return new TestBrowser(context, profile);
+    return new TestBrowser(context);
   }
 
-  private constructor(context: BrowserContext, profile: string) {
+  private constructor(context: BrowserContext) {
     this.#context = context;
-    this.#profile = profile;
   }
 
   /** Opens an address in a new page. */
@@ -61,8 +64,12 @@ export class TestBrowser {
     return page;
   }
 
+  /** The process ends with its last browser. */
   async stop(): Promise<void> {
     await this.#context.close();
-    rmSync(this.#profile, { recursive: true, force: true });
+    if (!shared || --shared.users > 0) return;
+    const { browser } = shared;
+    shared = undefined;
+    await (await browser).close();
   }
 }
