@@ -6,6 +6,8 @@ import { join } from "node:path";
 /** The length of the pieces that are looked for. Any 23 characters of a secret in a row hold a whole one. */
 const PIECE = 16;
 const STEP = 8;
+/** A hash has 22 bits and moves by 5 with each character, so it depends on the last 5 ASCII characters. */
+const [BEGINNING, MASK] = [5, 2 ** 22 - 1];
 /** Files are searched in parts of this many bytes, each beginning with the end of the one before. */
 const PART = 8 * 1024 * 1024;
 const OVERLAP = 256;
@@ -27,7 +29,7 @@ export interface Findings {
 export function searchEvidence(folder: string): Findings {
   const keyFile = join(folder, "keys");
   const keys = existsSync(keyFile) ? readFileSync(keyFile, "utf8").split("\n").filter(Boolean) : [];
-  const pieces = new Set(keys.flatMap(piecesOf));
+  const pieces = new Pieces(keys.flatMap(piecesOf));
   const leaks: string[] = [];
   let bytes = 0;
   for (const name of readdirSync(folder).filter((one) => one !== "keys")) {
@@ -35,7 +37,7 @@ export function searchEvidence(folder: string): Findings {
     for (const part of partsOf(join(folder, name), name.startsWith("process-"))) {
       bytes += part.length;
       const text = name.startsWith("process-") ? withoutShownKeys(part) : part;
-      places.push(...findPieces(text, pieces), ...findPaths(name === "responses" ? text : ordinaryLines(text)));
+      places.push(...pieces.find(text), ...findPaths(name === "responses" ? text : ordinaryLines(text)));
     }
     leaks.push(...places.slice(0, MAX_REPORTED).map((place) => `${name}: ${place}`));
   }
@@ -84,16 +86,41 @@ function withoutShownKeys(text: string): string {
     .replace(/(\nOpen the console, signed in:\n\n {2}\S+#key=)psk_[a-z]+_\w{38}\b/, "$1");
 }
 
-function findPieces(text: string, pieces: ReadonlySet<string>): string[] {
-  const places: string[] = [];
-  for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z+/_-]{16,}/g)) {
-    for (let start = 0; start + PIECE <= run.length; start++) {
-      if (!pieces.has(run.slice(start, start + PIECE))) continue;
-      places.push(excerpt(text, index + start));
-      break;
+/** Pieces to look for. */
+class Pieces {
+  readonly #pieces: ReadonlySet<string>;
+  /** 1 for each hash of the beginning of a piece. Most places have another, so nothing is cut out there. */
+  readonly #beginnings = new Uint8Array(MASK + 1);
+
+  constructor(pieces: readonly string[]) {
+    this.#pieces = new Set(pieces);
+    for (const piece of pieces) {
+      let hash = 0;
+      for (let at = 0; at < BEGINNING; at++) hash = nextHash(hash, piece.charCodeAt(at));
+      this.#beginnings[hash] = 1;
     }
   }
-  return places;
+
+  /** The places in a text that hold a piece. */
+  find(text: string): string[] {
+    const places: string[] = [];
+    for (const { 0: run, index } of text.matchAll(/[0-9A-Za-z+/_-]{16,}/g)) {
+      let hash = 0;
+      for (let at = 0; at <= run.length - PIECE + BEGINNING - 1; at++) {
+        hash = nextHash(hash, run.charCodeAt(at));
+        const start = at - BEGINNING + 1;
+        if (this.#beginnings[hash] === 0 || start < 0 || !this.#pieces.has(run.slice(start, start + PIECE))) continue;
+        places.push(excerpt(text, index + start));
+        break;
+      }
+    }
+    return places;
+  }
+}
+
+/** The hash of the last characters before and with this one, as many as `BEGINNING` says. */
+function nextHash(hash: number, character: number): number {
+  return ((hash << 5) ^ character) & MASK;
 }
 
 /** The lines of a log that everybody may see who sees logs: no stacks of errors, no settings. */
