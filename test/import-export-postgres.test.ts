@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { programCommand, runCommand, runJson } from "./harness/program.ts";
+import { eventually, programCommand, runCommand, runJson } from "./harness/program.ts";
 
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `{"name":"Pet ${from + index}","categoryId":1}\n`).join("");
@@ -32,7 +32,10 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
   /** Resolves when a table has more than this many bytes, staged rows and uncommitted ones included. */
   async function untilLarge(table: string, bytes: number): Promise<void> {
     const size = `SELECT coalesce(sum(pg_relation_size(oid)), 0) AS figure FROM pg_class WHERE relname = '${table}'`;
-    while ((await figure(size)) <= bytes);
+    await eventually(
+      () => figure(size),
+      (found) => found > bytes,
+    );
   }
   const start = (words: readonly string[], stdin: "pipe" | "ignore" = "ignore") =>
     Bun.spawn([...programCommand, ...words], {
@@ -82,7 +85,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
   test("an import in parts reports its progress, and resumes there", async () => {
     const file = newFile(lines(0, 60_000));
     const child = start(["import", file, "--resumable"]);
-    while ((await count()) === 0);
+    await eventually(count, (found) => found > 0);
     await server.stop("at once");
     const [status, said] = await endOf(child);
     await server.start();

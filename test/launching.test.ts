@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newDataDir, npmStart, Program } from "./harness/program.ts";
+import { eventually, newDataDir, npmStart, Program } from "./harness/program.ts";
 import { environment } from "./torture/keys.ts";
 
 const launcher = join(import.meta.dir, "../scripts/run.mjs");
@@ -53,5 +53,5 @@ test("SIGTERM to npm stops the service gracefully, despite a shell in between", 
       () => false,
       () => true,
     );
-  while (!(await isGone()));
+  await eventually(isGone, Boolean);
 });

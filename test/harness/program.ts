@@ -127,14 +127,18 @@ export class Program {
   }
 }
 
-/** The pause before the next try, in milliseconds. It leaves the processor to what the test waits for. */
-const PAUSE = 2;
+/** The shortest and the longest pause before the next try, in milliseconds. */
+const [SHORTEST_PAUSE, LONGEST_PAUSE] = [2, 100];
 
-/** Repeats a call until its result is the expected one, and returns it. */
+/**
+ * Repeats a call until its result is the expected one, and returns it. Each pause takes as long as the call, to leave the
+ * processor to what the test waits for.
+ */
 export async function eventually<T>(call: () => Promise<T>, isExpected: (result: T) => boolean): Promise<T> {
   for (;;) {
+    const start = performance.now();
     const result = await call();
     if (isExpected(result)) return result;
-    await Bun.sleep(PAUSE);
+    await Bun.sleep(Math.min(Math.max(SHORTEST_PAUSE, performance.now() - start), LONGEST_PAUSE));
   }
 }

@@ -3,6 +3,7 @@
 // of expiry.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 const MINUTE = 60_000;
@@ -52,7 +53,7 @@ const placeForNewPet = async () => (await place({ petId: await addPet("available
 const statusOfPet = async (id: number) => (await service.call("GET", `/pets/${id}`, { key })).json.status;
 /** Asks until the answer is as expected; the test ends by its timeout otherwise. */
 async function until(isMet: () => Promise<boolean>): Promise<void> {
-  while (!(await isMet()));
+  await eventually(isMet, Boolean);
 }
 
 describe("placeStoreOrder", () => {

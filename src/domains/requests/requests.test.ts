@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { newDataDir, Program } from "../../../test/harness/program.ts";
+import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
 import { type Call, TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
@@ -55,7 +55,10 @@ const countOf = async (id: string) =>
   (await service.store.rows(`SELECT 1 FROM request_records WHERE id = '${id}'`)).length;
 
 async function untilRecorded(id: string): Promise<void> {
-  while ((await countOf(id)) === 0) await new Promise(setImmediate);
+  await eventually(
+    () => countOf(id),
+    (count) => count > 0,
+  );
 }
 
 const animal = { name: "Ida", categoryId: 7 };
@@ -387,6 +390,9 @@ test("records are deleted after seven days", async () => {
   await untilRecorded(requestIdOf(later));
   expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).status).toBe(200);
   service.clock.advance(2 * SECOND + 60_000);
-  while ((await countOf(requestIdOf(reply))) > 0) await new Promise(setImmediate);
+  await eventually(
+    () => countOf(requestIdOf(reply)),
+    (count) => count === 0,
+  );
   expect((await send(shop, "GET", `/requests/${requestIdOf(later)}`)).status).toBe(200);
 });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { stopwatch } from "../../../test/harness/cpu-time.ts";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
@@ -391,7 +392,10 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     ]);
     for (const round of [1, 2]) {
       const sleeping = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT ${round} %'`;
-      while ((await server.run(sleeping)).length === 0);
+      await eventually(
+        () => server.run(sleeping),
+        ({ length }) => length > 0,
+      );
       await server.run(`UPDATE categories SET name = '${round}'`, database);
     }
     const [{ status }] = await written;
