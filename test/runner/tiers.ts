@@ -89,15 +89,15 @@ export function tiersOf(file: string): readonly Tier[] {
  */
 export const slowest = [
   "test/hostile/hostile.test.ts",
+  "test/deployment/readme-several-machines.test.ts",
   "test/reference-page.test.ts",
+  "test/page-costs.test.ts",
   "test/workers/supervising.test.ts",
   "src/storage/postgres/postgres-faults.test.ts",
   "test/workers/hanging.test.ts",
   "test/console/webhooks.test.ts",
   "src/domains/idempotency/idempotency.test.ts",
   "test/accounts.test.ts",
-  "test/page-costs.test.ts",
-  "test/new-domain.test.ts",
   "src/domains/usage/usage.test.ts",
   "test/every-operation.test.ts",
   "src/domains/pets/pets.import.test.ts",
@@ -106,6 +106,7 @@ export const slowest = [
   "src/domains/events/events.test.ts",
   "test/simulation.test.ts",
   "test/docs.test.ts",
+  "test/contributing.test.ts",
 ];
 
 /** What Bun reads as the time that each file takes, in milliseconds: it starts the files with the longest first. */
