@@ -6,8 +6,6 @@ export interface Fault {
   readonly options?: Options;
   readonly begin: (testbed: Testbed, notice: number) => void | Promise<void>;
   readonly end?: (testbed: Testbed) => void | Promise<void>;
-  /** Why requests may be admitted beyond the limit; without it, none may be. */
-  readonly mayAdmitMore?: string;
 }
 
 /** Milliseconds that each direction takes longer with 100 ms of latency. */
@@ -34,7 +32,6 @@ export const faults: readonly Fault[] = [
     name: "One machine with the service cannot reach Valkey",
     begin: ({ services: [first], limitsAddress }) => first?.cutFrom(limitsAddress),
     end: ({ services: [first] }) => first?.heal(),
-    mayAdmitMore: "it counts alone, and may admit its third of what was left",
   },
   {
     name: "No machine with the service can reach Valkey",
@@ -44,7 +41,6 @@ export const faults: readonly Fault[] = [
     end: ({ services }) => {
       for (const host of services) host.heal();
     },
-    mayAdmitMore: "what each counted alone is not added afterwards",
   },
   {
     name: "The primary cannot reach its standby",
@@ -59,7 +55,6 @@ export const faults: readonly Fault[] = [
       await Bun.sleep(notice);
       await testbed.promoteReplica();
     },
-    mayAdmitMore: "what each counted alone is not added afterwards",
   },
   {
     name: "The proxy is killed, and started again",
@@ -80,7 +75,6 @@ export const faults: readonly Fault[] = [
     options: { relay: "limits" },
     begin: ({ relay }) => void (relay && (relay.delay = HALF)),
     end: ({ relay }) => void (relay && (relay.delay = 0)),
-    mayAdmitMore: "what each counted alone is not added afterwards",
   },
   {
     name: "The clock of one machine is an hour ahead",
