@@ -1,5 +1,5 @@
-# No Docker engine was at hand where this was written: it has not been built. deploy/README.md says what was tried instead.
-# The images are pinned by their tags. Pin them by digest (`@sha256:…`), which could not be looked up there either.
+# It has not been built, because there was no Docker engine. deploy/README.md says what was tested instead.
+# The images are pinned by their tags. Pin them by digest (`@sha256:…`).
 
 FROM node:20.20.2-bookworm-slim AS build
 WORKDIR /petstore
@@ -20,7 +20,7 @@ RUN mkdir data
 FROM gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /petstore/dist/petstore /usr/local/bin/petstore
 COPY --from=build --chown=65532:65532 /petstore/data /data
-# All that it writes, files of an import that wait too, goes there: the rest may be read-only.
+# The service writes only there, imports too: all else may be read-only.
 ENV PETSTORE_HOST=0.0.0.0 PETSTORE_DATA_DIR=/data SQLITE_TMPDIR=/data
 WORKDIR /data
 VOLUME /data

@@ -82,7 +82,7 @@ const ifNoneMatch: Json = {
   in: "header",
   description:
     "The `ETag` of an earlier response, several of them separated by commas, or `*`. If it still applies, the " +
-    "response is 304 without a body (RFC 9110, section 13.1.2). It costs quota all the same.",
+    "response is 304 without a body (RFC 9110, section 13.1.2). It still costs quota.",
   example: ENTITY_TAG,
   schema: entityTags,
 };
@@ -90,7 +90,7 @@ const ifNoneMatch: Json = {
 const lastEventId: Json = {
   name: LAST_EVENT_ID,
   in: "header",
-  description: "The `id` of the last event that the client has got. The stream continues after it.",
+  description: "The `id` of the last event that the client has received. The stream continues after it.",
   example: 41,
   schema: { type: "integer", format: "int64", minimum: 0 },
 };
@@ -99,8 +99,8 @@ const ifMatchParameter: Json = {
   name: "If-Match",
   in: "header",
   description:
-    "The `ETag` of the resource as the client knows it, several of them separated by commas, or `*`. If it has " +
-    "another one by now, nothing is changed (RFC 9110, section 13.1.1).",
+    "The `ETag` of the resource when the client read it, several of them separated by commas, or `*`. If the resource " +
+    "has changed since, nothing is done (RFC 9110, section 13.1.1).",
   examples: {
     "Any version": { value: "*" },
     "The version that was read": { value: ENTITY_TAG },

@@ -135,7 +135,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     errorTable(catalogue),
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
       `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}). ` +
-      "So each error can be tried.",
+      "Use it to test how your program handles each error.",
     "## Integers",
     "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
   ].join("\n\n");

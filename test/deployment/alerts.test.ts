@@ -108,7 +108,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 12,
     labels: { job: "petstore", severity: "info" },
-    summary: "3 keys were banned within 15 minutes, because they went on after a 429.",
+    summary: "3 keys were banned within 15 minutes, because they kept sending after a 429.",
   },
   PetstoreInvalidKeys: {
     series: { [of("petstore_invalid_keys_total")]: "0x10 0+120x30" },
@@ -150,7 +150,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 20,
     labels: { job: "petstore", severity: "warning" },
-    summary: "Events wait 2m 0s for their first attempt to be sent to webhook endpoints.",
+    summary: "Events wait 2m 0s until they are first sent to webhook endpoints.",
   },
   PetstoreSecretKeyMissing: {
     series: { [of("petstore_webhook_endpoints_without_key")]: "0x10 3x30" },

@@ -38,15 +38,16 @@ const description = {
   example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
-    "createPet, by the same rules. All of it is checked first, and the first 50 faults are listed. Animals get new ids.\n" +
-    "The command does not know the settings of a running service. If it requires categories to exist, set\n" +
-    "--strict-categories.",
+    "createPet, by the same rules. The whole file is checked first, and the first 50 faults are listed. Animals get\n" +
+    "new ids, except with --ids keep. If the running service refuses unknown categories, add --strict-categories: the\n" +
+    "command does not know its settings.",
   args: ["FILE"],
   options: {
     ...formatOption,
     ...shopOptions,
     ids: {
-      meaning: "For a file with ids: keep them, if the shop has not assigned larger ones, or assign new ones.",
+      meaning:
+        "Required for a file with ids: keep those larger than any that the shop has assigned, or assign new ones.",
       value: idRules.join("|"),
     },
     "strict-categories": {

@@ -4,7 +4,13 @@ import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { chosenShop, shopOptions } from "../shops/shop-option.ts";
 import { readFilters } from "./read-filters.ts";
-import { MAX_RECORDS, RETENTION_DAYS, type RequestRecord, statusClasses } from "./requests.operations.ts";
+import {
+  MAX_PER_SECOND,
+  MAX_RECORDS,
+  RETENTION_DAYS,
+  type RequestRecord,
+  statusClasses,
+} from "./requests.operations.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
 import { toRequestRecord } from "./to-request-record.ts";
@@ -19,7 +25,7 @@ const explain: Command = {
     withStore(context, async (storage) => {
       const found = await new RequestStore(storage).find(id);
       if (!found) {
-        const reason = `Only changes and failures of the last ${RETENTION_DAYS} days are recorded, and few of one key in a second.`;
+        const reason = `Only changes and failures of the last ${RETENTION_DAYS} days are recorded, at most ${MAX_PER_SECOND} per key and second.`;
         throw new CommandFailed("request_not_found", `There is no record of a request ${id}. ${reason}`);
       }
       const shown = toRequestRecord(found);
