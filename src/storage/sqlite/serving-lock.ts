@@ -37,7 +37,9 @@ export class ServingLock {
     makeFolder(folder);
     this.#lock = new Database(join(folder, "petstore.lock"), { create: true });
     try {
-      this.#lock.run("BEGIN EXCLUSIVE"); // never committed, so the file stays empty
+      // Never committed, so the file stays empty. Not EXCLUSIVE, which also waits for those that only look: of several
+      // processes that start at the same moment, each could then refuse the other.
+      this.#lock.run("BEGIN IMMEDIATE");
     } catch (error) {
       this.#lock.close();
       throw sqliteCode(error).startsWith("SQLITE_BUSY") ? new StoreServed(readNote(this.#note)) : error;
