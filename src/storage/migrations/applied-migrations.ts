@@ -2,7 +2,10 @@ import { CryptoHasher } from "bun";
 import { StorageUnusable } from "../errors.ts";
 import type { Migration } from "./migration.ts";
 
-/** The table of the migrations that were applied to a store, by their digests. Each engine creates it. */
+/**
+ * The table of the migrations that were applied to a store, by their digests. Each engine creates it. Its name and its
+ * column `step` cannot change: every store has them.
+ */
 export const MIGRATIONS_TABLE = "petstore_steps";
 
 /** Identifies a migration in a store. It changes with any statement of the migration. */

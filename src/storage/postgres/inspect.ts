@@ -5,7 +5,7 @@ import { type NewestSecrets, readStoreState, type StoreState } from "../store-st
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { cannotOpen } from "./errors.ts";
-import { schemaState } from "./schema.ts";
+import { schemaVersion } from "./schema.ts";
 
 /** How long a statement may take, in milliseconds. */
 const DEADLINE = 5_000;
@@ -24,7 +24,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
   let connection: Connection | undefined;
   try {
     connection = await Connection.open({ address, deadline: DEADLINE });
-    const schema = await schemaState(connection, shown, migrations);
+    const schema = await schemaVersion(connection, shown, migrations);
     if (schema === undefined) return undefined;
     const read = (sql: string) => (connection as Connection).run({ sql });
     const [[environment], [last]] = [await read(readStoreState.environment), await read(readStoreState.lastChange)];

@@ -18,7 +18,7 @@ const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
 const countTables: Statement = {
   sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_leader') AS ours,
-          count(*) FILTER (WHERE tablename = '${MIGRATIONS_TABLE}') AS steps
+          count(*) FILTER (WHERE tablename = '${MIGRATIONS_TABLE}') AS applied
         FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
 };
 const readApplied: Statement = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
@@ -54,14 +54,14 @@ export interface SchemaOptions {
  */
 export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
   const { shown, create, migrations = allMigrations } = options;
-  const state = await schemaState(connection, shown, migrations);
-  if (state === migrations.length) return;
-  if (state === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);
+  const found = await schemaVersion(connection, shown, migrations);
+  if (found === migrations.length) return;
+  if (found === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);
   await connection.run(begin);
   try {
     await connection.run(limitWait, [String(LOCK_DEADLINE)]);
     await connection.run(lock, [LOCK]);
-    const version = await schemaState(connection, shown, migrations);
+    const version = await schemaVersion(connection, shown, migrations); // again: another process may have migrated it
     if (version === undefined) await connection.runScript(createOwnTables);
     for (const [index, migration] of migrations.entries()) {
       if (index < (version ?? 0)) continue;
@@ -79,7 +79,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
 }
 
 /** The number of migrations that the schema has taken; undefined if there is no schema. */
-export async function schemaState(
+export async function schemaVersion(
   connection: Connection,
   shown: string,
   migrations: readonly Migration[],
@@ -91,10 +91,10 @@ export async function schemaState(
       `${shown} has tables of another program: give the store a database or a schema of its own.`,
     );
   }
-  if (found?.["steps"] === 0n) throw unreleasedSchema(shown);
-  const steps = await connection.run(readApplied);
+  if (found?.["applied"] === 0n) throw unreleasedSchema(shown);
+  const applied = await connection.run(readApplied);
   return versionOf(
-    steps.map(({ digest }) => String(digest)),
+    applied.map(({ digest }) => String(digest)),
     migrations,
     shown,
   );

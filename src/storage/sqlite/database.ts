@@ -200,9 +200,9 @@ export function schemaVersion(database: Database, file: string, migrations: read
   if (version === 0) return 0;
   if (!database.query("SELECT 1 FROM sqlite_schema WHERE name = ?1").get(MIGRATIONS_TABLE))
     throw unreleasedSchema(file);
-  const steps = database.query<{ digest: string }, []>(`SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step`).all();
+  const applied = database.query<{ digest: string }, []>(`SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step`).all();
   return versionOf(
-    steps.map(({ digest }) => digest),
+    applied.map(({ digest }) => digest),
     migrations,
     file,
   );

@@ -36,10 +36,10 @@ const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const begin: Statement = { sql: "BEGIN" };
 const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
 const end: Statement = { sql: "COMMIT" };
-const dataVersion: Statement = { sql: "PRAGMA data_version" };
-const schemaVersion: Statement = { sql: "PRAGMA user_version" };
+const readDataVersion: Statement = { sql: "PRAGMA data_version" };
+const readSchemaVersion: Statement = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
-const rewriteMark: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
+const writeNothing: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
 
 /**
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
@@ -180,7 +180,7 @@ export class SqliteStorage implements Storage {
   }
 
   async probe(): Promise<void> {
-    await this.write(() => all(rewriteMark));
+    await this.write(() => all(writeNothing));
   }
 
   async close(): Promise<void> {
@@ -246,7 +246,7 @@ export class SqliteStorage implements Storage {
   #noticeOtherProcesses(): void {
     const version = this.#readDataVersion();
     if (version === this.#dataVersion) return;
-    const schema = Number(this.#connection.first(schemaVersion, [])?.["user_version"]);
+    const schema = Number(this.#connection.first(readSchemaVersion, [])?.["user_version"]);
     if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
     for (const listener of this.#listeners) listener();
@@ -254,7 +254,7 @@ export class SqliteStorage implements Storage {
 
   /** A number that changes when another connection changes the store. */
   #readDataVersion(): unknown {
-    return this.#connection.first(dataVersion, [])?.["data_version"];
+    return this.#connection.first(readDataVersion, [])?.["data_version"];
   }
 
   /** Converts an error for the caller. Ends all work if continuing would risk data. */
