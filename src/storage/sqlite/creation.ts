@@ -5,11 +5,11 @@ import { StorageUnusable } from "../errors.ts";
 import { makeFolder, sync } from "./disk.ts";
 
 /**
- * Creates a store in `file`, and its folder, unless it exists. `contents` returns its bytes. The file gets its name only
+ * Creates a store in `file`, and its folder, unless it exists. `bytes` returns its content. The file gets its name only
  * when it is complete and on disk, so a crash leaves no partial store. If several processes create it at once, one
  * succeeds and the others use its file. Throws `StorageUnusable`, or file system errors.
  */
-export function createStore(file: string, contents: () => Uint8Array): void {
+export function createStore(file: string, bytes: () => Uint8Array): void {
   if (existsSync(file)) return;
   makeFolder(dirname(file));
   const log = `${file}-wal`;
@@ -23,7 +23,7 @@ export function createStore(file: string, contents: () => Uint8Array): void {
   // The name has no process id, because processes in two containers can have the same one.
   const unfinished = `${file}.unfinished-${randomUUID()}`;
   try {
-    writeFileSync(unfinished, contents());
+    writeFileSync(unfinished, bytes());
     sync(unfinished);
     link(unfinished, file);
     sync(dirname(file));
@@ -46,12 +46,12 @@ function link(from: string, to: string): void {
 }
 
 /** Throws `StorageUnusable` if the file exists but is empty. SQLite would treat it as a new database. */
-export function requireContents(file: string): void {
+export function requireNotEmpty(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() && found.size === 0) throw emptyStore(file);
+  if (found?.isFile() && found.size === 0) throw emptyFile(file);
 }
 
-export function emptyStore(file: string): StorageUnusable {
+export function emptyFile(file: string): StorageUnusable {
   return new StorageUnusable(
     `${file} is empty. No release leaves an empty store: its content is lost, or it was never a store. Put a backup in ` +
       `its place. To start with a new store, move it elsewhere, with ${file}-wal and ${file}-shm if they are there.`,

@@ -5,7 +5,7 @@ import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migr
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import { accessFault } from "./access.ts";
-import { createStore, emptyStore, requireContents } from "./creation.ts";
+import { createStore, emptyFile, requireNotEmpty } from "./creation.ts";
 import { requireNotMoved } from "./moved-mark.ts";
 import { describeShops } from "./statistics.ts";
 
@@ -28,7 +28,7 @@ export function openDatabase(
   busyTimeout: number,
   migrations: readonly Migration[] = allMigrations,
 ): Database {
-  return open(file, { busyTimeout, create: () => contentsOfNew(migrations) }, prepareForWork(file, migrations));
+  return open(file, { busyTimeout, create: () => bytesOfNewStore(migrations) }, prepareForWork(file, migrations));
 }
 
 /** A new store in memory. */
@@ -38,14 +38,14 @@ export function newDatabase(migrations: readonly Migration[] = allMigrations): D
   return database;
 }
 
-function contentsOfNew(migrations: readonly Migration[]): Uint8Array {
+function bytesOfNewStore(migrations: readonly Migration[]): Uint8Array {
   const database = newDatabase(migrations);
   try {
-    const contents = database.serialize();
+    const bytes = database.serialize();
     // The "file format version numbers" of SQLite's database header: 2 means WAL mode. Processes that open the new file
     // at the same time then need no exclusive lock to switch the mode.
-    contents.set([2, 2], 18);
-    return contents;
+    bytes.set([2, 2], 18);
+    return bytes;
   } finally {
     database.close();
   }
@@ -87,7 +87,7 @@ export function requireNotInUse(file: string): void {
   try {
     if (existsSync(file)) open(file, { busyTimeout: 0, isExclusive: true }, lockOnce).close();
   } catch (error) {
-    if (sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw storeInUse(file, error);
+    if (isBusy((error as Error).cause)) throw storeInUse(file, error);
   }
 }
 
@@ -120,7 +120,7 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
   try {
     requireNotMoved(file);
     if (create) createStore(file, create);
-    requireContents(file);
+    requireNotEmpty(file);
     database = new Database(file, { create: false, readwrite: true, strict: true, safeIntegers: true });
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`); // first, because any other statement can hit a lock
     if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the first access, or it takes no lock
@@ -132,9 +132,8 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
   } catch (error) {
     database?.close();
     if (error instanceof StorageUnusable) throw error;
-    const isBusy = sqliteCode(error).startsWith("SQLITE_BUSY");
     const reason = `The store at ${file} cannot be opened: ${(error as Error).message}.`;
-    throw new StorageUnusable((isBusy ? undefined : accessFault(file)) ?? reason, { cause: error });
+    throw new StorageUnusable((isBusy(error) ? undefined : accessFault(file)) ?? reason, { cause: error });
   }
 }
 
@@ -147,6 +146,11 @@ export function asStorageError(error: unknown): unknown {
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && error.name === "SQLiteError" ? (error as { code?: unknown }).code : "";
   return typeof code === "string" ? code : "";
+}
+
+/** True for SQLite's error about a lock that another connection holds. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error).startsWith("SQLITE_BUSY");
 }
 
 function readNumber(database: Database, sql: string): number {
@@ -163,7 +167,7 @@ function requireRecentSqlite(database: Database): void {
 }
 
 export function requireOwnFile(database: Database, file: string): void {
-  if (readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0) throw emptyStore(file);
+  if (readNumber(database, "SELECT count(*) FROM sqlite_schema") === 0) throw emptyFile(file);
   if (readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new StorageUnusable(`${file} is a database of another program.`);
   }

@@ -3,7 +3,7 @@ import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { Connection } from "./connection.ts";
-import { sqliteCode } from "./database.ts";
+import { isBusy } from "./database.ts";
 import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
@@ -123,7 +123,7 @@ export class GroupCommit {
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
-      if (sqliteCode(error).startsWith("SQLITE_BUSY")) return this.#waitForLock(error, started);
+      if (isBusy(error)) return this.#waitForLock(error, started);
       refuse(members, report(error));
       return this.#leave(members);
     }

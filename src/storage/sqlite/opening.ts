@@ -1,5 +1,5 @@
 import { type StorageObserver, silentObserver } from "../storage.ts";
-import { sqliteCode } from "./database.ts";
+import { isBusy } from "./database.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 /** How long to wait for another process that opens, migrates or locks the store, in milliseconds. */
@@ -20,13 +20,9 @@ export async function openWhenUnlocked(
     try {
       return new SqliteStorage(file, observer);
     } catch (error) {
-      if (!isLocked(error) || stop?.aborted || performance.now() > deadline) throw error;
+      if (!isBusy((error as Error).cause) || stop?.aborted || performance.now() > deadline) throw error;
       if (!isWaiting) observer.postponed("open_store", error as Error);
     }
     await Bun.sleep(RETRY);
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY");
 }

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sqliteCode } from "./database.ts";
+import { isBusy } from "./database.ts";
 import { makeFolder } from "./disk.ts";
 
 /** The process that serves a store. */
@@ -42,7 +42,7 @@ export class ServingLock {
       this.#lock.run("BEGIN IMMEDIATE");
     } catch (error) {
       this.#lock.close();
-      throw sqliteCode(error).startsWith("SQLITE_BUSY") ? new StoreServed(readNote(this.#note)) : error;
+      throw isBusy(error) ? new StoreServed(readNote(this.#note)) : error;
     }
     this.announce({ pid: process.pid });
   }

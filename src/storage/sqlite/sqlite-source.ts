@@ -5,7 +5,7 @@ import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
-import { newDatabase, openExclusive, sqliteCode, storeInUse } from "./database.ts";
+import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
 /** Tables that are not copied: the target fills them itself, by triggers and migrations. */
@@ -36,7 +36,7 @@ export class SqliteSource implements SourceStore {
     try {
       return new SqliteSource(file, openExclusive(file, migrations));
     } catch (error) {
-      if (!sqliteCode((error as Error).cause).startsWith("SQLITE_BUSY")) throw error;
+      if (!isBusy((error as Error).cause)) throw error;
       throw storeInUse(file, error);
     }
   }
