@@ -22,9 +22,15 @@ export class Connection {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
-  /** The rows one by one. The statement stays open, and its snapshot stays fixed, until the last row is read. */
-  iterate(statement: Statement, parameters: readonly SqlParameter[]): IterableIterator<Row> {
-    return this.#prepare(statement).iterate(...parameters);
+  /** The rows in batches. The statement stays open, and its snapshot stays fixed, until the last row is read. */
+  *batches(statement: Statement, parameters: readonly SqlParameter[], size: number): Generator<Row[]> {
+    let batch: Row[] = [];
+    for (const row of this.#prepare(statement).iterate(...parameters)) {
+      if (batch.push(row) < size) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
   }
 
   run(statement: Statement): void {

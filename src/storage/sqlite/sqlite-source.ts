@@ -65,14 +65,7 @@ export class SqliteSource implements SourceStore {
   }
 
   async *rows({ name, columns }: Table): AsyncGenerator<Row[]> {
-    let batch: Row[] = [];
-    const sql = `SELECT ${columnList(columns)} FROM ${name}`;
-    for (const row of this.#connection.iterate({ sql }, [])) {
-      if (batch.push(row) < BATCH) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
+    yield* this.#connection.batches({ sql: `SELECT ${columnList(columns)} FROM ${name}` }, [], BATCH);
   }
 
   lastId({ name }: Table): bigint {

@@ -16,13 +16,7 @@ export async function* streamRows<R extends Row>(
 ): AsyncGenerator<R[]> {
   const connection = new Connection(openWithoutMigrating(file));
   try {
-    let batch: R[] = [];
-    for (const row of connection.iterate(statement, parameters)) {
-      if (batch.push(row as R) < BATCH) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
+    yield* connection.batches(statement, parameters, BATCH) as Generator<R[]>;
   } catch (error) {
     throw asStorageError(error);
   } finally {
