@@ -36,34 +36,30 @@ export class Checkpoints {
   /** Call it after each commit, outside a transaction. */
   committed(): void {
     if (this.#isDue || performance.now() < this.#notBefore) return;
-    const { log = 0n } = this.#run(measure) ?? {};
+    const { log = 0n } = this.#query(measure) ?? {};
     if (Number(log) < LONG) return;
     this.#isDue = true;
-    setImmediate(() => this.#checkpoint()); // answer clients that wait for the commit first
+    setImmediate(() => this.run()); // answer clients that wait for the commit first
   }
 
-  /** Runs a checkpoint now, even while other processes write. */
-  runNow(): void {
-    this.#checkpoint();
+  /** Runs a checkpoint, even while other processes write. What they still read is copied by a later one. */
+  run(): void {
+    this.#isDue = false;
+    if (this.#isStopped) return;
+    const { log, checkpointed } = this.#query(copy) ?? {};
+    if (log === undefined || log !== checkpointed) this.#notBefore = performance.now() + PAUSE;
   }
 
   /** Copies the whole log into the database file and empties it. Returns false if another process uses the log. */
   truncate(): boolean {
-    return !this.#isStopped && Number(this.#run(copyAll)?.["busy"]) === 0;
+    return !this.#isStopped && Number(this.#query(copyAll)?.["busy"]) === 0;
   }
 
   stop(): void {
     this.#isStopped = true;
   }
 
-  #checkpoint(): void {
-    this.#isDue = false;
-    if (this.#isStopped) return;
-    const { log, checkpointed } = this.#run(copy) ?? {};
-    if (log === undefined || log !== checkpointed) this.#notBefore = performance.now() + PAUSE;
-  }
-
-  #run(statement: Statement) {
+  #query(statement: Statement) {
     const { connection, prepare, failed } = this.#options;
     try {
       prepare();

@@ -134,7 +134,7 @@ export class SqliteStorage implements Storage {
       prepare: this.#endRead,
       all: (statement, ...parameters) => this.all(statement, ...parameters),
       write: (body) => this.write(body),
-      checkpoint: () => this.#checkpoints.runNow(),
+      checkpoint: () => this.#checkpoints.run(),
       report: (error) => this.#report(error),
     });
   }
