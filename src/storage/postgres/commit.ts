@@ -4,8 +4,11 @@ import type { Connection } from "./connection.ts";
 import { endsConnection, isReported } from "./errors.ts";
 
 export const begin: Statement = { sql: "BEGIN" };
-/** For transactions that begin with a lock: see `lockStatement`. */
-export const beginLocking: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+/**
+ * For transactions that begin with a lock (see `lockStatement`): after the wait for it, they see the changes of its
+ * previous holder.
+ */
+export const beginReadCommitted: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 export const commit: Statement = { sql: "COMMIT" };
 export const rollback: Statement = { sql: "ROLLBACK" };
 

@@ -6,23 +6,19 @@ import { asStorageError, endsConnection, endsNewConnection } from "./errors.ts";
 /** The time between two connection attempts, in milliseconds. In between, work fails immediately. */
 const PAUSE = 50;
 
-export interface SlotObserver {
-  /** Connecting failed for the first time since the last success. */
-  lost(error: Error): void;
-}
-
 /** A slot for one connection, which is opened on first use, and again after it is lost. */
 export class ConnectionSlot {
   readonly #options: ConnectionOptions;
-  readonly #observer: SlotObserver;
+  readonly #onLost: (error: Error) => void;
   #connection: Connection | undefined;
   #opening: Promise<Connection> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isClosed = false;
 
-  constructor(options: ConnectionOptions, observer: SlotObserver) {
+  /** `onLost` is called when connecting fails for the first time since the last success. */
+  constructor(options: ConnectionOptions, onLost: (error: Error) => void) {
     this.#options = options;
-    this.#observer = observer;
+    this.#onLost = onLost;
   }
 
   /** The connection. Rejects with `StorageUnavailable` if connecting fails. */
@@ -69,7 +65,7 @@ export class ConnectionSlot {
       return connection;
     } catch (error) {
       const reported = asStorageError(error);
-      if (!this.#failure) this.#observer.lost(reported as Error);
+      if (!this.#failure) this.#onLost(reported as Error);
       this.#failure = { error: reported, at: performance.now() };
       throw reported;
     }

@@ -32,7 +32,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
     stop?.addEventListener("abort", end);
     try {
       connection = await Connection.open({ address, deadline: SCHEMA_DEADLINE });
-      await prepareSchema(connection, { shown, create, ...(migrations ? { migrations } : {}) });
+      await prepareSchema(connection, { shown, create, migrations });
       return new PostgresStorage(address, await keyChangesOf(connection), observer);
     } catch (error) {
       if (error instanceof StorageUnusable) throw error;

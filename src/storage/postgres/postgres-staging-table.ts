@@ -43,7 +43,7 @@ export class PostgresStagingTable implements StagingTable {
   private constructor(table: StagingTableDefinition, options: PostgresStagingTableOptions) {
     const { connection, committed } = options;
     this.#options = options;
-    this.#transactions = new Transactions({ slots: [slotOf(connection)], committed, leastAttempts: MIN_ATTEMPTS });
+    this.#transactions = new Transactions({ slots: [slotOf(connection)], committed, minAttempts: MIN_ATTEMPTS });
     this.#columns = Object.keys(table.columns);
     const names = this.#columns.join(", ");
     // One parameter for all rows, so that the statement does not depend on their number.

@@ -75,10 +75,7 @@ export class PostgresStorage implements Storage {
     this.#keyChanges = keyChanges;
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
-      new ConnectionSlot(
-        { address, deadline, ...kind },
-        { lost: (error) => observer.postponed("reach_database", error) },
-      );
+      new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
     const [group, appends] = [newSlot(SHORT), newSlot(SHORT, { isLocking: true })];
     const writers = Array.from({ length: WRITERS }, () => newSlot(LONG));
     this.#readers = Array.from({ length: READERS }, () => newSlot(SHORT, { isReader: true }));

@@ -6,7 +6,7 @@ import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { Row, Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
-import { commit } from "./commit.ts";
+import { beginReadCommitted, commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
 import { asStorageError, cannotOpen, endsConnection } from "./errors.ts";
 import { prepareSchema } from "./schema.ts";
@@ -29,7 +29,6 @@ interface ColumnRow extends Row {
   sequence: string | null;
 }
 
-const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const readColumns: Statement<ColumnRow> = {
   sql: `SELECT table_name::text, column_name::text, data_type::text,
           CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence
@@ -55,8 +54,8 @@ export class PostgresTarget implements TargetStore {
     let connection: Connection | undefined;
     try {
       connection = await Connection.open({ address, deadline: DEADLINE, idle: DEADLINE });
-      await prepareSchema(connection, { shown, create: true, ...(migrations ? { migrations } : {}) });
-      await connection.run(begin);
+      await prepareSchema(connection, { shown, create: true, migrations });
+      await connection.run(beginReadCommitted);
       const columns = (await connection.run(readColumns)) as unknown as ColumnRow[];
       const store = new PostgresTarget(shown, connection, columns);
       const names = store.tables().map(({ name }) => name);

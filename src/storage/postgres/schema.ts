@@ -3,7 +3,7 @@ import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migr
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
-import { commit, rollback } from "./commit.ts";
+import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
@@ -12,8 +12,6 @@ const LOCK_DEADLINE = 60_000;
 /** The advisory lock for schema changes: "PETS" in ASCII. */
 const LOCK = 0x50455453;
 
-// READ COMMITTED: after waiting for the lock, this process sees the changes of the previous holder.
-const begin: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
 const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
 const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
 const countTables: Statement = {
@@ -45,7 +43,7 @@ export interface SchemaOptions {
   readonly shown: string;
   /** False if the store must exist. */
   readonly create: boolean;
-  readonly migrations?: readonly Migration[];
+  readonly migrations?: readonly Migration[] | undefined;
 }
 
 /**
@@ -57,7 +55,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
   const found = await schemaVersion(connection, shown, migrations);
   if (found === migrations.length) return;
   if (found === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);
-  await connection.run(begin);
+  await connection.run(beginReadCommitted);
   try {
     await connection.run(limitWait, [String(LOCK_DEADLINE)]);
     await connection.run(lock, [LOCK]);

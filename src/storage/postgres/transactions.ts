@@ -4,7 +4,7 @@ import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
-import { begin, beginLocking, commitAfter, rollback } from "./commit.ts";
+import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict, postgresCode, READ_ONLY } from "./errors.ts";
@@ -20,8 +20,8 @@ export type TransactionSlot = Pick<ConnectionSlot, "get" | "failed">;
 export interface TransactionsOptions {
   readonly slots: readonly TransactionSlot[];
   readonly committed: StorageObserver["committed"];
-  /** The number of attempts that a transaction with conflicts may make even after the deadline. */
-  readonly leastAttempts?: number;
+  /** The number of attempts that a transaction with conflicts may make in any case, even after the deadline. */
+  readonly minAttempts?: number;
 }
 
 /**
@@ -31,17 +31,17 @@ export interface TransactionsOptions {
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
-  readonly #leastAttempts: number;
+  readonly #minAttempts: number;
   readonly #free: TransactionSlot[];
   readonly #waiting: ((slot: TransactionSlot) => void)[] = [];
   readonly #running = new Set<Promise<unknown>>();
   /** Settles when the retries that wait now have ended. */
   #retries: Promise<unknown> = Promise.resolve();
 
-  constructor({ slots, committed, leastAttempts = 1 }: TransactionsOptions) {
+  constructor({ slots, committed, minAttempts = 1 }: TransactionsOptions) {
     this.#free = [...slots];
     this.#committed = committed;
-    this.#leastAttempts = leastAttempts;
+    this.#minAttempts = minAttempts;
   }
 
   /** Runs a transaction. Rejects with the error of its body or of the driver. */
@@ -72,7 +72,7 @@ export class Transactions {
       try {
         return await this.#attempt(body, deadline);
       } catch (error) {
-        const isLate = performance.now() > deadline && (attempt >= this.#leastAttempts || !isConflict(error));
+        const isLate = performance.now() > deadline && (attempt >= this.#minAttempts || !isConflict(error));
         if (!mayRunAgain(error) || isLate) throw error;
       }
       await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), MAX_PAUSE));
@@ -116,7 +116,7 @@ export class Transactions {
     const run = new TransactionRun(body);
     if (!run.step) return run.finish();
     let hasCommitted = false;
-    const begun = connection.run(run.step.statement.locks ? beginLocking : begin);
+    const begun = connection.run(run.step.statement.locks ? beginReadCommitted : begin);
     begun.catch(() => {}); // the following statements fail too
     try {
       for (let step: Step | undefined = run.step; step; step = run.step) {
