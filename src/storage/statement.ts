@@ -4,6 +4,15 @@ export type SqlValue = string | bigint | null;
 export type SqlParameter = SqlValue | number;
 export type Row = Record<string, SqlValue>;
 
+/** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, asText);
+}
+
+function asText(_name: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
 /**
  * A SQL statement that all engines understand. Parameters are written `$1`, `$2`, …, appear in this order, and are
  * passed by position.

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Row } from "../statement.ts";
+import { exactJson, type Row } from "../statement.ts";
 
 /** Keeps the sum of digests within 128 bits. */
 const MODULUS = 1n << 128n;
@@ -12,7 +12,7 @@ export class Checksum {
   add(rows: readonly Row[]): void {
     for (const row of rows) {
       const digest = createHash("sha256")
-        .update(JSON.stringify(Object.values(row), asText))
+        .update(exactJson(Object.values(row)))
         .digest("hex");
       this.#sum = (this.#sum + BigInt(`0x${digest.slice(0, 32)}`)) % MODULUS;
     }
@@ -22,9 +22,4 @@ export class Checksum {
   equals(other: Checksum): boolean {
     return this.rows === other.rows && this.#sum === other.#sum;
   }
-}
-
-/** A replacer for `JSON.stringify`: writes 64-bit integers as exact strings. */
-export function asText(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
 }

@@ -1,10 +1,9 @@
-import { asText } from "../copy-store/checksum.ts";
 import type { TargetStore } from "../copy-store/copy-store.ts";
 import { BATCH, columnList, type Table } from "../copy-store/source-store.ts";
 import { CommitUnknown } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import type { Row, Statement } from "../statement.ts";
+import { exactJson, type Row, type Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
@@ -106,7 +105,7 @@ export class PostgresTarget implements TargetStore {
   }
 
   async add(table: Table, rows: readonly Row[]): Promise<void> {
-    await this.#run(this.#insertInto(table), [JSON.stringify(rows, asText)]);
+    await this.#run(this.#insertInto(table), [exactJson(rows)]);
   }
 
   async setLastId(table: Table, id: bigint): Promise<void> {
