@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { backupsIn } from "../../app/backup-folder.ts";
 import { inspectStore, placeOf } from "../../app/open-storage.ts";
 import { type Config, isProduction } from "../../config.ts";
@@ -9,6 +9,7 @@ import type { webhookSettings } from "../../domains/webhooks/webhooks.settings.t
 import { FileError } from "../../files/new-file.ts";
 import type { Values } from "../../settings/setting.ts";
 import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
+import { nearestFolder } from "../../storage/sqlite/disk.ts";
 import type { StoreState } from "../../storage/store-state.ts";
 import { counted } from "../../terminal/progress.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
@@ -89,7 +90,7 @@ export function checkDisk({ database, dataDir, backups }: Config): Finding[] {
 }
 
 function folderFinding(folder: string): Finding {
-  const there = existingPart(folder);
+  const there = nearestFolder(folder);
   if (!statSync(there).isDirectory()) return failed("disk", `${there} is not a folder.`, "Set another folder.");
   try {
     accessSync(there, constants.W_OK);
@@ -102,11 +103,6 @@ function folderFinding(folder: string): Finding {
   if (room < NO_ROOM) return failed("disk", message, "Free space now: writes fail when the disk is full.");
   if (room < LITTLE_ROOM) return warning("disk", message, "Free space, or move the folder to a larger disk.");
   return ok("disk", message);
-}
-
-/** The folder, or the nearest one above it that exists. */
-function existingPart(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : existingPart(dirname(folder));
 }
 
 /** Checks the age of the newest backup of an embedded store. */

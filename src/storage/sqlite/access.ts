@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { nearestFolder } from "./disk.ts";
 
 /** Explains why this process has no access to the files of a store, and how to fix it. Undefined if access is fine. */
 export function accessFault(file: string): string | undefined {
@@ -24,16 +25,6 @@ export function accessFault(file: string): string | undefined {
     );
   }
   return undefined;
-}
-
-/** The folder, or the nearest one above it that this process can see. */
-function nearestFolder(folder: string): string {
-  try {
-    statSync(folder);
-    return folder;
-  } catch {
-    return folder === dirname(folder) ? folder : nearestFolder(dirname(folder));
-  }
 }
 
 function denial(path: string, mode: number): string | undefined {

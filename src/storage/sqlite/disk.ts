@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** Syncs a file, or the entries of a folder, to disk. */
@@ -9,6 +9,11 @@ export function sync(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The folder, or the nearest one above it that exists and that this process can see. */
+export function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
 
 /**
