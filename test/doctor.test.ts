@@ -5,7 +5,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../src/cli/doctor/finding.ts";
-import { readStoreState } from "../src/storage/store-state.ts";
+import { stateQueries } from "../src/storage/store-state.ts";
 import { freePort } from "./harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
@@ -202,7 +202,7 @@ describe("petstore doctor", () => {
     await service.call("POST", "/sandbox/fast-forward", { key, body: { seconds: 86_400 } });
     service.clock.advance(60_000);
     expect((await service.call("POST", "/sandbox/reset", { key, body: { animals: "none" } })).status).toBe(200);
-    const [row] = (await service.store.rows(readStoreState.lastChange)) as { last_change: bigint }[];
+    const [row] = (await service.store.rows(stateQueries.lastChange)) as { last_change: bigint }[];
     expect(Number(row?.last_change)).toBe(service.clock.now());
     await service.stop();
   });

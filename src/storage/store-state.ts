@@ -22,8 +22,8 @@ export interface NewestSecrets extends Row {
   readonly endpoints: bigint;
 }
 
-/** Queries for all engines. The schema of the store must not be newer than this release. */
-export const readStoreState = {
+/** The queries that read it, for all engines. The schema of the store must not be newer than this release. */
+export const stateQueries = {
   environment: "SELECT environment FROM store_environment",
   // The row of a deleted shop has real time and keeps the offset that its clock had.
   lastChange: `SELECT COALESCE(MAX(CASE WHEN account_id IS NULL THEN last_at ELSE last_at - ahead END), 0) AS last_change

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
-import { type NewestSecrets, readStoreState, type StoreState } from "../store-state.ts";
+import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { cannotOpen } from "./errors.ts";
@@ -27,7 +27,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
     const schema = await schemaVersion(connection, shown, migrations);
     if (schema === undefined) return undefined;
     const read = (sql: string) => (connection as Connection).run({ sql });
-    const [[environment], [last]] = [await read(readStoreState.environment), await read(readStoreState.lastChange)];
+    const [[environment], [last]] = [await read(stateQueries.environment), await read(stateQueries.lastChange)];
     const [server] = await connection.run(readServer);
     return {
       engine: `PostgreSQL ${server?.["version"]}`,
@@ -36,7 +36,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
       belongsToProduction: environment && environment["environment"] === "production",
       lastChange: Number(last?.["last_change"] ?? 0),
       serverTime: Number(server?.["now"]),
-      newestSecrets: (await read(readStoreState.newestSecrets)) as unknown as NewestSecrets[],
+      newestSecrets: (await read(stateQueries.newestSecrets)) as unknown as NewestSecrets[],
     };
   } catch (error) {
     throw error instanceof StorageUnavailable ? error : cannotOpen(shown, error);

@@ -1,5 +1,5 @@
 import { migrations } from "../migrations.ts";
-import { type NewestSecrets, readStoreState, type StoreState } from "../store-state.ts";
+import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
 
 /** Reads the state of the store in a file. A service may use the store at the same time. Throws `StorageUnusable`. */
@@ -8,15 +8,15 @@ export function inspectSqlite(file: string): StoreState {
   try {
     const read = (sql: string) => database.query<Record<string, string | bigint>, []>(sql).get();
     const schema = schemaVersion(database, file, migrations);
-    const environment = read(readStoreState.environment)?.["environment"];
+    const environment = read(stateQueries.environment)?.["environment"];
     return {
       engine: `SQLite ${read("SELECT sqlite_version() AS version")?.["version"]}`,
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment === undefined ? undefined : environment === "production",
-      lastChange: Number(read(readStoreState.lastChange)?.["last_change"] ?? 0),
+      lastChange: Number(read(stateQueries.lastChange)?.["last_change"] ?? 0),
       serverTime: undefined,
-      newestSecrets: database.query<NewestSecrets, []>(readStoreState.newestSecrets).all(),
+      newestSecrets: database.query<NewestSecrets, []>(stateQueries.newestSecrets).all(),
     };
   } finally {
     database.close();

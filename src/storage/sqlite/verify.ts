@@ -2,7 +2,7 @@ import { constants, Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
-import { readStoreState } from "../store-state.ts";
+import { stateQueries } from "../store-state.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
 
 /** The contents of a verified store. */
@@ -39,7 +39,7 @@ export function verifySqlite(file: string): Contents {
     if (faults.length > 0) throw new StorageUnusable(`${file} is damaged: ${faults[0]}.`);
     const tables = column(database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
     const rows = tables.map((name) => [name, Number(column(database as Database, `SELECT count(*) FROM ${name}`)[0])]);
-    const [environment] = column(database, readStoreState.environment);
+    const [environment] = column(database, stateQueries.environment);
     return {
       schema,
       rows: Object.fromEntries(rows) as Record<string, number>,

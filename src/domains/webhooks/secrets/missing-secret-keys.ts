@@ -1,5 +1,5 @@
 import { statement } from "../../../storage/statement.ts";
-import { type NewestSecrets, readStoreState } from "../../../storage/store-state.ts";
+import { type NewestSecrets, stateQueries } from "../../../storage/store-state.ts";
 import type { Host } from "../../domain.ts";
 import { endpointsWithoutKey } from "./endpoint-secrets.ts";
 import type { SecretKeys } from "./secret-keys.ts";
@@ -7,7 +7,7 @@ import type { SecretKeys } from "./secret-keys.ts";
 /** Milliseconds between two checks. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;
 
-const newestSecrets = statement<NewestSecrets>(readStoreState.newestSecrets);
+const newestSecrets = statement<NewestSecrets>(stateQueries.newestSecrets);
 
 /** Finds whether this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
 export class MissingSecretKeys {
