@@ -15,13 +15,13 @@ const FLUSH_AFTER = 20;
 /** How long a process that is about to exit waits for the thread that writes its last lines, in milliseconds. */
 const CLOSE_TIMEOUT = 100;
 /** The maximum number of buffered characters. Further lines are dropped and counted. */
-const MAX_WAITING = 4 * 1024 * 1024;
+const MAX_BUFFERED = 4 * 1024 * 1024;
 
 /** A continuing failure is logged at once, then once per this interval, in milliseconds. */
 const REMINDER = 10_000;
 
 /** A continuing failure: how often it has happened since its last line, and its last cause. */
-interface Ongoing {
+interface Continuing {
   readonly event: EventName;
   times: number;
   cause: unknown;
@@ -59,17 +59,20 @@ export interface RequestLine {
 
 /** A log of JSON lines. It never waits for its reader, and never contains a key. */
 export class Log {
+  /** True if the level includes the lines of requests. */
+  readonly takesRequests: boolean;
   readonly #sink: LogSink;
   readonly #threshold: number;
   readonly #fields: Fields;
-  /** The end of the line of a request: the fields of every line. */
+  /** What ends the line of a request: the fields of every line, as JSON. */
   readonly #requestEnd: string;
-  #waiting = "";
+  #buffered = "";
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
   #dropped = 0;
-  readonly #ongoing = new Map<string, Ongoing>();
+  readonly #continuing = new Map<string, Continuing>();
   #reminder: Timer | undefined;
+  /** The time of the last line, in unix milliseconds and as text. */
   #timeOf = 0;
   #timeText = "";
 
@@ -79,6 +82,7 @@ export class Log {
     this.#fields = fields;
     this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
     this.#threshold = logLevels.indexOf(level);
+    this.takesRequests = this.#takes("request");
   }
 
   debug<E extends EventAt<"debug">>(event: E, ...[fields]: FieldArguments<E>): void {
@@ -105,24 +109,19 @@ export class Log {
   failing<E extends EventAt<"error">>(event: E, cause: unknown, ...[fields]: FieldArguments<E>): void {
     const { per } = eventOf(event);
     const series = per === undefined ? event : `${event} ${fields?.[per]}`;
-    const ongoing = this.#ongoing.get(series);
-    if (ongoing) {
-      ongoing.times++;
-      ongoing.cause = cause;
-      ongoing.fields = fields ?? {};
+    const continuing = this.#continuing.get(series);
+    if (continuing) {
+      continuing.times++;
+      continuing.cause = cause;
+      continuing.fields = fields ?? {};
       return;
     }
     this.#failure(event, cause, fields);
-    this.#ongoing.set(series, { event, times: 0, cause, fields: fields ?? {} });
+    this.#continuing.set(series, { event, times: 0, cause, fields: fields ?? {} });
     this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
   }
 
-  /** True if the level includes the lines of requests. */
-  get takesRequests(): boolean {
-    return this.#threshold <= 1;
-  }
-
-  /** Logs a served request, at level `info`. Written without a serializer because every request passes here. */
+  /** Logs a served request. Composes most of the line without a serializer, because every request passes here. */
   request(line: RequestLine): void {
     if (!this.takesRequests) return;
     const { id, clientRequestId, operation, method, status, code, duration, account, key } = line;
@@ -161,10 +160,10 @@ export class Log {
   }
 
   #remind(): void {
-    for (const [series, ongoing] of this.#ongoing) {
-      if (ongoing.times === 0) this.#ongoing.delete(series);
-      else this.#failure(ongoing.event, ongoing.cause, ongoing.fields, ongoing.times);
-      ongoing.times = 0;
+    for (const [series, continuing] of this.#continuing) {
+      if (continuing.times === 0) this.#continuing.delete(series);
+      else this.#failure(continuing.event, continuing.cause, continuing.fields, continuing.times);
+      continuing.times = 0;
     }
   }
 
@@ -184,7 +183,11 @@ export class Log {
   }
 
   #event(event: EventName, fields: Fields = {}, more: Fields = {}): void {
-    if (logLevels.indexOf(eventOf(event).level) >= this.#threshold) this.#append(this.#line(event, fields, more));
+    if (this.#takes(event)) this.#append(this.#line(event, fields, more));
+  }
+
+  #takes(event: EventName): boolean {
+    return logLevels.indexOf(eventOf(event).level) >= this.#threshold;
   }
 
   #line(event: EventName, fields: Fields, more: Fields = {}): string {
@@ -193,11 +196,11 @@ export class Log {
   }
 
   #append(line: string): void {
-    if (this.#waiting.length > MAX_WAITING) {
+    if (this.#buffered.length > MAX_BUFFERED) {
       this.#dropped++;
       return;
     }
-    this.#waiting += line;
+    this.#buffered += line;
     this.#schedule();
   }
 
@@ -209,18 +212,18 @@ export class Log {
   }
 
   async #write(): Promise<void> {
-    if (this.#waiting !== "") await this.#sink(this.#take()).catch(() => {}); // nobody reads any more: no one to tell
+    if (this.#buffered !== "") await this.#sink(this.#take()).catch(() => {}); // nobody reads any more: no one to tell
     this.#timer = undefined;
-    if (this.#waiting !== "") this.#schedule();
+    if (this.#buffered !== "") this.#schedule();
   }
 
   #take(): string {
-    let text = this.#waiting;
+    let text = this.#buffered;
     if (this.#dropped > 0) {
       text += this.#line("log_lines_dropped", { lines: this.#dropped });
       this.#dropped = 0;
     }
-    this.#waiting = "";
+    this.#buffered = "";
     return text;
   }
 }

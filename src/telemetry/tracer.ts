@@ -11,7 +11,7 @@ const SEND_AFTER = 1_000;
 /** The maximum number of requests in one batch. */
 const BATCH = 512;
 /** The maximum number of buffered requests, about 2 MB. Further ones are dropped and counted. */
-const MAX_WAITING = 4_096;
+const MAX_BUFFERED = 4_096;
 /** How long a stopping service waits for the receiver, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
 
@@ -48,7 +48,8 @@ interface Wait {
   readonly to: number;
 }
 
-interface Waiting extends ServedRequest {
+/** A request whose spans were not sent yet. */
+interface Buffered extends ServedRequest {
   readonly parent: TraceContext | undefined;
   readonly waits: readonly Wait[];
   readonly endedAt: number;
@@ -66,7 +67,7 @@ export class Tracer {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #waits = new WeakMap<object, Wait[]>();
-  #waiting: Waiting[] = [];
+  #buffered: Buffered[] = [];
   #timer: Timer | undefined;
   #sending: Promise<void> | undefined;
   #isReceiverFailing = false;
@@ -77,7 +78,7 @@ export class Tracer {
     this.#ratio = settings.ratio;
     this.#clock = clock;
     this.#log = log;
-    metrics.gauge("petstore_traces_waiting", "Requests whose spans are not sent yet.", () => this.#waiting.length);
+    metrics.gauge("petstore_traces_waiting", "Requests whose spans are not sent yet.", () => this.#buffered.length);
     metrics.counter("petstore_traces_dropped_total", "Requests whose spans were dropped.", () => this.#dropped);
   }
 
@@ -92,13 +93,13 @@ export class Tracer {
   record(request: object, served: ServedRequest): void {
     const parent = parseTraceparent(served.traceparent);
     if (!(parent ? parent.isSampled : Math.random() < this.#ratio)) return;
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#buffered.length >= MAX_BUFFERED) {
       this.#dropped++;
       return;
     }
     const waits = this.#waits.get(request) ?? [];
-    this.#waiting.push({ ...served, parent, waits, endedAt: performance.now(), endedAtWall: this.#clock.now() });
-    if (this.#waiting.length >= BATCH && !this.#isReceiverFailing) this.#start();
+    this.#buffered.push({ ...served, parent, waits, endedAt: performance.now(), endedAtWall: this.#clock.now() });
+    if (this.#buffered.length >= BATCH && !this.#isReceiverFailing) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), SEND_AFTER);
   }
 
@@ -107,7 +108,7 @@ export class Tracer {
     const sendAll = async () => {
       await this.#sending;
       do await this.#send();
-      while (this.#waiting.length > 0 && !this.#isReceiverFailing);
+      while (this.#buffered.length > 0 && !this.#isReceiverFailing);
     };
     await settlesWithin(sendAll(), CLOSE_TIMEOUT);
     clearTimeout(this.#timer);
@@ -116,7 +117,7 @@ export class Tracer {
   #start(): void {
     this.#sending ??= this.#send().finally(() => {
       clearTimeout(this.#timer);
-      this.#timer = this.#waiting.length > 0 ? setTimeout(() => this.#start(), SEND_AFTER) : undefined;
+      this.#timer = this.#buffered.length > 0 ? setTimeout(() => this.#start(), SEND_AFTER) : undefined;
       this.#sending = undefined;
     });
   }
@@ -124,12 +125,12 @@ export class Tracer {
   /** Sends the first batch, then all full ones. A batch that the receiver does not accept is dropped. */
   async #send(): Promise<void> {
     do {
-      const batch = this.#waiting.splice(0, BATCH);
+      const batch = this.#buffered.splice(0, BATCH);
       if (batch.length > 0) await this.#sendBatch(batch);
-    } while (this.#waiting.length >= BATCH && !this.#isReceiverFailing);
+    } while (this.#buffered.length >= BATCH && !this.#isReceiverFailing);
   }
 
-  async #sendBatch(batch: readonly Waiting[]): Promise<void> {
+  async #sendBatch(batch: readonly Buffered[]): Promise<void> {
     try {
       await this.#exporter.send(batch.flatMap(spansOf));
       if (this.#isReceiverFailing) this.#log.info("traces_delivered_again");
@@ -143,7 +144,7 @@ export class Tracer {
 }
 
 /** The span of a request, and one for each of its waits. */
-function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: Waiting): Span[] {
+function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: Buffered): Span[] {
   const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
   /** Counts back from the wall clock at the end, because that clock may be set while a request is served. */
