@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
-import { type ProgramCommand, readArguments } from "../src/cli/command.ts";
+import { type ProgramCommand, readArguments } from "../src/cli/program-command.ts";
 import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";

@@ -6,7 +6,7 @@ import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.state
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { counted } from "../terminal/progress.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 export const adopt: ProgramCommand = {
   name: "adopt",

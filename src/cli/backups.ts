@@ -9,7 +9,7 @@ import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { counted } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 const takeBackup: ProgramCommand = {
   name: "backups take",

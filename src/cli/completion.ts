@@ -1,4 +1,4 @@
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 /** The command that prints a completion script. `commands` returns all commands when it runs. */
 export function completionCommand(commands: () => readonly ProgramCommand[]): ProgramCommand {

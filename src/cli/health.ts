@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Config } from "../config.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 /** A service that does not respond within this time, in milliseconds, counts as not ready. */
 const DEADLINE = 3_000;

@@ -4,7 +4,7 @@ import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
 import { UsageError } from "../terminal/command.ts";
 import { counted, Progress, pace } from "../terminal/progress.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 export const migrateStore: ProgramCommand = {
   name: "migrate-store",

@@ -1,6 +1,6 @@
 import { baseAddress, openApiDocument } from "../app/documents.ts";
 import { openApiJson, openApiYaml } from "../derive/openapi.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 export const openapi: ProgramCommand = {
   name: "openapi",

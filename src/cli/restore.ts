@@ -6,7 +6,7 @@ import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { counted } from "../terminal/progress.ts";
 import { describeContents } from "./backups.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 export const restore: ProgramCommand = {
   name: "restore",

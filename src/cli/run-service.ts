@@ -5,7 +5,7 @@ import { claimStore, type ServingClaim } from "../app/serving-claim.ts";
 import type { Config } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import type { ParsedArguments } from "../terminal/command.ts";
-import type { ProgramContext } from "./command.ts";
+import type { ProgramContext } from "./program-command.ts";
 import { takeBackupInChild } from "./take-backup.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {

@@ -19,13 +19,13 @@ import {
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { adopt } from "./adopt.ts";
 import { backupsCommands } from "./backups.ts";
-import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./command.ts";
 import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { health } from "./health.ts";
 import { migrateStore } from "./migrate-store.ts";
 import { openapi } from "./openapi.ts";
+import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./program-command.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 import { worker } from "./worker.ts";

@@ -5,7 +5,7 @@ import { type ParsedArguments, type Report, UsageError } from "../terminal/comma
 import { LineOutput } from "../workers/line-output.ts";
 import { reservePort } from "../workers/shared-port.ts";
 import { Supervisor } from "../workers/supervisor.ts";
-import type { ProgramCommand, ProgramContext } from "./command.ts";
+import type { ProgramCommand, ProgramContext } from "./program-command.ts";
 import { runService } from "./run-service.ts";
 
 const report: Report = { json: { stopped: true }, text: "" };

@@ -1,5 +1,5 @@
 import { type CommandContext, CommandFailed } from "../terminal/command.ts";
-import type { ProgramContext } from "./command.ts";
+import type { ProgramContext } from "./program-command.ts";
 
 /** Takes a backup in a child process: `petstore backups take`. Rejects with the error output of that process. */
 export async function takeBackupInChild(

@@ -2,7 +2,7 @@ import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { UsageError } from "../terminal/command.ts";
 import { SupervisorLink } from "../workers/supervisor-link.ts";
-import type { ProgramCommand } from "./command.ts";
+import type { ProgramCommand } from "./program-command.ts";
 import { runService } from "./run-service.ts";
 
 export const worker: ProgramCommand = {

@@ -3,7 +3,7 @@ import { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
 import type { Values } from "../../settings/setting.ts";
 import type { Report } from "../../terminal/command.ts";
 import { columns } from "../../terminal/table.ts";
-import type { ProgramCommand } from "../command.ts";
+import type { ProgramCommand } from "../program-command.ts";
 import { checkClock } from "./clock-checks.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 import { checkAddress, checkProxies, checkValkey, type SeenValkey } from "./network-checks.ts";
