@@ -43,10 +43,7 @@ export class Supervisor {
   /** All running workers. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
-  /**
-   * Stopping workers that wait until the others reach the same stage: `holding` all requests, or port `closed`. With the
-   * function that lets each continue.
-   */
+  /** The stopping workers that wait at each stage until the others reach it, with the function that lets each go on. */
   readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
     holding: new Map(),
     closed: new Map(),
@@ -78,7 +75,7 @@ export class Supervisor {
     if (!at) throw new WorkersFailed(`The first worker ended ${await first.ended} before it could serve.`);
     for (let number = 2; number <= workers; number++) this.#slots[number] = this.#spawn(number);
     this.#slots[1] = first;
-    for (const worker of this.#slots.slice(1)) void this.#keep(worker);
+    for (const worker of this.#slots.slice(1)) void this.#keepRunning(worker);
     await Promise.race([this.#allReady(), this.#end.promise]);
     return this.#isEnding ? undefined : at;
   }
@@ -144,7 +141,7 @@ export class Supervisor {
     return worker;
   }
 
-  /** Lets workers continue from a stage of stopping when all that serve have reached it. */
+  /** Lets the workers at a stage go on when all that serve have reached it. */
   #goOnTogether(): void {
     for (const waiting of Object.values(this.#waiting)) {
       if ([...this.#running].some((worker) => worker.isReady && !waiting.has(worker))) continue;
@@ -153,11 +150,12 @@ export class Supervisor {
     }
   }
 
-  /** Replaces the worker of a slot whenever it ends. */
-  async #keep(worker: WorkerProcess): Promise<void> {
+  /** Starts another worker in a slot whenever its worker ends unexpectedly. */
+  async #keepRunning(worker: WorkerProcess): Promise<void> {
     const { number } = worker;
     let current = worker;
-    for (let ends = 0; ; ) {
+    let ends = 0; // in a row, each before `STABLE_AFTER`
+    for (;;) {
       const how = await current.ended;
       if (this.#isEnding) return;
       if (this.#slots[number] === current) {
