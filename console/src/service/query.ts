@@ -15,24 +15,23 @@ interface Entry {
   requestNumber: number;
   /** Changes made while a request was in flight: its response may not include them. */
   changes: ((data: unknown) => unknown)[];
-  /** The `reload` of each component that shows the entry. Any one of them reads it again for all. */
-  readonly loaders: Map<symbol, () => void>;
+  /** For each component that shows the entry, what renders it again, and its `reload`. Any one reads it again for all. */
+  readonly components: Map<() => void, () => void>;
 }
 
 const entries = new Map<string, Entry>();
-const listeners = new Map<string, Set<() => void>>();
 
-function notify(key: string): void {
-  for (const listener of listeners.get(key) ?? []) listener();
+function renderAgain({ components }: Entry): void {
+  for (const render of components.keys()) render();
 }
 
 function entryOf(key: string): Entry {
   let entry = entries.get(key);
   if (!entry) {
-    entries.set(key, (entry = { at: 0, isLoading: false, requestNumber: 0, changes: [], loaders: new Map() }));
-    for (const [other, { loaders }] of entries) {
+    entries.set(key, (entry = { at: 0, isLoading: false, requestNumber: 0, changes: [], components: new Map() }));
+    for (const [other, { components }] of entries) {
       if (entries.size <= MAX_ENTRIES) break;
-      if (loaders.size === 0 && other !== key) entries.delete(other);
+      if (components.size === 0 && other !== key) entries.delete(other);
     }
   }
   return entry;
@@ -43,7 +42,7 @@ async function fetchEntry<T>(key: string, load: () => Promise<T>): Promise<void>
   const requestNumber = ++entry.requestNumber;
   entry.isLoading = true;
   entry.changes = [];
-  notify(key);
+  renderAgain(entry);
   try {
     const loaded = await load();
     if (requestNumber === entry.requestNumber) {
@@ -54,7 +53,7 @@ async function fetchEntry<T>(key: string, load: () => Promise<T>): Promise<void>
     if (requestNumber === entry.requestNumber) entry.error = error;
   }
   if (requestNumber === entry.requestNumber) entry.isLoading = false;
-  notify(key);
+  renderAgain(entry);
 }
 
 let componentCount = 0;
@@ -100,20 +99,14 @@ export function useQuery<T>(key: string | undefined, load: () => Promise<T>): Qu
   // A layout effect sends the request before the browser paints, so that both happen at the same time.
   useLayoutEffect(() => {
     if (key === undefined) return undefined;
-    const id = Symbol(key);
-    const listener = () => rerender();
+    const render = () => rerender();
     const entry = entryOf(key);
-    entry.loaders.set(id, reload);
-    if (!listeners.has(key)) listeners.set(key, new Set());
-    listeners.get(key)?.add(listener);
+    entry.components.set(render, reload);
     startInOrder(order.current, () => {
       if (!entry.isLoading && Date.now() - entry.at > FRESH_TIME) reload();
-      else listener();
+      else render();
     });
-    return () => {
-      entry.loaders.delete(id);
-      listeners.get(key)?.delete(listener);
-    };
+    return () => void entry.components.delete(render);
   }, [key]);
   const entry = key === undefined ? undefined : entries.get(key);
   const isLoading = key !== undefined && (entry?.isLoading ?? true);
@@ -125,7 +118,7 @@ export function invalidate(...prefixes: string[]): void {
   for (const [key, entry] of entries) {
     if (!prefixes.some((prefix) => key.startsWith(prefix))) continue;
     entry.at = 0;
-    entry.loaders.values().next().value?.();
+    entry.components.values().next().value?.();
   }
 }
 
@@ -142,7 +135,7 @@ export function updateCache<T>(keyOrPrefix: string, change: (data: T) => T): voi
     const data = change(entry.data as T);
     if (data === entry.data) continue;
     entry.data = data;
-    notify(key);
+    renderAgain(entry);
   }
 }
 
