@@ -9,7 +9,7 @@ export const KEYS = "keys";
 const HINT_END = 5;
 
 /** The most keys that one request returns. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** All keys of the account, the oldest first. No request is sent if the user may not see them. */
 export function useKeys(isNeeded = true): QueryResult<readonly ListedApiKey[]> {
@@ -17,7 +17,7 @@ export function useKeys(isNeeded = true): QueryResult<readonly ListedApiKey[]> {
   const may = useMay();
   return useQuery(isNeeded && may("listKeys") ? `${KEYS}?all` : undefined, async () => {
     const keys: ListedApiKey[] = [];
-    for await (const key of petstore.listKeys({ limit: PAGE })) keys.push(key);
+    for await (const key of petstore.listKeys({ limit: PAGE_SIZE })) keys.push(key);
     return keys;
   });
 }

@@ -24,7 +24,7 @@ import { Table } from "../ui/table.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
 
 function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQuery {
@@ -32,7 +32,7 @@ function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQue
 }
 
 export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<Pet>> {
-  const listQuery = { ...filtersIn(query), limit: PAGE, cursor: query["cursor"] };
+  const listQuery = { ...filtersIn(query), limit: PAGE_SIZE, cursor: query["cursor"] };
   return [`${PETS}?${JSON.stringify(listQuery)}`, () => petstore.listPets(listQuery).page()];
 }
 

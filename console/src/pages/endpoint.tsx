@@ -20,7 +20,7 @@ import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toasts.tsx";
 import { wordOf } from "../ui/words.ts";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const views = [
   ["", "All"],
   ["succeeded", "Succeeded"],
@@ -132,7 +132,7 @@ const isFailing = ({ state, failingSince }: WebhookEndpoint) => state === "disab
 function Deliveries({ endpointId }: { readonly endpointId: string }) {
   const { petstore } = useSession();
   const { outcome, cursor } = usePlace().query;
-  const listQuery = { limit: PAGE, outcome, cursor };
+  const listQuery = { limit: PAGE_SIZE, outcome, cursor };
   const query = useQuery(`${WEBHOOKS}/${endpointId}?${JSON.stringify(listQuery)}`, () =>
     petstore.listWebhookDeliveries(endpointId, listQuery as unknown as ListWebhookDeliveriesQuery).page(),
   );

@@ -11,14 +11,14 @@ import { Page } from "../ui/page.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { wordOf } from "../ui/words.ts";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const types = choicesOf(listEventsQuery, "type").map((type) => [type, wordOf(type)] as const);
 
 /** What has happened in the shop, the newest first. */
 export function Events() {
   const { petstore } = useSession();
   const { type, animal, order, cursor } = usePlace().query;
-  const listQuery = { sort: "-id", limit: PAGE, type: type && [type], petId: animal, orderId: order, cursor };
+  const listQuery = { sort: "-id", limit: PAGE_SIZE, type: type && [type], petId: animal, orderId: order, cursor };
   const query = useQuery(`${EVENT_LOG}${JSON.stringify(listQuery)}`, () =>
     petstore.listEvents(listQuery as unknown as ListEventsQuery).page(),
   );

@@ -16,7 +16,7 @@ import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
 import { wordOf } from "../ui/words.ts";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const OPEN = "placed";
 const ALL = "all";
 const NONE_OPEN = "No animal is reserved.";
@@ -32,7 +32,7 @@ export function Orders() {
   const [isSelling, setSelling] = useState(false);
   const { reference, cursor } = query;
   const view = query["status"] ?? (reference ? ALL : OPEN); // a search by reference includes all states
-  const listQuery = { limit: PAGE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
+  const listQuery = { limit: PAGE_SIZE, status: view === ALL ? undefined : view, reference, sort: "-id", cursor };
   const orders = useQuery(`${ORDERS}?${JSON.stringify(listQuery)}`, () =>
     petstore.listStoreOrders(listQuery as unknown as ListStoreOrdersQuery).page(),
   );

@@ -13,7 +13,7 @@ import { StatusCode } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const views = [
   ["", "All"],
   ["2xx", "Changes"],
@@ -32,7 +32,7 @@ export function Requests() {
   const { query } = usePlace();
   const { data: keys } = useKeys();
   const { status, operation, key: keyId, code, cursor } = query;
-  const listQuery = { limit: PAGE, status, operation, keyId, code, cursor };
+  const listQuery = { limit: PAGE_SIZE, status, operation, keyId, code, cursor };
   const requests = useQuery(`requests?${JSON.stringify(listQuery)}`, () =>
     petstore.listRequests(listQuery as unknown as ListRequestsQuery).page(),
   );

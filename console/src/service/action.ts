@@ -9,8 +9,7 @@ export interface Action<Input = void> {
   readonly run: (input: Input) => Promise<boolean>;
   readonly isRunning: boolean;
   readonly error: unknown;
-  /** Removes the error. */
-  readonly forget: () => void;
+  readonly clearError: () => void;
 }
 
 interface State {
@@ -19,8 +18,8 @@ interface State {
 }
 
 /**
- * `work` passes `once` to an operation that may not happen twice. After a request without a response, a second try has
- * the same `once`, unless the user has changed the input.
+ * An action that does `work`. `work` passes `once` to an operation that may not happen twice. After a request without a
+ * response, a second try has the same `once`, unless the user has changed the input.
  */
 export function useAction<Input = void>(work: (input: Input, once: OnceOptions) => Promise<unknown>): Action<Input> {
   const rerender = useRerender();
@@ -47,5 +46,5 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
     set({ isRunning: false, error });
     return !error;
   };
-  return { run, ...state, forget: () => set({ error: undefined }) };
+  return { run, ...state, clearError: () => set({ error: undefined }) };
 }

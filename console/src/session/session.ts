@@ -24,16 +24,16 @@ type Session =
 export const session = new Watchable<Session>({ kind: "starting" });
 
 /** How long the first rendering waits for the first query of its page, in milliseconds. */
-const PREPARE_TIME = 200;
+const FIRST_QUERY_TIME = 200;
 
-let prepare: (petstore: Petstore) => Promise<unknown> | undefined;
+let sendFirstQuery: (petstore: Petstore) => Promise<unknown> | undefined;
 
 /**
  * Signs in with the key of the tab or of another one. Resolves when the user is signed in, or must sign in.
- * `prepare` sends the first requests of the page, at the same time as the one that checks the key.
+ * `send` sends the first query of the page, at the same time as the request that checks the key.
  */
-export function start(prepareWith: typeof prepare): Promise<void> {
-  prepare = prepareWith;
+export function start(send: typeof sendFirstQuery): Promise<void> {
+  sendFirstQuery = send;
   answerTabs(() => close());
   return new Promise((resolve) =>
     findKey(
@@ -81,9 +81,9 @@ export async function signIn(secret: string): Promise<void> {
     }
     // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
     const petstore = new Petstore({ key: `${secret}#${mine}`, baseUrl, fetch: send });
-    const prepared = prepare(petstore);
+    const firstQuery = sendFirstQuery(petstore);
     const key = await petstore.getCurrentKey({ timeout: 10_000 });
-    await Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, PREPARE_TIME))]);
+    await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
     open({ kind: "open", petstore, key, secret });
   } catch (error) {
     if (error instanceof AuthenticationError) forgetKey(secret);

@@ -1,6 +1,7 @@
 interface RowButtonProps {
-  /** What the button does, and to what: the second part is only for screen readers. */
+  /** What the button does. */
   readonly text: string;
+  /** To what it does that, for screen readers. */
   readonly of: string;
   readonly onClick: () => void;
 }

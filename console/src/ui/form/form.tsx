@@ -52,7 +52,7 @@ export function Form({
   useLayoutEffect(() => focusFirst(element.current), []);
   useLayoutEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [tries]);
   const change = (name: string, entry: Entry) => {
-    action.forget();
+    action.clearError();
     setEntries({ ...entries, [name]: entry });
   };
   const send = async (event: Event) => {
