@@ -12,8 +12,10 @@ import { writeOutput } from "./standard-output.ts";
 
 /** How long lines are buffered, in milliseconds, so that one system call writes many. */
 const FLUSH_AFTER = 20;
-/** How long a process that is about to exit waits for the thread that writes its last lines, in milliseconds. */
-const CLOSE_TIMEOUT = 100;
+/** How long a log that is closed waits for its reader, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
+/** How long a process that must exit at once waits for the thread that writes its last lines, in milliseconds. */
+const CLOSE_AT_ONCE_TIMEOUT = 100;
 /** The maximum number of buffered characters. Further lines are dropped and counted. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
 
@@ -140,12 +142,12 @@ export class Log {
     this.#append(text + this.#requestEnd);
   }
 
-  /** Writes the buffered lines. Waits for their reader no longer than `deadline` milliseconds. */
-  async close(deadline = 1_000): Promise<void> {
+  /** Writes the buffered lines. */
+  async close(): Promise<void> {
     this.#remind();
     clearTimeout(this.#timer);
     clearInterval(this.#reminder);
-    await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(deadline)]);
+    await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(CLOSE_TIMEOUT)]);
   }
 
   /**
@@ -156,7 +158,7 @@ export class Log {
     this.#remind();
     clearTimeout(this.#timer);
     void this.#write();
-    Bun.sleepSync(CLOSE_TIMEOUT);
+    Bun.sleepSync(CLOSE_AT_ONCE_TIMEOUT);
   }
 
   #remind(): void {
