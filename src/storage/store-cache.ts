@@ -111,16 +111,16 @@ export class StoreCache<V extends object> {
     this.#shops.delete(shop);
   }
 
-  #open(shop: number): ShopValues<V> {
-    const opened = { values: new Map<string, V>(), bytes: 0, isUsed: false };
-    this.#shops.set(shop, opened);
-    return opened;
+  #addShop(shop: number): ShopValues<V> {
+    const added = { values: new Map<string, V>(), bytes: 0, isUsed: false };
+    this.#shops.set(shop, added);
+    return added;
   }
 
   #keep(shop: number, key: string, value: V): void {
     const { capacity, shopCapacity, sizeOf } = this.#policy;
     const size = sizeOf(value);
-    const into = this.#shops.get(shop) ?? this.#open(shop);
+    const into = this.#shops.get(shop) ?? this.#addShop(shop);
     if (into.values.has(key)) return; // by a read at the same time
     if (into.bytes + size > shopCapacity) {
       this.#bytes -= into.bytes;

@@ -7,7 +7,7 @@ import { Questions } from "./questions.ts";
 const METRICS_DEADLINE = 2_000;
 
 /** How long a stopping worker waits for the others to reach the same stage, in milliseconds. */
-const STEP_DEADLINE = 2_000;
+const STAGE_DEADLINE = 2_000;
 
 /** The connection of a worker to its supervisor. */
 export class SupervisorLink {
@@ -55,7 +55,7 @@ export class SupervisorLink {
   /** Resolves when all stopping workers have reached a stage, after 2 s, or immediately if the supervisor is gone. */
   async inStep(stage: StopStage): Promise<void> {
     if (!process.connected) return;
-    await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STEP_DEADLINE);
+    await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STAGE_DEADLINE);
   }
 
   #take(message: Exclude<FromSupervisor, { kind: "stop" }>): void {

@@ -7,7 +7,7 @@ import { migrations as allMigrations } from "../migrations.ts";
 import { accessFault } from "./access.ts";
 import { createStore, emptyFile, requireNotEmpty } from "./creation.ts";
 import { requireNotMoved } from "./moved-mark.ts";
-import { describeShops } from "./statistics.ts";
+import { writeStatistics } from "./statistics.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
@@ -28,7 +28,9 @@ export function openDatabase(
   busyTimeout: number,
   migrations: readonly Migration[] = allMigrations,
 ): Database {
-  return open(file, { busyTimeout, create: () => bytesOfNewStore(migrations) }, prepareForWork(file, migrations));
+  return open(file, { busyTimeout, create: () => bytesOfNewStore(migrations) }, (database) =>
+    prepareForWork(database, file, migrations),
+  );
 }
 
 /** A new store in memory. */
@@ -57,20 +59,18 @@ function bytesOfNewStore(migrations: readonly Migration[]): Uint8Array {
  */
 export function openExclusive(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
-  return open(file, { busyTimeout: 0, isExclusive: true }, prepareForWork(file, migrations));
+  return open(file, { busyTimeout: 0, isExclusive: true }, (database) => prepareForWork(database, file, migrations));
 }
 
-function prepareForWork(file: string, migrations: readonly Migration[]) {
-  return (database: Database) => {
-    database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
-    database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
-    database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
-    database.run("PRAGMA foreign_keys = ON");
-    database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
-    migrate(database, file, migrations);
-    requireWritable(database, migrations.length);
-  };
+function prepareForWork(database: Database, file: string, migrations: readonly Migration[]): void {
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
+  database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
+  database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
+  database.run("PRAGMA foreign_keys = ON");
+  database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
+  migrate(database, file, migrations);
+  requireWritable(database, migrations.length);
 }
 
 /** Opens an existing store and leaves its schema unchanged. Throws `StorageUnusable`. */
@@ -184,7 +184,7 @@ function migrate(database: Database, file: string, migrations: readonly Migratio
         database.run(migration.sqlite);
         database.run(`INSERT INTO ${MIGRATIONS_TABLE} (digest) VALUES (?1)`, [digestOf(migration)]);
       }
-      describeShops(database);
+      writeStatistics(database);
       database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
       database.run(`PRAGMA user_version = ${migrations.length}`);
     })

@@ -125,11 +125,11 @@ export class GroupCommit {
       if (connection.inTransaction) connection.run(rollback);
       if (isBusy(error)) return this.#waitForLock(error, started);
       refuse(members, report(error));
-      return this.#leave(members);
+      return this.#dequeue(members);
     }
     this.#syncing = members;
     this.#hasActions = outcomes.some(({ hasActions }) => hasActions);
-    this.#leave(members);
+    this.#dequeue(members);
     const synced = (error: unknown): void => {
       this.#syncing = [];
       const settled = this.#synced;
@@ -147,7 +147,7 @@ export class GroupCommit {
       this.#next();
     };
     // A sync on another thread lets other requests continue. Without other requests, it would only add latency.
-    if (isQuiet && members.length === 1) synced(attempt(() => wal.syncHere()));
+    if (isQuiet && members.length === 1) synced(errorOf(() => wal.syncHere()));
     else wal.sync(synced);
   }
 
@@ -191,7 +191,7 @@ export class GroupCommit {
   }
 
   /** Removes a group from the queue and continues with the rest. */
-  #leave(members: readonly Waiting[]): void {
+  #dequeue(members: readonly Waiting[]): void {
     this.#waiting = this.#waiting.slice(members.length);
     this.#next();
   }
@@ -285,7 +285,7 @@ function refuse(members: readonly Waiting[], error: unknown): void {
 }
 
 /** Returns the error that the action threw; null if it threw none. */
-function attempt(action: () => void): unknown {
+function errorOf(action: () => void): unknown {
   try {
     action();
     return null;

@@ -30,7 +30,7 @@ const indexesByShop = `
  * the content of the store: no `ANALYZE` of the data runs, so a statement has the same plan in every store. See "The
  * sqlite_stat1 table" in SQLite's file format.
  */
-export function describeShops(database: Database): void {
+export function writeStatistics(database: Database): void {
   database.run("ANALYZE sqlite_schema"); // creates the table
   database.run("DELETE FROM sqlite_stat1");
   for (const index of database.query<IndexRow, []>(indexesByShop).all()) {
