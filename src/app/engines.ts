@@ -9,7 +9,7 @@ import { requireNoOtherSession } from "../storage/postgres/other-sessions.ts";
 import { backupSqlite } from "../storage/sqlite/backup.ts";
 import { requireNotInUse } from "../storage/sqlite/database.ts";
 import { inspectSqlite } from "../storage/sqlite/inspect.ts";
-import { openWhenUnlocked } from "../storage/sqlite/opening.ts";
+import { openSqlite } from "../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../storage/sqlite/restore.ts";
 import { ServingLock } from "../storage/sqlite/serving-lock.ts";
 import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
@@ -76,7 +76,7 @@ function sqlite(dataDir: string): Engine {
     },
     open: async (create, observer, stop) => {
       if (!create) requireStore();
-      return openWhenUnlocked(file, observer, stop);
+      return openSqlite(file, observer, stop);
     },
     inspect: async () => (existsSync(file) ? inspectSqlite(file) : undefined),
     backup: (target) => {

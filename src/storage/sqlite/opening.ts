@@ -10,7 +10,7 @@ const RETRY = 5;
  * Opens the store in `file` as soon as no other process has it locked. The wait does not block the thread, and `stop`
  * ends it. Rejects with `StorageUnusable`.
  */
-export async function openWhenUnlocked(
+export async function openSqlite(
   file: string,
   observer: StorageObserver = silentObserver,
   stop?: AbortSignal,

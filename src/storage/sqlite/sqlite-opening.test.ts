@@ -20,7 +20,7 @@ import { silentObserver } from "../storage.ts";
 import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
-import { openWhenUnlocked } from "./opening.ts";
+import { openSqlite } from "./opening.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
@@ -113,12 +113,12 @@ test.each([
 
 describe("concurrent opening", () => {
   const script = `
-    const { openWhenUnlocked } = await import(process.env.SOURCE + "/opening.ts");
+    const { openSqlite } = await import(process.env.SOURCE + "/opening.ts");
     const { all } = await import(process.env.SOURCE + "/../transaction.ts");
   const { statement } = await import(process.env.SOURCE + "/../statement.ts");
     console.log("ready");
     for await (const line of console) break;
-    const storage = await openWhenUnlocked(process.env.STORE);
+    const storage = await openSqlite(process.env.STORE);
     await storage.write(() => all(statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
     await storage.close();
   `;
@@ -149,7 +149,7 @@ describe("opening a store that another process has locked", () => {
   test("waits for the lock, does other work during the wait, and reports once that it waits", async () => {
     const other = lockStore();
     const postponed: string[] = [];
-    const opening = openWhenUnlocked(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
+    const opening = openSqlite(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
     other.close();
     await (await opening).close();
@@ -159,9 +159,7 @@ describe("opening a store that another process has locked", () => {
   test("ends the wait when it is stopped", async () => {
     const other = lockStore();
     const stop = new AbortController();
-    const opening = openWhenUnlocked(file, silentObserver, stop.signal).catch(
-      (error: StorageUnusable) => error.message,
-    );
+    const opening = openSqlite(file, silentObserver, stop.signal).catch((error: StorageUnusable) => error.message);
     stop.abort();
     expect(await opening).toBe(`The store at ${file} cannot be opened: database is locked.`);
     other.close();
@@ -171,7 +169,7 @@ describe("opening a store that another process has locked", () => {
     const other = lockStore();
     const now = performance.now();
     const clock = spyOn(performance, "now").mockImplementation(() => now);
-    const opening = openWhenUnlocked(file).catch((error: unknown) => error);
+    const opening = openSqlite(file).catch((error: unknown) => error);
     clock.mockImplementation(() => now + 10_001);
     expect(await opening).toBeInstanceOf(StorageUnusable);
     clock.mockRestore();
