@@ -1,10 +1,10 @@
-import { type CommandContext, CommandFailed } from "../terminal/command.ts";
+import { CommandFailed } from "../terminal/command.ts";
 import type { ProgramContext } from "./program-command.ts";
 
 /** Takes a backup in a child process: `petstore backups take`. Rejects with the error output of that process. */
 export async function takeBackupInChild(
   { program, environment, config }: Pick<ProgramContext, "program" | "environment" | "config">,
-  stop: CommandContext["stop"],
+  stop: AbortSignal,
 ): Promise<void> {
   const child = Bun.spawn([...program, "backups", "take"], {
     env: { ...environment, PETSTORE_DATA_DIR: config.dataDir },
