@@ -1,22 +1,11 @@
-import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { Clock } from "../timing/clock.ts";
 import { BodyDrains } from "./body-drains.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Delays } from "./delays.ts";
-import type { Authenticator } from "./interfaces.ts";
 import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
-import { Streams } from "./streams.ts";
+import { type StreamServices, Streams } from "./streams.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;
-
-interface Dependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly authenticator: Authenticator;
-}
 
 /**
  * Tracks requests in flight: their number, their deadlines, the bodies of refused ones, simulated delays, and open
@@ -31,8 +20,8 @@ export class RequestsInFlight {
   #checks: Timer | undefined;
 
   /** If `limits` is absent, the service's own limits apply. */
-  constructor(dependencies: Dependencies, limits?: LoadLimits, maxStreams?: number) {
-    const { clock, log, metrics } = dependencies;
+  constructor(services: StreamServices, limits?: LoadLimits, maxStreams?: number) {
+    const { clock, log, metrics } = services;
     this.shedder = new LoadShedder(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
       else log.info("overload_ended");
@@ -40,7 +29,7 @@ export class RequestsInFlight {
     this.deadlines = new Deadlines(clock);
     this.drains = new BodyDrains(clock);
     this.delays = new Delays(clock);
-    this.streams = new Streams(dependencies, maxStreams);
+    this.streams = new Streams(services, maxStreams);
     metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => this.deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",

@@ -29,7 +29,7 @@ import { refuseAtOverload } from "./refuse-at-overload.ts";
 import { simulate } from "./simulate-stage.ts";
 import type { Streams } from "./streams.ts";
 
-/** The dependencies of the stages. */
+/** The services that the stages need. */
 export interface StageServices {
   readonly authenticator: Authenticator;
   readonly shedder: LoadShedder;

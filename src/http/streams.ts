@@ -29,7 +29,8 @@ interface Entry {
   readonly mayContinue: (now: KnownCaller | undefined) => boolean;
 }
 
-interface Dependencies {
+/** The services that streams need. */
+export interface StreamServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -38,7 +39,7 @@ interface Dependencies {
 
 /** The streams that are open in this process. */
 export class Streams {
-  readonly #dependencies: Dependencies;
+  readonly #services: StreamServices;
   readonly #maxTotal: number;
   readonly #open = new Set<Entry>();
   readonly #ofAccount = new Map<string, number>();
@@ -49,9 +50,9 @@ export class Streams {
   #keysVersion = 0;
   #isStopping = false;
 
-  constructor(dependencies: Dependencies, maxTotal = MAX_TOTAL) {
+  constructor(services: StreamServices, maxTotal = MAX_TOTAL) {
     this.#maxTotal = maxTotal;
-    const { metrics } = (this.#dependencies = dependencies);
+    const { metrics } = (this.#services = services);
     metrics.gauge("petstore_streams", "Streams that are open.", () => this.#open.size);
     metrics.counter(
       "petstore_stream_events_total",
@@ -85,7 +86,7 @@ export class Streams {
     }
     const { name, scope } = operation.operation;
     const source = (success as Streamed).stream;
-    const now = this.#dependencies.clock.monotonic();
+    const now = this.#services.clock.monotonic();
     let stop: (() => void) | undefined;
     const stream = new OpenStream(encoder, source.position, RECONNECT_DELAY, now, (reason) => {
       stop?.();
@@ -106,7 +107,7 @@ export class Streams {
 
   /** Ends streams that are due and sends keep-alives on the others. Call it about every 100 ms. */
   sweep(): void {
-    const { clock, authenticator } = this.#dependencies;
+    const { clock, authenticator } = this.#services;
     const now = clock.monotonic();
     const { version } = authenticator;
     if (now - this.#checkedAt < CHECK_INTERVAL && version === this.#keysVersion) return;
@@ -126,7 +127,7 @@ export class Streams {
   async #checkKey(entries: readonly Entry[]): Promise<void> {
     const [first] = entries as [Entry];
     try {
-      const current = await this.#dependencies.authenticator.authenticateAgain(first.caller);
+      const current = await this.#services.authenticator.authenticateAgain(first.caller);
       for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key_invalid");
     } catch {
       // The next sweep tries again. Requests that hit the same failure log it.
@@ -145,13 +146,13 @@ export class Streams {
       exchange.setIdleTimeout(reason === "slow_client" ? SLOW_IDLE_TIMEOUT : IDLE_TIMEOUT);
     const { events, bytes } = stream.counts;
     this.#events += events;
-    this.#dependencies.log.info("stream_ended", {
+    this.#services.log.info("stream_ended", {
       requestId: exchange.id,
       operation,
       accountId: caller.accountId,
       keyId: caller.keyId,
       reason,
-      seconds: Math.round((this.#dependencies.clock.monotonic() - since) / 1000),
+      seconds: Math.round((this.#services.clock.monotonic() - since) / 1000),
       events,
       bytes,
     });
