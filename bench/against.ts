@@ -132,7 +132,7 @@ async function compare(name: string, comparison: Comparison, services: readonly 
     services.map((service, index) => {
       const requests = comparison.requests(service.dialect);
       const load = writeLoad(join(place, `${index}.txt`), requests, comparison.key ?? service.key, CONNECTIONS);
-      return contestant(String(index), processes, service, load, effort);
+      return contestant(String(index), processes, service, load, effort, comparison.isRefused);
     }),
   );
   if (!ours || !theirs) return;

@@ -69,7 +69,7 @@ export const refusal: Workload = {
       cases.map((one, index) => {
         const { name, requests, sent } = one;
         const load = writeLoad(join(folder, `${index}.txt`), requests, sent, CONNECTIONS);
-        const { rounds, warmUp, run } = contestant(name, processes, server, load, options.effort);
+        const { rounds, warmUp, run } = contestant(name, processes, server, load, options.effort, one.status !== 200);
         const checked = async () => {
           const round = await run();
           await requireStatus(server, one);

@@ -32,19 +32,27 @@ export async function alternate(contestants: readonly Contestant[]): Promise<Ser
   return measured;
 }
 
-/** A contestant that puts one load on one running server. */
+/**
+ * A contestant that puts one load on one running server. Its run rejects if most requests were refused, unless that is
+ * what it measures (`refuses`): a refusal costs less than a success.
+ */
 export function contestant(
   name: string,
   processes: Processes,
   server: LoadedServer,
   load: Load,
   { rounds, seconds, warmUp }: Pick<Effort, "rounds" | "seconds" | "warmUp">,
+  refuses = false,
 ): Contestant {
   return {
     name,
     rounds,
     warmUp: () => runWrk(processes, server, load, warmUp),
-    run: () => runWrk(processes, server, load, seconds),
+    run: async () => {
+      const round = await runWrk(processes, server, load, seconds);
+      if (!refuses && round.refused > round.requests / 2) throw new Error(`${name}: most requests were refused.`);
+      return round;
+    },
   };
 }
 
