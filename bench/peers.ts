@@ -29,6 +29,7 @@ export const serverNames = [
   "Fastify",
   "bare Bun.serve",
   "reading Bun.serve",
+  "Bun.serve with SQLite",
   "bare node:http",
   "json-server",
   "Prism",
@@ -138,6 +139,12 @@ const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe |
   },
   "bare Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "bare-bun.mjs"]),
   "reading Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "reading-bun.mjs"]),
+  "Bun.serve with SQLite": async (setup, port) => {
+    const file = join(setup.folder, "petstore.db");
+    copyFileSync(setup.store.file, file);
+    const { env, ...recipe } = await bareRecipe(setup, port, [process.execPath, "sqlite-bun.mjs"]);
+    return { ...recipe, env: { ...env, STORE: file }, dialect: ownDialect(setup.store.animals, String) };
+  },
   "bare node:http": (setup, port) => bareRecipe(setup, port, ["node", "bare-node.mjs"]),
   "json-server": ({ folder }, port) => {
     const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({

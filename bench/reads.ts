@@ -58,7 +58,7 @@ export const hotPage: Workload = {
   ],
 };
 
-const coldServers: readonly ServerName[] = ["service", "Fastify"];
+const coldServers: readonly ServerName[] = ["service", "Fastify", "Bun.serve with SQLite"];
 
 export const coldPages: Workload = {
   name: "list-cold",
@@ -72,14 +72,22 @@ export const coldPages: Workload = {
   run: async (bench) => {
     const store = seedStore(bench.folder, "seed", ANIMALS, [UNLIMITED]);
     const names = coldServers.filter((name) => !unavailableReason(name));
+    const { options, processes, folder } = bench;
+    const model = await startServer("service", {
+      processes,
+      folder: join(folder, "model"),
+      service: options.service,
+      store,
+    });
     const series = await alternate(
       names.map((name) => ({
         name,
-        rounds: bench.options.effort.rounds,
+        rounds: options.effort.rounds,
         warmUp: async () => {},
-        run: () => freshRound(bench, store, name),
+        run: () => freshRound(bench, store, name, model),
       })),
     );
+    await processes.stop(model.process);
     const notes = coldServers.flatMap((name) => {
       const reason = unavailableReason(name);
       return reason ? [`${name} was left out: ${reason}.`] : [];
@@ -90,9 +98,9 @@ export const coldPages: Workload = {
 };
 
 /** Starts a server, warms it up on other pages of the list, and measures pages that it never saw. */
-async function freshRound(bench: Bench, store: SeededStore, name: ServerName): Promise<Round> {
+async function freshRound(bench: Bench, store: SeededStore, name: ServerName, model: RunningServer): Promise<Round> {
   const { options, processes, folder } = bench;
-  const place = { processes, folder: join(folder, name), service: options.service, store };
+  const place = { processes, folder: join(folder, name), service: options.service, store, model };
   const server = await startServer(name, place);
   try {
     const key = store.keys[0] ?? "";

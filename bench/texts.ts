@@ -19,6 +19,8 @@ are sent, the store is on disk, and requests are logged in the default form, to 
 const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http** give the service's own answers, byte by byte (nginx and node:http write the
   headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Only nginx logs. *Reading Bun.serve* also reads the same headers, path and body as the service, but not the
   client's address, and makes its response headers once; *bare Bun.serve* makes them for each response. They are the limit of what can be reached.
+- **Bun.serve with SQLite** reads the same headers, and the same rows from a copy of the store with the service's own
+  statements, builds their JSON, and does nothing else. It shows what the runtime and SQLite alone cost a read.
 - **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
   windows of limits, schemas, all headers, entity tags, pages by key and one log line a request. It has no strikes and
   bans, keeps its limits in memory only, converts the types of a body instead of refusing it, rounds integers above 2^53,
