@@ -19,6 +19,7 @@ export class ShopMap<V, M extends ValuesOfMode<V> = Map<string, V>> {
     this.#test = make();
   }
 
+  /** The values of the shops of one mode, by account. */
   of({ mode }: Pick<ShopName, "mode">): M {
     return mode === "live" ? this.#live : this.#test;
   }

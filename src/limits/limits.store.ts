@@ -175,7 +175,7 @@ export class LimitStore {
     );
   }
 
-  /** The stored limits of shops. */
+  /** The stored limits of the shops of these accounts, for a Valkey server that has lost them. */
   shops(accountIds: readonly string[]): Promise<ShopMap<StoredLimits>> {
     return readStoredLimits(this.#storage, accountIds);
   }

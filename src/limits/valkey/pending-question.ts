@@ -30,6 +30,7 @@ export class SharedQuestion<T> implements PendingQuestion {
   readonly #answers: Answers<T>;
   readonly #waiting: { resolve: (answer: MaybePromise<T>) => void; reject: (error: Error) => void }[] = [];
 
+  /** About the counts of `owner`. Those of a shop need its `caller`, who is also its `quota`. */
   constructor(
     owner: string,
     caller: Caller | undefined,
