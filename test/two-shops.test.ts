@@ -125,7 +125,7 @@ test("an entity tag of one shop does not match another shop's resource with the 
   }
   const conditional = operations.filter(({ ifMatch }) => ifMatch);
   for (const operation of conditional) {
-    const path = pathOf(operation);
+    const path = pathOf(operation).replace(/\/(confirm|cancel|return)$/, "");
     const foreign = (await read(one, path)).headers.get("etag") as string;
     const before = await read(other, path);
     expect([operation.name, before.status, before.headers.get("etag")]).not.toEqual([operation.name, 200, foreign]);

@@ -41,23 +41,24 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
       });
     },
 
-    *confirmStoreOrder({ caller, requestId, params: { orderId } }) {
+    *confirmStoreOrder({ caller, requestId, params: { orderId }, matches }) {
       return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm),
+        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm, matches),
         failuresOfOpen(orderId),
       );
     },
 
-    *cancelStoreOrder({ caller, requestId, params: { orderId } }) {
+    *cancelStoreOrder({ caller, requestId, params: { orderId }, matches }) {
       return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.cancel),
+        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.cancel, matches),
         failuresOfOpen(orderId),
       );
     },
 
-    *returnStoreOrder({ caller, requestId, params: { orderId } }) {
-      return successOr(yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.return), {
+    *returnStoreOrder({ caller, requestId, params: { orderId }, matches }) {
+      return successOr(yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.return, matches), {
         "not found": () => notFound(orderId),
+        "not expected": () => versionMismatch("order", orderId),
         "wrong status": ({ status }) =>
           failure(orderNotConfirmed, `The order ${orderId} is ${status}; only a confirmed one can be returned.`),
         // A sold animal may be deleted. Only its order can change its status.
@@ -75,6 +76,7 @@ function notFound(id: bigint) {
 function failuresOfOpen(id: bigint) {
   return {
     "not found": () => notFound(id),
+    "not expected": () => versionMismatch("order", id),
     "wrong status": ({ status }: { readonly status: StoreOrderStatus }) =>
       failure(orderNotOpen, `The order ${id} is ${status}, so it is no longer open.`),
     // Only the open order can change its animal.

@@ -98,6 +98,7 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
     path: `/store/orders/{orderId}/${verb}`,
     tag: store,
     params,
+    ifMatch: StoreOrder,
     emits: [`order.${order.status}`, "pet.updated"],
     response: {
       status: 200,
@@ -217,21 +218,21 @@ const confirmStoreOrder = defineOperation({
   ...changing("confirm", confirmed),
   summary: "Confirm an order",
   description: "Sells the animal: its status becomes `sold`. Fails once the reservation has ended.",
-  errors: [orderNotOpen],
+  errors: [preconditionFailed, orderNotOpen],
 });
 
 const cancelStoreOrder = defineOperation({
   ...changing("cancel", cancelled),
   summary: "Cancel an order",
   description: "Releases the animal: its status becomes `available`.",
-  errors: [orderNotOpen],
+  errors: [preconditionFailed, orderNotOpen],
 });
 
 const returnStoreOrder = defineOperation({
   ...changing("return", returned),
   summary: "Return the animal of an order",
   description: "Takes back the animal of a confirmed order: its status becomes `available`.",
-  errors: [orderNotConfirmed, orderedPetNotFound],
+  errors: [preconditionFailed, orderNotConfirmed, orderedPetNotFound],
 });
 
 export const orderOperations = [

@@ -148,16 +148,19 @@ export class OrderStore {
     return after;
   }
 
-  /** Part of a transaction: changes an order, and its animal with it. */
+  /** Part of a transaction: changes an order that is as expected, and its animal with it. */
   *change(
     author: Author,
     id: bigint,
     { from, to, pet }: OrderChange,
-  ): Transaction<StoreOrder | "not found" | WrongStatus | PetMismatch> {
+    isExpected: (order: StoreOrder) => boolean,
+  ): Transaction<StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = yield* first(byId, shop, id);
     if (!order) return "not found";
+    const before = toOrder(order);
+    if (!isExpected(before)) return "not expected";
     if (order.status !== from) return { refused: "wrong status", status: order.status };
     if (from === "placed" && isOver(order, locked)) {
       yield* this.reservations.expire(locked, order);
@@ -168,7 +171,6 @@ export class OrderStore {
       return { refused: "pet mismatch", problem: problemOf(order, outcome) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
-    const before = toOrder(order);
     const changed = withPairs(toOrder((yield* first(become[to], locked.at, shop, id)) as OrderRow), before.metadata);
     yield* publishLast(locked, author, [orderEvent(eventTypes[to], changed, before), outcome]);
     return changed;
