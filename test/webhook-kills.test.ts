@@ -156,6 +156,8 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
       program = await start(settings);
     }
     await ledger.settle(program.base);
+    const ids = received.map((one) => messageOf(one).eventId);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
   test("a process without the secret key of the endpoints leaves delivering to one that has it", async () => {

@@ -24,4 +24,9 @@ export class ManualTasks {
   async run(): Promise<void> {
     for (const { run } of this.#tasks.values()) await run();
   }
+
+  /** Ends the tasks, as a service does that stops. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#tasks.values().map(async ({ finish }) => finish?.()));
+  }
 }

@@ -121,6 +121,14 @@ export class Courier {
     await Promise.all([...this.#inProgress.values(), this.#reading, this.#saving]);
   }
 
+  /** Saves all results before another process continues. No attempt may start any more. */
+  async leave(): Promise<void> {
+    this.#progress.parkOvertaken(this.now);
+    this.#save();
+    while (this.#saving) await this.#saving;
+    this.isEnded = true;
+  }
+
   #canBegin(): boolean {
     return !this.isEnded && !this.#isBroken && !this.#mustDisable && this.#parts.leads();
   }

@@ -523,6 +523,37 @@ test("messages are signed with both secrets for a day after a rotation", async (
   expect(await all()).toEqual([false, false, true, true]);
 });
 
+test.each(["ends", "does not end"])(
+  "a service sends nothing again that the one before it delivered, if its last attempt %s",
+  async (end) => {
+    const held = Promise.withResolvers<Response>();
+    const receiver = webhooks.receiver(({ body }) =>
+      body.includes('"pet.created"') && isBad(body) ? held.promise : new Response(),
+    );
+    await webhooks.endpoint(receiver, { types: ["pet.created", "pet.updated"] });
+    const first = await webhooks.addPet();
+    await webhooks.rename(first, "Ida");
+    const second = await webhooks.addPet();
+    await webhooks.rename(second, "Bo");
+    while (receiver.received.length < 3) await webhooks.round();
+    const finished = webhooks.tasks.finish();
+    if (end === "ends") held.resolve(new Response());
+    await finished;
+    await webhooks.restart();
+    held.resolve(new Response());
+    await webhooks.deliver();
+    const sent = receiver.received.map(messageOf).map(({ type, subject }) => `${type} ${subject}`);
+    const again = end === "ends" ? [] : [`pet.created ${first}`];
+    expect(sent.toSorted()).toEqual(
+      [first, second]
+        .flatMap((pet) => [`pet.created ${pet}`, `pet.updated ${pet}`])
+        .concat(again)
+        .toSorted(),
+    );
+    expect(sent.lastIndexOf(`pet.created ${first}`)).toBeLessThan(sent.indexOf(`pet.updated ${first}`));
+  },
+);
+
 test("a service delivers in order what the one before it did not deliver", async () => {
   let isDown = true;
   const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));

@@ -74,6 +74,7 @@ export class Dispatcher {
   async finish(): Promise<void> {
     this.#isStopping = true;
     await settlesWithin(this.settled(), LAST_WAIT);
+    await Promise.all(this.#couriers.values().map((courier) => courier.leave()));
   }
 
   /** Resolves when no attempt is in progress and all progress is saved. */

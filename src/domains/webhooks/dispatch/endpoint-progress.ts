@@ -95,6 +95,18 @@ export class EndpointProgress {
     this.#changed.add(subject);
   }
 
+  /**
+   * Parks the subjects of overtaken events. Otherwise the next process, which continues at the position, would send
+   * again what came after them.
+   */
+  parkOvertaken(dueAt: number): void {
+    for (const event of this.window.overtaken) {
+      const subject = subjectOf(event);
+      this.window.finish(event.id);
+      if (!this.parked.has(subject)) this.park(subject, { eventId: event.id, attempts: 0, dueAt });
+    }
+  }
+
   /** Makes everything that is parked due at this time. */
   makeDue(at: number): void {
     for (const [subject, parked] of this.parked) {

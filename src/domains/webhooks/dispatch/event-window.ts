@@ -11,6 +11,8 @@ export class EventWindow {
   #pending: Event[] = [];
   /** Events that were started and are not finished. */
   readonly #begun = new Map<bigint, Event>();
+  /** The last event that was started. Older ones may have to wait for the one before them about their subject. */
+  #lastBegun = 0n;
 
   constructor(position: bigint) {
     this.#readUpTo = position;
@@ -37,6 +39,12 @@ export class EventWindow {
     return this.#begun.size;
   }
 
+  /** The unfinished events, by ascending id, after which others may already be finished. */
+  get overtaken(): readonly Event[] {
+    const skipped = this.#pending.filter(({ id }) => id < this.#lastBegun);
+    return [...this.#begun.values(), ...skipped].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
   /** How many more events there is room for. */
   get room(): number {
     return MAX_PENDING - this.#pending.length;
@@ -54,6 +62,7 @@ export class EventWindow {
     if (index < 0) return undefined;
     const [event] = this.#pending.splice(index, 1) as [Event];
     this.#begun.set(event.id, event);
+    if (event.id > this.#lastBegun) this.#lastBegun = event.id;
     return event;
   }
 
