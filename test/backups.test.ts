@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -171,6 +172,11 @@ describe("backups", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test("in a folder are not verified by the name of the folder", async () => {
+    const { status, stderr } = await run("backups", "verify", "--file", dataDir);
+    expect([status, stderr]).toEqual([1, `${dataDir} is a folder. Name a backup in it.\n`]);
+  });
+
   test("are reported if damaged, also those that open", async () => {
     const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
     damage(taken);
@@ -301,7 +307,8 @@ describe("a restore", () => {
     ["that is missing", () => {}, "There is no file"],
     ["that is no store", (path: string) => writeFileSync(path, "Dear diary\n".repeat(500)), "not a database"],
     ["that is empty", (path: string) => writeFileSync(path, ""), "is empty"],
-    ["that is a folder", (path: string) => mkdirSync(path), "cannot be read as a store"],
+    ["that is a folder", (path: string) => mkdirSync(path), "is a folder. Name a backup in it."],
+    ["that is a device", (path: string) => symlinkSync("/dev/null", path), "is not a file."],
   ])("of a file %s is refused", async (_, make, reason) => {
     const path = join(folder, "backup.db");
     make(path);

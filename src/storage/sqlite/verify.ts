@@ -1,5 +1,5 @@
 import { constants, Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { stateQueries } from "../store-state.ts";
@@ -20,15 +20,9 @@ export interface Contents {
  * damaged, or belongs to another program or a newer release. It writes nothing.
  */
 export function verifySqlite(file: string): Contents {
-  if (!existsSync(file)) throw new StorageUnusable(`There is no file ${file}.`);
-  if (hasLog(file)) {
-    throw new StorageUnusable(
-      `${file} has a log, ${file}-wal, with changes that are not in the file: it is a store that was copied, or one in ` +
-        "use. Make a backup of it with `petstore backups take`.",
-    );
-  }
   let database: Database | undefined;
   try {
+    requireFile(file);
     database = openWithoutLog(file);
     requireOwnFile(database, file);
     const schema = schemaVersion(database, file, migrations);
@@ -53,8 +47,18 @@ export function verifySqlite(file: string): Contents {
   }
 }
 
-function hasLog(file: string): boolean {
-  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** Throws `StorageUnusable` for what cannot be a backup. */
+function requireFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new StorageUnusable(`There is no file ${file}.`);
+  if (found.isDirectory()) throw new StorageUnusable(`${file} is a folder. Name a backup in it.`);
+  if (!found.isFile()) throw new StorageUnusable(`${file} is not a file.`);
+  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (!hasLog) return;
+  throw new StorageUnusable(
+    `${file} has a log, ${file}-wal, with changes that are not in the file: it is a store that was copied, or one in ` +
+      "use. Make a backup of it with `petstore backups take`.",
+  );
 }
 
 /** Opens a file that no other process uses. `immutable` keeps SQLite from creating a log next to it. */
