@@ -42,19 +42,14 @@ export function readArguments(command: ProgramCommand, words: readonly string[])
     json: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   } as const;
-  const unknown = unknownOption(words, known);
-  if (unknown) {
-    const meant = suggest(unknown.name, Object.keys(known));
-    throw new UsageError(`${command.name} has no option ${unknown.rawName}.${didYouMean(meant && `--${meant}`)}`);
-  }
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args: [...words], allowPositionals: true, options: known });
-  } catch (error) {
-    const [reason = ""] = (error as Error).message.split(/\.\s/); // advice for programmers follows
-    throw new UsageError(`${reason.replace(/\.$/, "")}.`);
-  }
-  const { values, positionals } = parsed;
+  const { tokens, values, positionals } = parseArgs({
+    args: [...words],
+    options: known,
+    allowPositionals: true,
+    strict: false, // the parser's own messages are for programmers
+    tokens: true,
+  });
+  for (const token of tokens) if (token.kind === "option") checkOption(command, token, known);
   if (values["help"]) return "help";
   if (positionals.length !== names.length) {
     throw new UsageError(
@@ -70,12 +65,31 @@ export function readArguments(command: ProgramCommand, words: readonly string[])
   return { options: Object.fromEntries(given), args: positionals, json: values["json"] === true };
 }
 
-/** The first option that is not among the known ones. */
-function unknownOption(words: readonly string[], known: NonNullable<ParseArgsConfig["options"]>) {
-  const config = { args: [...words], options: known, allowPositionals: true, strict: false, tokens: true } as const;
-  return parseArgs(config).tokens.find((token) => token.kind === "option" && !Object.hasOwn(known, token.name)) as
-    | { readonly name: string; readonly rawName: string }
-    | undefined;
+/** An option of a command line. `value` is undefined if none follows it. */
+interface GivenOption {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  /** True if it is written as `--name=VALUE`. */
+  readonly inlineValue?: boolean | undefined;
+}
+
+/** Throws `UsageError` for an unknown option, a missing value, or one that the option does not take. */
+function checkOption(
+  { name: command }: ProgramCommand,
+  { name, rawName, value, inlineValue }: GivenOption,
+  known: NonNullable<ParseArgsConfig["options"]>,
+): void {
+  if (!Object.hasOwn(known, name)) {
+    const meant = suggest(name, Object.keys(known));
+    throw new UsageError(`${command} has no option ${rawName}.${didYouMean(meant && `--${meant}`)}`);
+  }
+  const takesValue = known[name]?.type === "string";
+  if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value.`);
+  // A word after it that starts with a dash is another option, unless it is a negative number.
+  if (takesValue && (value === undefined || (!inlineValue && /^-[^\d.]/.test(value)))) {
+    throw new UsageError(`${rawName} needs a value. One that starts with a dash is written as ${rawName}=VALUE.`);
+  }
 }
 
 /** The help of one command; `invocation` is what is typed before it. */
