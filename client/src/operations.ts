@@ -1009,6 +1009,7 @@ export interface ErrorCodes {
     | "order_not_found"
     | "order_not_open"
     | "payload_too_large"
+    | "precondition_failed"
     | "request_timeout"
     | "sandbox_was_reset";
   cancelStoreOrder:
@@ -1020,6 +1021,7 @@ export interface ErrorCodes {
     | "order_not_found"
     | "order_not_open"
     | "payload_too_large"
+    | "precondition_failed"
     | "request_timeout"
     | "sandbox_was_reset";
   returnStoreOrder:
@@ -1032,6 +1034,7 @@ export interface ErrorCodes {
     | "order_not_found"
     | "ordered_pet_not_found"
     | "payload_too_large"
+    | "precondition_failed"
     | "request_timeout"
     | "sandbox_was_reset";
   getSandbox: SharedErrorCode | "insufficient_scope" | "key_banned" | "test_key_required";
@@ -1411,7 +1414,7 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `write`.
    */
-  confirmStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+  confirmStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
 
   /**
    * Cancel an order (beta).
@@ -1420,7 +1423,7 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `write`.
    */
-  cancelStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+  cancelStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
 
   /**
    * Return the animal of an order (beta).
@@ -1429,7 +1432,7 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `write`.
    */
-  returnStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+  returnStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
 
   /**
    * Get the sandbox (experimental).

@@ -758,9 +758,9 @@ export interface ErrorCodes {
     placeStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "ordered_pet_not_found" | "payload_too_large" | "pet_not_available" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     getStoreOrder: SharedErrorCode | "insufficient_scope" | "key_banned" | "order_not_found";
     updateStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
-    confirmStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "request_timeout" | "sandbox_was_reset";
-    cancelStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "request_timeout" | "sandbox_was_reset";
-    returnStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_confirmed" | "order_not_found" | "ordered_pet_not_found" | "payload_too_large" | "request_timeout" | "sandbox_was_reset";
+    confirmStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
+    cancelStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
+    returnStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_confirmed" | "order_not_found" | "ordered_pet_not_found" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
     getSandbox: SharedErrorCode | "insufficient_scope" | "key_banned" | "test_key_required";
     fastForwardSandbox: SharedErrorCode | "clock_too_far_ahead" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
     resetSandbox: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
@@ -914,7 +914,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Needs a key with the scope `write`.
      */
-    confirmStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+    confirmStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
      * Cancel an order (beta).
      *
@@ -922,7 +922,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Needs a key with the scope `write`.
      */
-    cancelStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+    cancelStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
      * Return the animal of an order (beta).
      *
@@ -930,7 +930,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Needs a key with the scope `write`.
      */
-    returnStoreOrder(orderId: Int64, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+    returnStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
      * Get the sandbox (experimental).
      *

@@ -68,6 +68,23 @@ test("requests lists those of a shop, with the filters of the API", async () => 
   }
 });
 
+test.each([
+  ["--operation", "listPet", "listPet is not an operation. Did you mean listPets?"],
+  ["--code", "pet_notfound", "pet_notfound is not an error code. Did you mean pet_not_found?"],
+  ["--code", "", " is not an error code. See --help."],
+])("requests %s %p is refused", async (option, name, message) => {
+  const { status, stdout, stderr } = await runInProcess(dataDir, ["requests", option, name]);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(message);
+});
+
+test.each([
+  ["--operation", "getPet"],
+  ["--code", "disconnect"],
+])("requests takes %s %s", async (option, name) => {
+  await runJsonInProcess(dataDir, ["requests", "--account", account, option, name]);
+});
+
 test("keys list --unused lists valid keys that were not used for this long", async () => {
   const listed = async (time: string) =>
     (await runJsonInProcess(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(

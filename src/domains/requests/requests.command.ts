@@ -1,4 +1,9 @@
+import { errorCatalogue } from "../../contract/check.ts";
+import { retiredCodes } from "../../contract/errors.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
+import { DISCONNECT } from "../../contract/simulate-header.ts";
+import { didYouMean, suggest } from "../../contract/suggest.ts";
 import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
@@ -50,7 +55,7 @@ const list: Command = {
     limit: { meaning: `How many to show, at most ${MAX_RECORDS}.`, value: "N", fallback: "20" },
   },
   run: (given, context) => {
-    const { filters, limit } = readOptions(given);
+    const { filters, limit } = readOptions(given, context.operations);
     return withStore(context, async (storage) => {
       const shop = await chosenShop(given, context.store, storage);
       const { items } = await new RequestStore(storage).page(shop, filters, undefined, limit);
@@ -63,12 +68,16 @@ const list: Command = {
 /** The commands that show records of requests. */
 export const requestCommands: readonly Command[] = [explain, list];
 
-function readOptions({ options }: ParsedArguments) {
+function readOptions({ options }: ParsedArguments, operations: readonly Operation[]) {
   const { code, operation, key: keyId, since, until, limit = "" } = options;
   const status = statusClasses.find((one) => one === options["status"]);
   if (options["status"] !== undefined && !status) {
     throw new UsageError(`--status must be one of ${statusClasses.join(", ")}.`);
   }
+  const names = operations.map(({ name }) => name);
+  requireKnown("an operation", operation, names);
+  const codes = errorCatalogue(operations).map((error) => error.code);
+  requireKnown("an error code", code, [...codes, ...retiredCodes, DISCONNECT]);
   for (const [name, time] of Object.entries({ since, until })) {
     if (time !== undefined && Number.isNaN(millisecondsOf(time))) {
       throw new UsageError(`--${name} must be a time such as 2026-11-21T12:00:00Z.`);
@@ -78,6 +87,12 @@ function readOptions({ options }: ParsedArguments) {
     throw new UsageError(`--limit must be a whole number from 1 to ${MAX_RECORDS}.`);
   }
   return { filters: readFilters({ status, code, operation, keyId, since, until }), limit: Number(limit) };
+}
+
+/** Throws `UsageError` for a name that no record has. */
+function requireKnown(what: string, given: string | undefined, known: readonly string[]): void {
+  if (given === undefined || known.includes(given)) return;
+  throw new UsageError(`${given} is not ${what}.${didYouMean(suggest(given, known))}`);
 }
 
 function row({ at, id, status, code = "", operation = "", path = "", keyId, address = "" }: RequestRecord): string[] {
