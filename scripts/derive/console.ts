@@ -25,16 +25,27 @@ const SAMPLE = "updatePet";
 /** Fields that no form of the console shows. */
 const hidden = new Set(["deliveryId", "paused"]);
 /** Fields that forms of the console describe in other words, or not. */
-const described = new Set(["categoryId", "expiresIn", "name", "petId", "status"]);
+const described = new Set([
+  "categoryId",
+  "description",
+  "expiresIn",
+  "moveTo",
+  "name",
+  "petId",
+  "scopes",
+  "status",
+  "types",
+]);
 
 /**
  * The console's generated module: scopes, forms, filters and simulations. It is not formatted. Each form is a separate
  * export, so that the bundle omits unused ones.
  */
 export function deriveConsole(operations: readonly Operation[]): string {
-  const scopes = Object.fromEntries(
+  const { write: _, ...scopes } = Object.fromEntries(
     [...Map.groupBy(operations, ({ scope }) => scope)].map(([scope, all]) => [scope, all.map(({ name }) => name)]),
   );
+  const names = operations.map(({ name }) => JSON.stringify(name)).join(" | ");
   const forms = operations.flatMap(({ name, method, body, query }) => [
     ...(body ? [exported(`${name}Body`, "FieldDescription", fieldsOf(body.schema))] : []),
     ...(query && method !== "GET" ? [exported(`${name}Query`, "FieldDescription", fieldsOf(query))] : []),
@@ -45,8 +56,10 @@ export function deriveConsole(operations: readonly Operation[]): string {
 
 import type { FieldDescription, Filter } from "../contract.ts";
 
-/** The operations that need each scope; \`any\` has those that every valid key may use. */
-export const scopes = ${JSON.stringify(scopes)} as const;
+export type OperationName = ${names};
+
+/** The operations by scope; \`any\` has those that every valid key may use. All others need \`write\`. */
+export const scopes: Readonly<Record<string, readonly OperationName[]>> = ${JSON.stringify(scopes)};
 
 /** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */
 export const simulations: readonly string[] = ${JSON.stringify([...simulatedFailures(sample).keys(), DISCONNECT])};

@@ -41,6 +41,21 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await page.close();
   });
 
+  test("says in the form of an animal that another user has deleted it", async () => {
+    const id = await ui.addPet({ name: "Max" });
+    const page = await ui.openLive(`/animals/${id}`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Maximilian");
+    await call("DELETE", `/pets/${id}`);
+    await page.locator("ol.events").getByText("Deleted").waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText(`No animal has the id ${id}.`).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("No animal has this number.").waitFor();
+    await page.close();
+  });
+
   test("shows the new category of animals whose category another user deletes", async () => {
     const cats = await ui.addCategory("Cats");
     await ui.addPet({ name: "Tom", categoryId: cats });

@@ -180,6 +180,24 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("a key that must wait also waits after its user has signed in again", async () => {
+    const key = await ui.service.newKey("enterprise", { perMinute: 40, perDay: 1_000 }, ["read"]);
+    const page = await ui.open("/animals", { key });
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    while ((await ui.service.call("GET", "/pets", { key })).status === 200); // another program uses it, too
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    const banner = page.getByText("Too many requests.");
+    await banner.waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(new URL(request.url()).pathname));
+    await keyField(page).fill(key);
+    await page.keyboard.press("Enter");
+    await banner.waitFor();
+    expect(sent.filter((path) => !/^.v1.(key|sandbox)$/.test(path))).toEqual([]); // these cost no quota
+    await page.close();
+  });
+
   test.each(["rate_limit_exceeded", "key_banned"])(
     "%s is shown also after requests that cost no quota",
     async (code) => {

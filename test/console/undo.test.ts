@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await page.close();
   });
 
-  test("stays possible while its message has the focus", async () => {
+  test("stays possible while its message has the focus, or is under the pointer", async () => {
     const id = await ui.addPet({ name: "Slow" });
     const page = await ui.open();
     await page.clock.install();
@@ -131,7 +131,10 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await link(page, "Slow").waitFor();
     expect(await exists(id)).toBe(true);
     await remove(page, "Slow");
+    await page.getByText("Slow: deleted").hover(); // as while it is read
+    await page.clock.fastForward(MESSAGE_TIME * 2);
     await undo(page).waitFor();
+    await page.mouse.move(0, 0);
     await page.clock.fastForward(MESSAGE_TIME * 2);
     await undo(page).waitFor({ state: "detached" });
     await isGone(id);

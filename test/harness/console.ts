@@ -13,9 +13,8 @@ export const untilLive = (page: Page) => page.getByText("Live", { exact: true })
 
 /** Messages stay until they are dismissed. On a slow machine they would otherwise disappear before a test reads them. */
 const keepMessages = `{
-  const { setTimeout } = window;
-  window.setTimeout = (work, wait, ...inputs) =>
-    wait === ${MESSAGE_TIME} ? 0 : setTimeout(work, wait, ...inputs);
+  const { setInterval } = window;
+  window.setInterval = (work, wait) => (wait === ${MESSAGE_TIME} ? 0 : setInterval(work, wait));
 }`;
 
 /** The console of a test service in a browser, with a key that may do everything. */

@@ -2,8 +2,52 @@
 
 import type { FieldDescription, Filter } from "../contract.ts";
 
-/** The operations that need each scope; `any` has those that every valid key may use. */
-export const scopes = {
+export type OperationName =
+  | "listPets"
+  | "createPet"
+  | "getPet"
+  | "updatePet"
+  | "deletePet"
+  | "listCategories"
+  | "createCategory"
+  | "getCategory"
+  | "updateCategory"
+  | "deleteCategory"
+  | "listStoreOrders"
+  | "placeStoreOrder"
+  | "getStoreOrder"
+  | "updateStoreOrder"
+  | "confirmStoreOrder"
+  | "cancelStoreOrder"
+  | "returnStoreOrder"
+  | "getSandbox"
+  | "fastForwardSandbox"
+  | "resetSandbox"
+  | "getShop"
+  | "getCurrentKey"
+  | "listKeys"
+  | "createKey"
+  | "rotateKey"
+  | "revokeKey"
+  | "getUsage"
+  | "listEvents"
+  | "getEvent"
+  | "streamEvents"
+  | "listWebhookEndpoints"
+  | "createWebhookEndpoint"
+  | "getWebhookEndpoint"
+  | "updateWebhookEndpoint"
+  | "deleteWebhookEndpoint"
+  | "rotateWebhookSecret"
+  | "testWebhookEndpoint"
+  | "redeliverWebhooks"
+  | "listWebhookDeliveries"
+  | "getWebhookDelivery"
+  | "listRequests"
+  | "getRequest";
+
+/** The operations by scope; `any` has those that every valid key may use. All others need `write`. */
+export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
   read: [
     "listPets",
     "getPet",
@@ -19,21 +63,6 @@ export const scopes = {
     "streamEvents",
     "listRequests",
     "getRequest",
-  ],
-  write: [
-    "createPet",
-    "updatePet",
-    "deletePet",
-    "createCategory",
-    "updateCategory",
-    "deleteCategory",
-    "placeStoreOrder",
-    "updateStoreOrder",
-    "confirmStoreOrder",
-    "cancelStoreOrder",
-    "returnStoreOrder",
-    "fastForwardSandbox",
-    "resetSandbox",
   ],
   any: ["getCurrentKey"],
   admin: [
@@ -52,7 +81,7 @@ export const scopes = {
     "listWebhookDeliveries",
     "getWebhookDelivery",
   ],
-} as const;
+};
 
 /** What the service can simulate for a request with `PATCH /pets/{petId}`. */
 export const simulations: readonly string[] = [
@@ -110,14 +139,7 @@ export const updateCategoryBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", maxLength: 255 },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
-export const deleteCategoryQuery: readonly FieldDescription[] = [
-  {
-    name: "moveTo",
-    label: "Move to",
-    hint: "The identifier of the existing category that the animals move to.",
-    kind: "id",
-  },
-];
+export const deleteCategoryQuery: readonly FieldDescription[] = [{ name: "moveTo", label: "Move to", kind: "id" }];
 export const listStoreOrdersQuery: readonly Filter[] = [
   { name: "status", choices: ["placed", "confirmed", "cancelled", "expired", "returned"] },
   { name: "sort", choices: ["id", "-id"] },
@@ -159,14 +181,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", isRequired: true, maxLength: 100 },
-  {
-    name: "scopes",
-    label: "Scopes",
-    hint: "What the key may do.",
-    kind: "choices",
-    isRequired: true,
-    choices: ["read", "write", "admin"],
-  },
+  { name: "scopes", label: "Scopes", kind: "choices", isRequired: true, choices: ["read", "write", "admin"] },
   {
     name: "mode",
     label: "Mode",
@@ -258,7 +273,6 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "types",
     label: "Types",
-    hint: "The event types to send.",
     kind: "choices",
     choices: [
       "*",
@@ -286,14 +300,13 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.deleted",
     ],
   },
-  { name: "description", label: "Description", hint: "What the endpoint is for.", canBeEmpty: true, maxLength: 255 },
+  { name: "description", label: "Description", canBeEmpty: true, maxLength: 255 },
 ];
 export const updateWebhookEndpointBody: readonly FieldDescription[] = [
   { name: "url", label: "URL", hint: "Where messages are sent. It starts with https://.", maxLength: 2048 },
   {
     name: "types",
     label: "Types",
-    hint: "The event types to send.",
     kind: "choices",
     choices: [
       "*",
@@ -321,7 +334,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
       "webhook_endpoint.deleted",
     ],
   },
-  { name: "description", label: "Description", hint: "What the endpoint is for.", canBeEmpty: true, maxLength: 255 },
+  { name: "description", label: "Description", canBeEmpty: true, maxLength: 255 },
 ];
 export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "from", label: "From", hint: "The first event. Default: the oldest stored one.", kind: "id" },

@@ -1,5 +1,5 @@
 import type { Pet, StoreOrder } from "petstore-client";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { go, Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
@@ -22,6 +22,9 @@ import { Table } from "../ui/table.tsx";
 const ORDERS_SHOWN = 20;
 const columns = orderColumns(false);
 
+/** The open dialog. */
+type Dialog = "edit" | "sell" | undefined;
+
 /** One animal: its fields, its orders and its history. */
 export function Animal({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const id = params["petId"] ?? "";
@@ -32,8 +35,13 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
     const [found] = await petstore.listPets({ ids: [BigInt(id)] }).page();
     return found ?? null;
   });
-  const { data: pet } = query;
-  if (pet) return <AnimalDetails pet={pet} />;
+  const { data } = query;
+  const [dialog, setDialog] = useState<Dialog>();
+  const shown = useRef(data);
+  // An animal that somebody else deletes stays until an open dialog is closed: its service error says what happened.
+  if (data || !dialog) shown.current = data;
+  const pet = shown.current;
+  if (pet) return <AnimalDetails pet={pet} dialog={dialog} setDialog={setDialog} />;
   return (
     <Page title={`Animal ${id}`}>
       <Loading of={query} />
@@ -46,11 +54,16 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
   );
 }
 
-function AnimalDetails({ pet }: { readonly pet: Pet }) {
+interface DetailsProps {
+  readonly pet: Pet;
+  readonly dialog: Dialog;
+  readonly setDialog: (dialog: Dialog) => void;
+}
+
+function AnimalDetails({ pet, dialog, setDialog }: DetailsProps) {
   const session = useSession();
   const may = useMay();
   const { data: categories } = useCategories();
-  const [dialog, setDialog] = useState<"edit" | "sell">();
   const close = () => setDialog(undefined);
   const remove = () => {
     deletePets(session, [pet]);

@@ -1,6 +1,6 @@
 import type { ListWebhookDeliveriesQuery, WebhookDelivery, WebhookEndpoint } from "petstore-client";
 import { useState } from "preact/hooks";
-import { type OperationName } from "../contract.ts";
+import type { OperationName } from "../contract.ts";
 import { deliveryColumns } from "../developers/deliveries.tsx";
 import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
 import { EndpointState, successOf } from "../developers/webhook-state.tsx";

@@ -1,7 +1,6 @@
-import type { ListRequestsQuery, RequestRecord } from "petstore-client";
+import { type ListRequestsQuery, Petstore, type RequestRecord } from "petstore-client";
 import { KeyName } from "../developers/key-name.tsx";
 import { keyChoices, useKeys } from "../developers/keys.ts";
-import { scopes } from "../generated/contract.ts";
 import { filterBy, go, Link, usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
@@ -20,8 +19,7 @@ const views = [
   ["4xx", "Rejected (4xx)"],
   ["5xx", "Failed (5xx)"],
 ] as const;
-const operations = Object.values(scopes)
-  .flat()
+const operations = Object.keys(Petstore.prototype)
   .toSorted()
   .map((name) => [name, name] as const);
 

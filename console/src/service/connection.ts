@@ -4,7 +4,8 @@ import { Watchable } from "../watchable.ts";
 /** Why requests wait: no connection, a used-up limit, a banned key or an unavailable service. */
 interface Interruption {
   readonly kind: "lost" | "limited" | "banned" | "unavailable";
-  readonly message: string;
+  readonly message?: string;
+  readonly code?: string;
   readonly until?: number;
   /** True if it stops only the requests about the sandbox, which have a separate limit. */
   readonly isOfSandbox?: boolean;
@@ -31,7 +32,20 @@ export async function watchedFetch(request: Request): Promise<Response> {
 }
 
 /** What requests are about that have a separate limit, or none: they succeed although the key is limited or banned. */
-const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
+export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
+
+let lastSecret: string | undefined;
+
+/** The response from which the new client of a key learns that it must still wait; none if it must not. */
+export function waitsOf(secret: string): Response[] {
+  if (secret !== lastSecret) interruption.set(undefined);
+  lastSecret = secret;
+  const { value } = interruption;
+  const seconds = Math.ceil((Number(value?.until) - Date.now()) / 1000);
+  return seconds > 0 && !value?.isOfSandbox
+    ? [Response.json(value, { status: 429, headers: { "Retry-After": `${seconds}` } })]
+    : [];
+}
 
 function recordResponse(request: Request, response: Response): void {
   const { status, headers } = response;
@@ -56,5 +70,5 @@ async function recordInterruption(response: Response, isOfSandbox: boolean): Pro
   const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_WAIT);
   const kind = body.code === "key_banned" ? "banned" : response.status === 429 ? "limited" : "unavailable";
   const until = Date.now() + seconds * 1000;
-  interruption.set({ kind, message: body.message ?? "", until, isOfSandbox: isOfSandbox && kind === "limited" });
+  interruption.set({ ...body, kind, until, isOfSandbox: isOfSandbox && kind === "limited" });
 }

@@ -3,14 +3,14 @@ import { ConnectionError, PetstoreError } from "petstore-client";
 const adviceOfStatus: Readonly<Record<number, string>> = {
   400: "Correct what is marked, then send it again.",
   401: "Sign in with another key.",
-  403: "Sign in with a key that may do this, or ask somebody who has one.",
-  404: "It may have been deleted in the meantime. Go back to the list.",
+  403: "Sign in with a key that may do this.",
+  404: "It may have been deleted. Go back to the list.",
   409: "Reload to see how it is now.",
   410: "This is not available any more. Reload the console.",
   412: "Somebody else has changed it. Look at the change, then decide.",
   413: "Send less at once.",
   429: "Wait until the time is over. Nothing is lost.",
-  503: "Try again in a moment. A change may or may not have been made.",
+  503: "Try again in a moment. A change may have been made.",
 };
 const adviceOfCode: Readonly<Record<string, string>> = {
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
@@ -35,10 +35,7 @@ export function explain(error: unknown): Explanation {
   }
   const { code, status = 0, requestId, details } = error;
   if (error instanceof ConnectionError) {
-    return {
-      message: "The service cannot be reached.",
-      advice: "Check the connection, then try again.",
-    };
+    return { message: "The service cannot be reached.", advice: "Check the connection, then try again." };
   }
   const advice =
     adviceOfCode[code] ?? adviceOfStatus[status] ?? "Try again. If it fails again, report the request's id.";

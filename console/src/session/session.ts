@@ -1,7 +1,7 @@
 import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
-import { watchedFetch } from "../service/connection.ts";
+import { exemptionOf, waitsOf, watchedFetch } from "../service/connection.ts";
 import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
@@ -55,12 +55,13 @@ let turn = 0;
 export async function signIn(secret: string): Promise<void> {
   const mine = ++turn;
   session.set({ kind: "starting" });
+  const waits = waitsOf(secret);
   // After the user has signed out, nothing more is sent, and a late response reaches nobody.
   const send = async (request: Request): Promise<Response> => {
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
-    const response = mine === turn && (await watchedFetch(request));
+    const response = mine === turn && ((!exemptionOf(request) && waits.pop()) || (await watchedFetch(request)));
     if (response && mine === turn) {
       const now = session.value;
       if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
@@ -82,7 +83,7 @@ export async function signIn(secret: string): Promise<void> {
     // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
     const petstore = new Petstore({ key: `${secret}#${mine}`, baseUrl, fetch: send });
     const firstQuery = sendFirstQuery(petstore);
-    const key = await petstore.getCurrentKey({ timeout: 10_000 });
+    const key = await petstore.getCurrentKey({ timeout: 5_000 });
     await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
     open({ kind: "open", petstore, key, secret });
   } catch (error) {

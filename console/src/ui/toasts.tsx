@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { explain } from "../service/explain.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
@@ -52,14 +52,16 @@ export function Toasts() {
 }
 
 function ToastLine({ toast }: { readonly toast: Toast }) {
-  const [isHeld, setHeld] = useState(false);
+  const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (toast.isBad || isHeld) return undefined;
-    const timer = setTimeout(remove, MESSAGE_TIME, toast);
-    return () => clearTimeout(timer);
-  }, [isHeld]);
+    if (toast.isBad) return undefined;
+    // A message that is being read, or whose button has the focus, stays.
+    const end = () => element.current?.matches(":hover, :focus-within") || remove(toast);
+    const timer = setInterval(end, MESSAGE_TIME);
+    return () => clearInterval(timer);
+  }, []);
   return (
-    <div class={toast.isBad ? "toast bad" : "toast"} onFocusIn={() => setHeld(true)} onFocusOut={() => setHeld(false)}>
+    <div ref={element} class={toast.isBad ? "toast bad" : "toast"}>
       <span>{toast.text}</span>
       {toast.undo && (
         <button type="button" class="link" onClick={() => remove(toast, toast.undo)}>
