@@ -1,6 +1,6 @@
 // Measures the console in a browser: `npm run bench:console`. It is no test: machines differ.
 import type { Page } from "playwright-core";
-import { buildConsole } from "../src/app/build-console.ts";
+import { buildConsole } from "../src/app/web/build-console.ts";
 import { TestBrowser } from "../test/harness/browser.ts";
 import { TestService } from "../test/harness/service.ts";
 import { median } from "./rounds.ts";

@@ -1,6 +1,6 @@
 // Fails if the client, with all operations, is larger than it may be: compressed, as browsers load it.
 import { brotliCompressSync } from "node:zlib";
-import { clientModule } from "../src/app/client-package.ts";
+import { clientModule } from "../src/app/web/client-package.ts";
 
 const LARGEST = 5_000;
 

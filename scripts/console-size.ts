@@ -1,6 +1,6 @@
 // Fails if the console, with all of its files, is larger than it may be: compressed, as browsers load it.
 import { brotliCompressSync } from "node:zlib";
-import { buildConsole } from "../src/app/build-console.ts";
+import { buildConsole } from "../src/app/web/build-console.ts";
 
 const LARGEST = 40_000;
 

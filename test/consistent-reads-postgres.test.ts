@@ -2,7 +2,7 @@
 // one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openStorage } from "../src/app/open-storage.ts";
+import { openStorage } from "../src/app/store/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { operator } from "../src/domains/events/author.ts";
 import { decidingOrder } from "../src/domains/orders/orders.store.ts";

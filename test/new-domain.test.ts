@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { domains, type ServedDomain } from "../src/app/domains.ts";
-import { storeAccess } from "../src/app/store-access.ts";
+import { storeAccess } from "../src/app/store/store-access.ts";
 import { run } from "../src/cli/run.ts";
 import type { Config } from "../src/config.ts";
 import { migrations } from "../src/storage/migrations.ts";

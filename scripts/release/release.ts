@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
-import { clientPackage } from "../../src/app/client-package.ts";
+import { clientPackage } from "../../src/app/web/client-package.ts";
 import { version } from "../../src/telemetry/version.ts";
 import { sampleFaults } from "../../test/samples/sample-files.ts";
 import { buildExecutable, runsHere } from "./executable.ts";

@@ -9,7 +9,7 @@ import { Share } from "../limits/valkey/share.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
-import { isForManyProcesses } from "./open-storage.ts";
+import { isForManyProcesses } from "./store/open-storage.ts";
 
 /** The limiter of a running service. */
 export interface RunningLimiter {

@@ -17,9 +17,10 @@ import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { Console } from "./console.ts";
-import { baseAddress, docsAddress, documentContent, documentedBases, pageProtection } from "./documents.ts";
-import { startingLinks, wellKnownContent } from "./well-known.ts";
+import { baseAddress, docsAddress } from "./web/base-address.ts";
+import { Console } from "./web/console.ts";
+import { documentContent, documentedBases, pageProtection } from "./web/documents.ts";
+import { startingLinks, wellKnownContent } from "./web/well-known.ts";
 
 /** Seconds after which a client may try again while the store is not available. */
 const STORAGE_RETRY = 1;

@@ -1,5 +1,5 @@
-import { placeOf } from "../app/open-storage.ts";
-import { openUnused } from "../app/serving-claim.ts";
+import { placeOf } from "../app/store/open-storage.ts";
+import { openUnused } from "../app/store/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
 import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/backup-folder.ts";
-import { backupStorage } from "../app/open-storage.ts";
+import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/store/backup-folder.ts";
+import { backupStorage } from "../app/store/open-storage.ts";
 import type { Config } from "../config.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/disk.ts";

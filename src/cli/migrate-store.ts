@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { moveStore } from "../app/move-store.ts";
+import { moveStore } from "../app/store/move-store.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
 import { UsageError } from "../terminal/command.ts";

@@ -1,4 +1,5 @@
-import { baseAddress, openApiDocument } from "../app/documents.ts";
+import { baseAddress } from "../app/web/base-address.ts";
+import { openApiDocument } from "../app/web/documents.ts";
 import { openApiJson, openApiYaml } from "../derive/openapi.ts";
 import type { ProgramCommand } from "./program-command.ts";
 

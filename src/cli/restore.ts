@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { placeOf, restoreStorage } from "../app/open-storage.ts";
+import { placeOf, restoreStorage } from "../app/store/open-storage.ts";
 import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";

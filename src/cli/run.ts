@@ -1,5 +1,5 @@
 import { domains, type ServedDomain } from "../app/domains.ts";
-import { storeAccess } from "../app/store-access.ts";
+import { storeAccess } from "../app/store/store-access.ts";
 import { type Config, ConfigError, readConfig, settings, valuesOf } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
 import { OperatorError } from "../domains/accounts/operator-error.ts";

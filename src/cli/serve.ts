@@ -1,4 +1,4 @@
-import { requireSharedStore } from "../app/serving-claim.ts";
+import { requireSharedStore } from "../app/store/serving-claim.ts";
 import { Log } from "../telemetry/log.ts";
 import { runtime, version } from "../telemetry/version.ts";
 import { type ParsedArguments, type Report, UsageError } from "../terminal/command.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clientPackage } from "../../src/app/client-package.ts";
+import { clientPackage } from "../../src/app/web/client-package.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
 
 const isInstalled = hasInteropTools();

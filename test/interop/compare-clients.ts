@@ -7,7 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { Petstore } from "../../client/src/index.ts";
-import { clientModule } from "../../src/app/client-package.ts";
+import { clientModule } from "../../src/app/web/client-package.ts";
 import { freePort } from "../harness/free-port.ts";
 import { hasInteropTools } from "../harness/interop-tools.ts";
 import { newDataDir, Program } from "../harness/program.ts";

@@ -1,6 +1,6 @@
 import { keyEnvironment } from "../../src/app/caller-parts.ts";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/open-storage.ts";
+import { openStorage } from "../../src/app/store/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";

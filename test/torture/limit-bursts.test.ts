@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/open-storage.ts";
+import { openStorage } from "../../src/app/store/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";

@@ -1,4 +1,4 @@
-import { baseAddress, baseSetting } from "../../app/documents.ts";
+import { baseAddress, baseSetting } from "../../app/web/base-address.ts";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { backupsIn } from "../../app/backup-folder.ts";
-import { inspectStore, placeOf } from "../../app/open-storage.ts";
+import { backupsIn } from "../../app/store/backup-folder.ts";
+import { inspectStore, placeOf } from "../../app/store/open-storage.ts";
 import { type Config, isProduction } from "../../config.ts";
 import { endpointsWithoutKey } from "../../domains/webhooks/secrets/endpoint-secrets.ts";
 import { openSecretKeys, SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";

@@ -7,7 +7,7 @@ import { exchange } from "../../../test/harness/raw-http.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
-import { openStorage } from "../../app/open-storage.ts";
+import { openStorage } from "../../app/store/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/request-limits.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";

@@ -1,42 +1,25 @@
 import type { TObject, TSchema } from "typebox";
-import type { Config } from "../config.ts";
-import { rootOf } from "../contract/base-address.ts";
-import type { Operation } from "../contract/operation.ts";
-import { deriveLlmsText } from "../derive/llms-text.ts";
+import type { Config } from "../../config.ts";
+import { rootOf } from "../../contract/base-address.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { deriveLlmsText } from "../../derive/llms-text.ts";
 import {
   type DocumentedContact,
   type DocumentedServer,
   deriveOpenApi,
   openApiJson,
   openApiYaml,
-} from "../derive/openapi.ts";
-import { exampleOf } from "../derive/openapi-examples.ts";
-import { deriveReferencePage, deriveReferenceStart } from "../derive/reference-page.ts";
-import { encodeCursor } from "../http/cursor.ts";
-import { FixedContent } from "../http/fixed-content.ts";
-import { compileListName, exampleScope } from "../http/page-links.ts";
-import type { WebContent } from "../http/web-content.ts";
+} from "../../derive/openapi.ts";
+import { exampleOf } from "../../derive/openapi-examples.ts";
+import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
+import { encodeCursor } from "../../http/cursor.ts";
+import { FixedContent } from "../../http/fixed-content.ts";
+import { compileListName, exampleScope } from "../../http/page-links.ts";
+import type { WebContent } from "../../http/web-content.ts";
+import { docsAddress } from "./base-address.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
 import { referenceBundle } from "./reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
-
-/** The setting that has the base address of the environment. */
-export function baseSetting({ environment }: Config): "PETSTORE_BASE_URL" | "PETSTORE_STAGING_BASE_URL" {
-  return environment === "staging" ? "PETSTORE_STAGING_BASE_URL" : "PETSTORE_BASE_URL";
-}
-
-/** The value of that setting; undefined if it is unset. */
-export function configuredBase(config: Config): string | undefined {
-  return baseSetting(config) === "PETSTORE_BASE_URL" ? config.baseUrl : config.stagingBaseUrl;
-}
-
-/** The base address, as clients see it, of a process that listens on this host and port. */
-export function baseAddress(config: Config, host: string, port: number): string {
-  const configured = configuredBase(config);
-  if (configured) return configured;
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}/v1`;
-}
 
 /** The OpenAPI document for these settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
@@ -46,11 +29,6 @@ export function openApiDocument(operations: readonly Operation[], config: Config
     contact: contact(config, base),
     cursorOf: exampleCursor,
   });
-}
-
-/** The address of the reference page of the service with this base address. */
-export function docsAddress(base: string): string {
-  return `${rootOf(base)}/docs`;
 }
 
 /** The contact of the service: what the operator has set, or else the reference page. */

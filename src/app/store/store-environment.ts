@@ -1,7 +1,7 @@
-import { type Config, isProduction } from "../config.ts";
-import { belongsToProduction, ensureEnvironment } from "../domains/keys/store-environment.store.ts";
-import { StorageUnusable } from "../storage/errors.ts";
-import type { Storage } from "../storage/storage.ts";
+import { type Config, isProduction } from "../../config.ts";
+import { belongsToProduction, ensureEnvironment } from "../../domains/keys/store-environment.store.ts";
+import { StorageUnusable } from "../../storage/errors.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { engineOf } from "./engines.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { type Config, isProduction } from "../config.ts";
-import { StorageUnusable } from "../storage/errors.ts";
-import type { Restored } from "../storage/sqlite/restore.ts";
-import type { Contents } from "../storage/sqlite/verify.ts";
-import type { Storage, StorageObserver } from "../storage/storage.ts";
-import type { StoreState } from "../storage/store-state.ts";
+import { type Config, isProduction } from "../../config.ts";
+import { StorageUnusable } from "../../storage/errors.ts";
+import type { Restored } from "../../storage/sqlite/restore.ts";
+import type { Contents } from "../../storage/sqlite/verify.ts";
+import type { Storage, StorageObserver } from "../../storage/storage.ts";
+import type { StoreState } from "../../storage/store-state.ts";
 import { engineOf } from "./engines.ts";
 import { claimStore } from "./serving-claim.ts";
 

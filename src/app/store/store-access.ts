@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
-import type { StoreAccess } from "../terminal/command.ts";
-import { systemClock } from "../timing/clock.ts";
+import type { Config } from "../../config.ts";
+import type { StoreAccess } from "../../terminal/command.ts";
+import { systemClock } from "../../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
 import { folderToCreate, openExistingStorage, openStorage } from "./open-storage.ts";
 import { isProductionStore } from "./store-environment.ts";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import type { BackupSettings } from "../config.ts";
-import type { Host } from "../domains/domain.ts";
+import type { BackupSettings } from "../../config.ts";
+import type { Host } from "../../domains/domain.ts";
 import { backupsIn } from "./backup-folder.ts";
 
 /** The wait after a failed backup before the next attempt, in milliseconds. */

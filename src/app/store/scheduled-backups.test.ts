@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock } from "../../test/harness/manual-clock.ts";
-import type { BackgroundTask } from "../domains/domain.ts";
-import { Log } from "../telemetry/log.ts";
-import { Metrics } from "../telemetry/metrics.ts";
-import { HOUR_MS, MINUTE_MS } from "../timing/units.ts";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import type { BackgroundTask } from "../../domains/domain.ts";
+import { Log } from "../../telemetry/log.ts";
+import { Metrics } from "../../telemetry/metrics.ts";
+import { HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
 import { backupName } from "./backup-folder.ts";
 import { scheduleBackups } from "./scheduled-backups.ts";
 

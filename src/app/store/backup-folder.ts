@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { HOUR_MS } from "../timing/units.ts";
+import { HOUR_MS } from "../../timing/units.ts";
 
 /** A backup in the folder of backups. */
 export interface Backup {

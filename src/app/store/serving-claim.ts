@@ -1,7 +1,7 @@
-import type { Config } from "../config.ts";
-import { StorageUnusable } from "../storage/errors.ts";
-import { StoreServed } from "../storage/sqlite/serving-lock.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Config } from "../../config.ts";
+import { StorageUnusable } from "../../storage/errors.ts";
+import { StoreServed } from "../../storage/sqlite/serving-lock.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { type Engine, engineOf } from "./engines.ts";
 
 /** A process's claim to serve the store. */

@@ -1,8 +1,8 @@
-import type { Config, SecurityContact } from "../config.ts";
-import { deriveApiCatalog } from "../derive/api-catalog.ts";
-import { FixedContent } from "../http/fixed-content.ts";
-import type { WebContent } from "../http/web-content.ts";
-import type { Clock } from "../timing/clock.ts";
+import type { Config, SecurityContact } from "../../config.ts";
+import { deriveApiCatalog } from "../../derive/api-catalog.ts";
+import { FixedContent } from "../../http/fixed-content.ts";
+import type { WebContent } from "../../http/web-content.ts";
+import type { Clock } from "../../timing/clock.ts";
 
 /** The address of the catalogue, below the host (RFC 8615). */
 const CATALOG = "/.well-known/api-catalog";

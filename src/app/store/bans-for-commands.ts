@@ -1,13 +1,13 @@
-import type { Config } from "../config.ts";
-import { clearNotedBan } from "../domains/keys/keys.statements.ts";
-import type { Caller } from "../http/interfaces.ts";
-import { ClockReader, realSeconds } from "../limits/clock-reading.ts";
-import { liftBan } from "../limits/lifted-bans.store.ts";
-import { LimitStore } from "../limits/limits.store.ts";
-import type { Decision } from "../limits/valkey/decision.ts";
-import type { Storage } from "../storage/storage.ts";
-import type { Clock } from "../timing/clock.ts";
-import { connectCounts } from "./open-limiter.ts";
+import type { Config } from "../../config.ts";
+import { clearNotedBan } from "../../domains/keys/keys.statements.ts";
+import type { Caller } from "../../http/interfaces.ts";
+import { ClockReader, realSeconds } from "../../limits/clock-reading.ts";
+import { liftBan } from "../../limits/lifted-bans.store.ts";
+import { LimitStore } from "../../limits/limits.store.ts";
+import type { Decision } from "../../limits/valkey/decision.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { connectCounts } from "../open-limiter.ts";
 
 /** A key that may be banned. */
 type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;

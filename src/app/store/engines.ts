@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Config, settings } from "../config.ts";
-import { StorageUnusable } from "../storage/errors.ts";
-import type { PostgresAddress } from "../storage/postgres/address.ts";
-import { inspectPostgres } from "../storage/postgres/inspect.ts";
-import { openPostgres } from "../storage/postgres/opening.ts";
-import { requireNoOtherSession } from "../storage/postgres/other-sessions.ts";
-import { backupSqlite } from "../storage/sqlite/backup.ts";
-import { requireNotInUse } from "../storage/sqlite/database.ts";
-import { inspectSqlite } from "../storage/sqlite/inspect.ts";
-import { openSqlite } from "../storage/sqlite/opening.ts";
-import { type Restored, restoreSqlite } from "../storage/sqlite/restore.ts";
-import { ServingLock } from "../storage/sqlite/serving-lock.ts";
-import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
-import type { Contents } from "../storage/sqlite/verify.ts";
-import type { Storage, StorageObserver } from "../storage/storage.ts";
-import type { StoreState } from "../storage/store-state.ts";
+import type { Config, settings } from "../../config.ts";
+import { StorageUnusable } from "../../storage/errors.ts";
+import type { PostgresAddress } from "../../storage/postgres/address.ts";
+import { inspectPostgres } from "../../storage/postgres/inspect.ts";
+import { openPostgres } from "../../storage/postgres/opening.ts";
+import { requireNoOtherSession } from "../../storage/postgres/other-sessions.ts";
+import { backupSqlite } from "../../storage/sqlite/backup.ts";
+import { requireNotInUse } from "../../storage/sqlite/database.ts";
+import { inspectSqlite } from "../../storage/sqlite/inspect.ts";
+import { openSqlite } from "../../storage/sqlite/opening.ts";
+import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
+import { ServingLock } from "../../storage/sqlite/serving-lock.ts";
+import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
+import type { Contents } from "../../storage/sqlite/verify.ts";
+import type { Storage, StorageObserver } from "../../storage/storage.ts";
+import type { StoreState } from "../../storage/store-state.ts";
 
 /** The name of an embedded store in its folder. */
 export const STORE_FILE = "petstore.db";

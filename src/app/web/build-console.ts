@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-const sources = join(import.meta.dir, "../../console/src");
+const sources = join(import.meta.dir, "../../../console/src");
 
 /** A file of the console as browsers load it. Its name changes with its content. */
 export interface ConsoleFile {

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type CopyOptions, type CopyProgress, type CopyResult, copyStore } from "../storage/copy-store/copy-store.ts";
-import type { PostgresAddress } from "../storage/postgres/address.ts";
-import { PostgresTarget } from "../storage/postgres/postgres-target.ts";
-import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";
+import { type CopyOptions, type CopyProgress, type CopyResult, copyStore } from "../../storage/copy-store/copy-store.ts";
+import type { PostgresAddress } from "../../storage/postgres/address.ts";
+import { PostgresTarget } from "../../storage/postgres/postgres-target.ts";
+import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
 import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
