@@ -9,7 +9,7 @@ import { Share } from "../limits/valkey/share.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
-import { isForManyProcesses } from "./store/open-storage.ts";
+import { engineOf } from "./store/engines.ts";
 
 /** The limiter of a running service. */
 export interface RunningLimiter {
@@ -47,7 +47,7 @@ export async function openLimiter(
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
   }
   if (valkey === undefined) {
-    if (isForManyProcesses(config)) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
+    if (!engineOf(config).isForOneProcess) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
     repeat({ name: "save_limits", by: "each", run: () => memory.save() });
     return { limiter: memory, close: () => {} };
   }

@@ -1,4 +1,4 @@
-import { placeOf } from "../app/store/open-storage.ts";
+import { engineOf } from "../app/store/engines.ts";
 import { openUnused } from "../app/store/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
@@ -19,7 +19,7 @@ export const adopt: ProgramCommand = {
   options: yesOption,
   run: async (given, context) => {
     const { config } = context;
-    const place = placeOf(config);
+    const { place } = engineOf(config);
     if (isProduction(config)) {
       throw new CommandFailed(
         "wrong_environment",

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/store/backup-folder.ts";
-import { backupStorage } from "../app/store/open-storage.ts";
+import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/disk.ts";
@@ -21,7 +21,7 @@ const takeBackup: ProgramCommand = {
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file: wanted } }, { config, folder }) => {
     const file = wanted === undefined ? newBackupIn(config) : resolve(folder, wanted);
-    const contents = backupStorage(config, file);
+    const contents = engineOf(config).backup(file);
     const { size: bytes } = statSync(file);
     const deleted = wanted === undefined ? deleteOldBackups(config.backups.folder, config.backups.keep) : [];
     return {

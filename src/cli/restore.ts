@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { placeOf, restoreStorage } from "../app/store/open-storage.ts";
+import { engineOf } from "../app/store/engines.ts";
+import { restoreStore } from "../app/store/restore-store.ts";
 import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -21,10 +22,10 @@ export const restore: ProgramCommand = {
   options: yesOption,
   run: async (given, context) => {
     const { config, folder } = context;
-    const [file, place] = [resolve(folder, given.args[0] ?? ""), placeOf(config)];
+    const [file, place] = [resolve(folder, given.args[0] ?? ""), engineOf(config).place];
     // A store in PostgreSQL is refused, so there is nothing to confirm.
     if (!config.database) await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
-    const { contents, replaced } = restoreStorage(config, file, new Date());
+    const { contents, replaced } = restoreStore(config, file, new Date());
     const { webhook_endpoints: endpoints = 0 } = contents.rows;
     const keyFile = join(config.dataDir, SECRET_KEY_FILE);
     const needsKey = endpoints > 0 && !existsSync(keyFile) && !context.settings(webhookSettings).PETSTORE_SECRET_KEY;

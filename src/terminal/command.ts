@@ -8,7 +8,7 @@ export interface StoreAccess {
   /** Opens the store. Rejects with `StorageUnusable`, also if it does not exist. */
   open(observer?: StorageObserver): Promise<Storage>;
   /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`. */
-  openOrMake(): Promise<Storage>;
+  openOrCreate(): Promise<Storage>;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */

@@ -32,7 +32,7 @@ export interface Engine {
   folderToCreate(): string | undefined;
   /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
-  /** Locks the store if only one process may serve it; throws `StoreServed` if another process has the lock. */
+  /** Locks the store; absent if several processes may serve it. Throws `StoreServed` if another process has the lock. */
   lock?(): ServingLock;
   /**
    * Rejects with `StorageUnusable` if another process has the store open, and for SQLite if there is no store. Rejects

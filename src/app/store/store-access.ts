@@ -2,15 +2,16 @@ import type { Config } from "../../config.ts";
 import type { StoreAccess } from "../../terminal/command.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
-import { folderToCreate, openExistingStorage, openStorage } from "./open-storage.ts";
+import { engineOf } from "./engines.ts";
+import { openStorage } from "./open-storage.ts";
 import { isProductionStore } from "./store-environment.ts";
 
 /** The store that the settings choose, for commands. */
 export function storeAccess(config: Config): StoreAccess {
   return {
-    open: (observer) => openExistingStorage(config, observer),
-    openOrMake: () => openStorage(config),
-    folderToCreate: () => folderToCreate(config),
+    open: (observer) => engineOf(config).open(false, observer),
+    openOrCreate: () => openStorage(config),
+    folderToCreate: () => engineOf(config).folderToCreate(),
     isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
     liftBan: (storage, key) => liftBanOf(config, storage, systemClock, key),

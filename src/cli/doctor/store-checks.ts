@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backupsIn } from "../../app/store/backup-folder.ts";
-import { inspectStore, placeOf } from "../../app/store/open-storage.ts";
+import { engineOf } from "../../app/store/engines.ts";
 import { type Config, isProduction } from "../../config.ts";
 import { endpointsWithoutKey } from "../../domains/webhooks/secrets/endpoint-secrets.ts";
 import { openSecretKeys, SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";
@@ -27,10 +27,10 @@ interface CheckedStore {
 
 /** Checks the store that the settings choose, its schema and its environment. */
 export async function checkStore(config: Config): Promise<CheckedStore> {
-  const place = placeOf(config);
+  const engine = engineOf(config);
   let state: StoreState | undefined;
   try {
-    state = await inspectStore(config);
+    state = await engine.inspect();
   } catch (error) {
     if (!(error instanceof StorageUnusable || error instanceof StorageUnavailable)) throw error;
     const advice = config.database
@@ -38,8 +38,8 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
       : "Do what the message says. If the file is damaged, restore a backup: backups list shows them.";
     return { findings: [failed("store", error.message, advice)], state: undefined };
   }
-  if (!state) return { findings: [ok("store", `There is none at ${place} yet. The first start makes it.`)], state };
-  const findings = [ok("store", `${place}, ${state.engine}.`), schemaFinding(state)];
+  if (!state) return { findings: [ok("store", `There is none at ${engine.place} yet. The first start makes it.`)], state };
+  const findings = [ok("store", `${engine.place}, ${state.engine}.`), schemaFinding(state)];
   const { belongsToProduction } = state;
   if (belongsToProduction !== undefined && belongsToProduction !== isProduction(config))
     findings.push(wrongOwner(config, state));

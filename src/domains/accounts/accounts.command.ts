@@ -32,7 +32,7 @@ const createAccount: Command = {
     const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
     const newFolder = context.store.folderToCreate();
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
-    const account = await withAccounts(context, create, context.store.openOrMake());
+    const account = await withAccounts(context, create, context.store.openOrCreate());
     const place = newFolder ? `\nIt is in a new store, in ${newFolder}.` : "";
     return { json: shown(account), text: describe(account) + place };
   },
