@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openStorage } from "../src/app/store/open-storage.ts";
 import { readConfig } from "../src/config.ts";
 import { scopes } from "../src/contract/caller.ts";
-import { copyStore } from "../src/storage/copy-store/copy-store.ts";
+import { moveTables } from "../src/storage/move-store/move-tables.ts";
 import { migrations } from "../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../src/storage/postgres/address.ts";
 import { PostgresTarget } from "../src/storage/postgres/postgres-target.ts";
@@ -222,7 +222,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const target = await PostgresTarget.open(parsePostgresAddress(server.url(database)) as PostgresAddress, later);
     const emptyStore = SqliteSource.newInMemory(later);
     const options = { emptyStore, stop: new AbortController().signal, onProgress: () => {} };
-    expect((await copyStore(source, target, options)).tables).toMatchObject({ toys: 1, visits: 1 });
+    expect((await moveTables(source, target, options)).tables).toMatchObject({ toys: 1, visits: 1 });
     for (const store of [source, target, emptyStore]) store.close();
     const large = 9_007_199_254_740_994n;
     const name = '"Ñandú" \\ 🐕 1';

@@ -1,14 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type CopyOptions, type CopyProgress, type CopyResult, copyStore } from "../../storage/copy-store/copy-store.ts";
+import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../../storage/move-store/move-tables.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
 import { PostgresTarget } from "../../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
 import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
-interface MoveOptions extends Omit<CopyOptions, "emptyStore" | "onProgress"> {
-  readonly onProgress: (progress: CopyProgress & { totalRows: number }) => void;
+interface MoveStoreOptions extends Omit<MoveOptions, "emptyStore" | "onProgress"> {
+  readonly onProgress: (progress: MoveProgress & { totalRows: number }) => void;
 }
 
 /**
@@ -19,8 +19,8 @@ interface MoveOptions extends Omit<CopyOptions, "emptyStore" | "onProgress"> {
 export async function moveStore(
   from: string,
   to: PostgresAddress,
-  { stop, onProgress }: MoveOptions,
-): Promise<CopyResult> {
+  { stop, onProgress }: MoveStoreOptions,
+): Promise<MoveResult> {
   const isFolder = existsSync(from) && statSync(from).isDirectory();
   const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
   try {
@@ -28,7 +28,7 @@ export async function moveStore(
     const emptyStore = SqliteSource.newInMemory(); // to check that the target is empty
     try {
       const totalRows = source.count();
-      const result = await copyStore(source, target, {
+      const result = await moveTables(source, target, {
         emptyStore,
         stop,
         onProgress: (state) => onProgress({ ...state, totalRows }),

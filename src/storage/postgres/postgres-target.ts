@@ -1,5 +1,5 @@
-import type { TargetStore } from "../copy-store/copy-store.ts";
-import { BATCH, columnList, type Table } from "../copy-store/source-store.ts";
+import type { TargetStore } from "../move-store/move-tables.ts";
+import { BATCH, columnList, type Table } from "../move-store/source-store.ts";
 import { CommitUnknown } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { BATCH, columnList, type SourceStore, type Table } from "../copy-store/source-store.ts";
+import { BATCH, columnList, type SourceStore, type Table } from "../move-store/source-store.ts";
 import { StorageUnusable } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
@@ -8,8 +8,8 @@ import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
-/** Tables that are not copied: the target fills them itself, by triggers and migrations. */
-const notCopied: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
+/** Tables that are not moved: the target fills them itself, by triggers and migrations. */
+const notMoved: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
 
 interface TableRow extends Row {
   name: string;
@@ -54,7 +54,7 @@ export class SqliteSource implements SourceStore {
   tables(): Table[] {
     const rows = this.#connection.all(readTables, []) as TableRow[];
     return rows
-      .filter(({ name }) => !notCopied.has(name))
+      .filter(({ name }) => !notMoved.has(name))
       .map(({ name, columns }) => ({ name, columns: JSON.parse(columns) as string[] }));
   }
 

@@ -17,7 +17,7 @@ import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { SqliteStagingTable } from "./sqlite-staging-table.ts";
-import { StoreFiles, StoreMoved } from "./store-files.ts";
+import { StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
 import { WalFile } from "./wal-file.ts";
 
@@ -229,7 +229,7 @@ export class SqliteStorage implements Storage {
     this.#endRead();
     if (this.#failure) throw this.#failure;
     if (!this.#files.areInPlace())
-      throw new StoreMoved(`The files of the store at ${this.#file} were moved or deleted.`);
+      throw new StoreFilesGone(`The files of the store at ${this.#file} were moved or deleted.`);
     this.#connection.run(beginImmediate);
     this.#noticeOtherProcesses(); // the write lock excludes later ones
   }
@@ -260,7 +260,7 @@ export class SqliteStorage implements Storage {
   /** Converts an error for the caller. Ends all work if continuing would risk data. */
   #report(error: unknown): unknown {
     if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
-    const code = error instanceof StoreMoved ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
+    const code = error instanceof StoreFilesGone ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
     if (code !== "") this.#observer.failed(code);
     const reported = asStorageError(error);
     return fatalCodes.test(code) ? this.#fail(reported as Error) : reported;

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { StorageUnavailable } from "../errors.ts";
 
 /** The files of the open store were moved, replaced or deleted. */
-export class StoreMoved extends StorageUnavailable {}
+export class StoreFilesGone extends StorageUnavailable {}
 
 interface OpenFile {
   readonly path: string;

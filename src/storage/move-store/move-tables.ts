@@ -13,31 +13,31 @@ export interface TargetStore extends SourceStore {
   commit(): Promise<void>;
 }
 
-export interface CopyOptions {
+export interface MoveOptions {
   /** A new store, to check that the target is empty. */
   readonly emptyStore: SourceStore;
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: CopyProgress) => void;
+  readonly onProgress: (progress: MoveProgress) => void;
 }
 
-/** The number of rows copied so far, then the number of rows read back so far. */
-export interface CopyProgress {
+/** The number of rows moved so far, then the number of rows read back so far. */
+export interface MoveProgress {
   readonly work: "Moving" | "Checking";
   readonly rows: number;
 }
 
-export interface CopyResult {
-  /** The number of copied rows by table. */
+export interface MoveResult {
+  /** The number of moved rows by table. */
   readonly tables: Readonly<Record<string, number>>;
   /** True if the target already had all rows. */
   readonly wasThere: boolean;
 }
 
 /**
- * Copies all rows of a store to another one and reads them back to compare them before it commits. Rejects with
- * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was copied.
+ * Moves all rows of a store to another one, and reads them back to compare them before it commits. Rejects with
+ * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was moved.
  */
-export async function copyStore(source: SourceStore, target: TargetStore, options: CopyOptions): Promise<CopyResult> {
+export async function moveTables(source: SourceStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
   const { emptyStore, stop, onProgress } = options;
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
@@ -45,7 +45,7 @@ export async function copyStore(source: SourceStore, target: TargetStore, option
   const checksumOf = async (
     store: SourceStore,
     table: Table,
-    work?: CopyProgress["work"],
+    work?: MoveProgress["work"],
     each?: TargetStore["add"],
   ) => {
     const checksum = new Checksum();
