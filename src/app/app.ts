@@ -21,7 +21,7 @@ import type { Console } from "./web/console.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { isBuilt } from "./is-built.ts";
-import { openDeletion } from "./open-deletion.ts";
+import { scheduleDeletion } from "./schedule-deletion.ts";
 import { openIdempotency } from "./open-idempotency.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { failedStore, openStorage } from "./store/open-storage.ts";
@@ -135,7 +135,7 @@ export class App {
     const bound = served.flatMap((domain) =>
       domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
     );
-    openDeletion(host, callers, served);
+    scheduleDeletion(host, callers, served);
     const { shedder, deadlines, drains, delays, streams } = inFlight;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
       storage,
@@ -194,14 +194,14 @@ export class App {
     this.#inFlight.delays.stop(); // a delayed response is sent now, before its connection closes
     this.#inFlight.streams.stop(); // clients reconnect to another process
     const started = performance.now();
-    const rest = () => STOP_DEADLINE - (performance.now() - started);
-    await settlesWithin(this.#server.stop(SHUTDOWN_GRACE, this.#inStep), rest());
+    const timeLeft = () => STOP_DEADLINE - (performance.now() - started);
+    await settlesWithin(this.#server.stop(SHUTDOWN_GRACE, this.#inStep), timeLeft());
     this.#inFlight.stop();
     const saved = this.#tasks
       .stop()
       .then(() => this.#limits.close())
       .then(() => this.#storage.close());
-    if (!(await settlesWithin(saved, rest()))) this.log.warn("stopped_without_saving");
+    if (!(await settlesWithin(saved, timeLeft()))) this.log.warn("stopped_without_saving");
     this.#abuse.logInvalidKeys();
     await this.#tracer?.close();
     await this.log.close();

@@ -22,8 +22,8 @@ export interface CallerParts {
   readonly requestStore: RequestStore;
 }
 
-/** The host of all served domains. */
-export interface CallerHost extends Host {
+/** What the service offers to each of the domains that it serves. */
+export interface ServedHost extends Host {
   readonly callers: CallerParts;
   /** All operations that the service serves. */
   readonly operations: readonly Operation[];

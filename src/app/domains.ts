@@ -65,10 +65,10 @@ import { listenSettings, webhookSettings } from "../domains/webhooks/webhooks.se
 import type { Settings } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
 import { MINUTE_MS } from "../timing/units.ts";
-import type { CallerHost } from "./caller-parts.ts";
+import type { ServedHost } from "./caller-parts.ts";
 
 /** A domain that this service can open. */
-export type ServedDomain = Domain<Settings, CallerHost>;
+export type ServedDomain = Domain<Settings, ServedHost>;
 
 const shopSettings = { ...categorySettings, ...orderSettings };
 
@@ -77,7 +77,7 @@ const shopSettings = { ...categorySettings, ...orderSettings };
  * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
  * order is open. A sandbox can be reset, and its clock ends reservations.
  */
-const shop = defineDomain<typeof shopSettings, CallerHost>({
+const shop = defineDomain<typeof shopSettings, ServedHost>({
   name: "shop",
   operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],

@@ -19,7 +19,7 @@ export class FileError extends Error {
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
   if (!existsSync(dirname(name))) throw new FileError(`The folder ${dirname(name)} does not exist.`);
   const isThere = existsSync(name);
-  if (isThere && !mayReplace) throw exists(name);
+  if (isThere && !mayReplace) throw alreadyExists(name);
   const path = isThere ? realpathSync(name) : name;
   if (isThere && !statSync(path).isFile()) throw new FileError(`${path} is not a file that can be replaced.`);
   // The name has no process id, because processes in two containers can have the same one.
@@ -57,7 +57,7 @@ async function linkOrFail(file: string, name: string): Promise<void> {
     await link(file, name);
   } catch (error) {
     if (!hasNoLinks(error)) throw error;
-    if (existsSync(name)) throw exists(name);
+    if (existsSync(name)) throw alreadyExists(name);
     await rename(file, name);
   }
 }
@@ -82,7 +82,7 @@ export function asFileError(error: unknown, path: string): unknown {
     case "":
       return error;
     case "EEXIST":
-      return exists(path);
+      return alreadyExists(path);
     case "ENOSPC":
     case "EDQUOT":
     case "EFBIG":
@@ -100,7 +100,7 @@ export function asFileError(error: unknown, path: string): unknown {
   }
 }
 
-function exists(path: string): FileError {
+function alreadyExists(path: string): FileError {
   return new FileError(`${path} exists already.`);
 }
 

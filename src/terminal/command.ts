@@ -1,7 +1,10 @@
+import type { Caller } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { Caller } from "../http/interfaces.ts";
 import type { Settings, Values } from "../settings/setting.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
+
+/** A key that may be banned. */
+export type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
 
 /** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
@@ -14,12 +17,9 @@ export interface StoreAccess {
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
   /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */
-  banEnds(
-    storage: Storage,
-    keys: readonly Pick<Caller, "keyId" | "accountId" | "mode">[],
-  ): Promise<ReadonlyMap<string, number>>;
+  banEnds(storage: Storage, keys: readonly LimitedKey[]): Promise<ReadonlyMap<string, number>>;
   /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */
-  liftBan(storage: Storage, key: Pick<Caller, "keyId" | "accountId" | "mode">): Promise<void>;
+  liftBan(storage: Storage, key: LimitedKey): Promise<void>;
 }
 
 /** What a command may use. */

@@ -12,7 +12,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const storage = await opening;
   try {
-    await store.isProduction(storage); // only for its check
+    await store.isProduction(storage); // rejects if the store is of another environment
     return await work(storage);
   } finally {
     await storage.close();

@@ -1,16 +1,13 @@
 import type { Config } from "../../config.ts";
 import { clearNotedBan } from "../../domains/keys/keys.statements.ts";
-import type { Caller } from "../../http/interfaces.ts";
 import { ClockReader, realSeconds } from "../../limits/clock-reading.ts";
 import { liftBan } from "../../limits/lifted-bans.store.ts";
 import { LimitStore } from "../../limits/limits.store.ts";
 import type { Decision } from "../../limits/valkey/decision.ts";
 import type { Storage } from "../../storage/storage.ts";
+import type { LimitedKey } from "../../terminal/command.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { connectCounts } from "../open-limiter.ts";
-
-/** A key that may be banned. */
-type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
 
 /** Keys in one query to the server. */
 const KEY_BATCH = 100;
@@ -32,19 +29,16 @@ export async function readBanEnds(
   const counts = await connectCounts(valkey);
   try {
     for (let start = 0; start < keys.length; start += KEY_BATCH) {
-      // The limits of the plan affect only the windows, which are not used here.
-      const quota = { perMinute: 1, perDay: 1 };
-      const some = keys.slice(start, start + KEY_BATCH);
-      const questions = some.map((caller) => ({
+      const questions = keys.slice(start, start + KEY_BATCH).map((caller) => ({
         owner: caller.accountId, // with `kind`, the name of the hash that has the shop's counts
         kind: caller.mode,
         caller,
-        quota,
+        quota: { perMinute: 1, perDay: 1 }, // affects only the windows, which are not used here
         requests: 0, // reads the state and counts nothing
       }));
-      for (const asked of counts.calls(questions, ({ owner }) => owner)) {
-        const decisions = await counts.decide(asked);
-        for (const [index, { caller }] of asked.entries()) {
+      for (const ofOneCall of counts.calls(questions, ({ owner }) => owner)) {
+        const decisions = await counts.decide(ofOneCall);
+        for (const [index, { caller }] of ofOneCall.entries()) {
           const end = endOfBan(decisions[index], stored.get(caller.keyId));
           if (end !== undefined) ends.set(caller.keyId, end);
         }

@@ -2,6 +2,7 @@ import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
+import type { DeletedShops } from "../shops/deleted-shops.store.ts";
 import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.statements.ts";
 
 /**
@@ -14,14 +15,13 @@ const STILL_WRITTEN_FOR = 2_000;
 export interface DeletionParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** Tells whether shops of the account still exist. `DeletedShops` deletes them. */
-  readonly shops: { areLeft(accountId: string): Promise<boolean> | boolean };
+  readonly shops: DeletedShops;
   /** All tables whose rows belong to accounts. */
   readonly tables: readonly OwnedTable[];
   /** Each deletes the data of an account in one place. It can be called again. */
   readonly forget: readonly ((accountId: string) => Promise<void>)[];
   /** Called when all data of an account is deleted. */
-  readonly gone: (accountId: string) => void;
+  readonly onDeleted: (accountId: string) => void;
 }
 
 /** Deleted accounts that still have data. */
@@ -33,16 +33,16 @@ export class DeletedAccounts {
   }
 
   /** Deletes the remaining data of each account, its record last. If it is interrupted, the next call continues. */
-  async removeLeft(): Promise<void> {
+  async deleteRemaining(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
     for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
-      if (clock.now() < Number(deleted_at) + STILL_WRITTEN_FOR || (await shops.areLeft(id))) continue;
-      await this.#remove(id);
+      if (clock.now() < Number(deleted_at) + STILL_WRITTEN_FOR || (await shops.hasShopsOf(id))) continue;
+      await this.#delete(id);
     }
   }
 
-  async #remove(id: string): Promise<void> {
-    const { storage, tables, forget, gone } = this.#parts;
+  async #delete(id: string): Promise<void> {
+    const { storage, tables, forget, onDeleted } = this.#parts;
     for (const { deleteSome } of tables) {
       while ((await storage.write(() => all(deleteSome, id))).length === DELETE_BATCH_SIZE) continue;
     }
@@ -53,6 +53,6 @@ export class DeletedAccounts {
     if (!(await storage.scrub())) return;
     await storage.write(() => all(removeAccount, id));
     await storage.scrub(); // of its record too, which has only the id and the plan
-    gone(id);
+    onDeleted(id);
   }
 }

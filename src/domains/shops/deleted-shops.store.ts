@@ -21,7 +21,7 @@ export class DeletedShops {
   }
 
   /** Whether any deleted shop of an account is still stored. */
-  areLeft(accountId: string): MaybePromise<boolean> {
+  hasShopsOf(accountId: string): MaybePromise<boolean> {
     return whenReady(this.#storage.first(deletedShopOfAccount, accountId), (row) => row !== undefined);
   }
 

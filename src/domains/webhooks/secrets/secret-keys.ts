@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { FileError } from "../../../files/new-file.ts";
-import { readOrMake } from "../../../files/read-or-make.ts";
+import { readOrCreate } from "../../../files/read-or-create.ts";
 import { parseSecretKeys } from "../webhooks.settings.ts";
 
 /** The name of the key's file in the folder of an embedded store. */
@@ -44,7 +44,7 @@ export function openSecretKeys(listed: readonly Uint8Array[] = [], folder: strin
 }
 
 function keyIn(file: string): Uint8Array {
-  const text = readOrMake(file, () => `${randomBytes(BYTES).toString("base64")}\n`);
+  const text = readOrCreate(file, () => `${randomBytes(BYTES).toString("base64")}\n`);
   const [key, ...others] = parseSecretKeys(text.trim()) ?? [];
   if (key && others.length === 0) return key;
   throw new FileError(

@@ -16,18 +16,18 @@ import { asFileError, hasNoLinks } from "./new-file.ts";
 /**
  * Reads a file that only its owner may read, and creates it if it does not exist. It appears under its name only when
  * it is complete and on disk, so a crash leaves no partial file. If several processes create it at the same time, one
- * succeeds, and all return its text. Throws `FileError`, or an error of `make`.
+ * succeeds, and all return its text. Throws `FileError`, or an error of `create`.
  */
-export function readOrMake(file: string, make: () => string): string {
+export function readOrCreate(file: string, create: () => string): string {
   try {
-    if (!existsSync(file)) makeFile(file, make());
+    if (!existsSync(file)) createFile(file, create());
     return readFileSync(file, "utf8");
   } catch (error) {
     throw asFileError(error, file);
   }
 }
 
-function makeFile(file: string, text: string): void {
+function createFile(file: string, text: string): void {
   // The name has no process id, because two containers that share the folder can have the same one.
   const unfinished = `${file}.unfinished-${randomUUID()}`;
   try {

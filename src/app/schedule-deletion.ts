@@ -4,7 +4,7 @@ import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import type { CallerParts } from "./caller-parts.ts";
 
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
-export function openDeletion(
+export function scheduleDeletion(
   { storage, clock, log, limiter, repeat }: Host,
   { usage }: CallerParts,
   domains: readonly Pick<Domain, "shopTables" | "accountTables">[],
@@ -19,8 +19,8 @@ export function openDeletion(
     shops,
     tables: domains.flatMap(({ accountTables = [] }) => accountTables),
     forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
-    gone: (accountId) => log.info("account_deleted", { accountId }),
+    onDeleted: (accountId) => log.info("account_deleted", { accountId }),
   });
   repeat({ name: "delete_shops", by: "leader", run: () => shops.deleteSome(clock.now()) });
-  repeat({ name: "delete_accounts", by: "leader", run: () => accounts.removeLeft() });
+  repeat({ name: "delete_accounts", by: "leader", run: () => accounts.deleteRemaining() });
 }
