@@ -37,7 +37,7 @@ export class AccountStore {
   readonly #storage: Storage;
   readonly #changed: () => void;
 
-  /** `changed` is called after each change through this object that affects what the keys of an account may do. */
+  /** `changed` is called after each change of an existing account through this object. */
   constructor(storage: Storage, changed: () => void = () => {}) {
     this.#storage = storage;
     this.#changed = changed;
@@ -67,60 +67,48 @@ export class AccountStore {
   }
 
   /** Throws `OperatorError` if the plan does not allow the quota. */
-  async createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
+  createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
     return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
   /** Throws `OperatorError` if the account does not exist. */
-  async rename(accountId: string, name: string): Promise<Account> {
-    const row = await this.#storage.write(() => first(updateName, name, accountId));
-    if (!row) throw noSuchAccount(accountId);
-    return toAccount(row);
+  rename(accountId: string, name: string): Promise<Account> {
+    return this.#change(accountId, () => first(updateName, name, accountId));
   }
 
   /** Throws `OperatorError` if the account does not exist or the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
-    const changed = this.#changed;
-    const row = await this.#storage.write(function* () {
-      yield* afterCommit(changed);
-      return yield* first(updatePlan, plan, perMinute, perDay, accountId);
-    });
-    if (!row) throw noSuchAccount(accountId);
-    return toAccount(row);
+    return this.#change(accountId, () => first(updatePlan, plan, perMinute, perDay, accountId));
   }
 
   /** Suspends an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
-  async suspend(accountId: string, now: number): Promise<Account> {
-    return this.#setState(accountId, () => first(suspend, now, accountId));
+  suspend(accountId: string, now: number): Promise<Account> {
+    return this.#change(accountId, () => first(suspend, now, accountId));
   }
 
   /** Resumes an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
-  async resume(accountId: string): Promise<Account> {
-    return this.#setState(accountId, () => first(resume, accountId));
-  }
-
-  async #setState(accountId: string, set: () => Transaction<AccountRow | undefined>): Promise<Account> {
-    const changed = this.#changed;
-    const row = await this.#storage.write(function* () {
-      yield* afterCommit(changed);
-      return yield* set();
-    });
-    if (!row) throw noSuchAccount(accountId);
-    return toAccount(row);
+  resume(accountId: string): Promise<Account> {
+    return this.#change(accountId, () => first(resume, accountId));
   }
 
   /**
    * Deletes an account. Its keys become invalid, and its shops reject writes. Its data is removed in the background.
    * Until that is done, repeating it is not an error. Throws `OperatorError` if the account does not exist.
    */
-  async delete(accountId: string, now: number): Promise<Account> {
-    const changed = this.#changed;
-    const row = await this.#storage.write(function* () {
+  delete(accountId: string, now: number): Promise<Account> {
+    return this.#change(accountId, function* () {
       const deleted = yield* first(markDeleted, now, accountId);
       if (deleted) yield* endShops(accountId, now);
-      yield* afterCommit(changed);
       return deleted;
+    });
+  }
+
+  async #change(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
+    const changed = this.#changed;
+    const row = await this.#storage.write(function* () {
+      yield* afterCommit(changed);
+      return yield* change();
     });
     if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
