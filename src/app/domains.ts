@@ -48,7 +48,7 @@ import { SandboxStore } from "../domains/sandbox/sandbox.store.ts";
 import { shopHandlers } from "../domains/shops/shops.handlers.ts";
 import { shopOperations } from "../domains/shops/shops.operations.ts";
 import { ShopSummaries } from "../domains/shops/summary.store.ts";
-import { deprecations } from "../domains/usage/deprecations.command.ts";
+import { deprecationsCommand } from "../domains/usage/deprecations.command.ts";
 import { usageCommand } from "../domains/usage/usage.command.ts";
 import { usageHandlers } from "../domains/usage/usage.handlers.ts";
 import { usageOperations } from "../domains/usage/usage.operations.ts";
@@ -136,7 +136,7 @@ const accounts: ServedDomain = {
     ...accountCommands,
     ...keyCommands,
     ...banCommands,
-    deprecations(keysForCommand),
+    deprecationsCommand(keysForCommand),
     usageCommand(addressCounts),
   ],
   open: ({ clock, limiter, callers, operations }) => [

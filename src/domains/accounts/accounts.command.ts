@@ -1,4 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
+import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { confirm, yesOption } from "../../terminal/confirm.ts";
@@ -162,16 +163,16 @@ export const accountCommands: readonly Command[] = [
 /** An account below `headings`. */
 function row({ id, name, plan, perMinute, perDay, createdAt, deletedAt, suspendedAt }: Account): string[] {
   const state = deletedAt !== undefined ? "deleted" : suspendedAt !== undefined ? "suspended" : "active";
-  return [id, name, plan, String(perMinute), String(perDay), new Date(createdAt).toISOString(), state];
+  return [id, name, plan, String(perMinute), String(perDay), timestampOf(createdAt), state];
 }
 
 function shown(account: Account) {
   const { createdAt, deletedAt, suspendedAt, ...rest } = account;
   return {
     ...rest,
-    createdAt: new Date(createdAt).toISOString(),
-    ...(deletedAt !== undefined && { deletedAt: new Date(deletedAt).toISOString() }),
-    ...(suspendedAt !== undefined && { suspendedAt: new Date(suspendedAt).toISOString() }),
+    createdAt: timestampOf(createdAt),
+    ...(deletedAt !== undefined && { deletedAt: timestampOf(deletedAt) }),
+    ...(suspendedAt !== undefined && { suspendedAt: timestampOf(suspendedAt) }),
   };
 }
 

@@ -8,15 +8,15 @@ import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
-interface RecordRow extends Row {
+interface ResponseRow extends Row {
   fingerprint: string;
   response: string;
 }
-interface NameRow extends Row {
+interface DigestRow extends Row {
   digest: string;
 }
-/** A record that may be deleted after `due_at`, a real time in unix milliseconds. */
-interface DueRow extends NameRow {
+/** A response that may be deleted after `due_at`, a real time in unix milliseconds. */
+interface DueRow extends DigestRow {
   shop: bigint;
   due_at: bigint;
 }
@@ -28,8 +28,8 @@ const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
 const BATCHES = 20;
 
 // The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A
-// record expires by the shop's clock. It is deleted by real time, which clients cannot advance.
-const take = lockStatement<NameRow>(
+// response expires by the shop's clock. It is deleted by real time, which clients cannot advance.
+const claim = lockStatement<DigestRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
    SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL
    ON CONFLICT (shop, digest) DO UPDATE SET
@@ -37,10 +37,10 @@ const take = lockStatement<NameRow>(
      WHERE stored_responses.expires_at <= excluded.expires_at - $5
    RETURNING digest`,
 );
-const find = statement<RecordRow>("SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2");
-const shopIsThere = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
+const find = statement<ResponseRow>("SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2");
+const shopExists = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 // The change may have advanced the clock of the shop.
-const complete = statement(`
+const setResponse = statement(`
   UPDATE stored_responses SET response = $1, expires_at = due_at + (SELECT ahead FROM shops WHERE shop = $2)
   WHERE shop = $2 AND digest = $3
 `);
@@ -61,11 +61,11 @@ export class StoredResponseStore implements StoredResponses {
 
   *claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined> {
     for (;;) {
-      if (yield* first(take, digest, fingerprint, now + LIFETIME, shop, LIFETIME)) return undefined;
-      const record = yield* first(find, shop, digest);
-      if (record) return { fingerprint: record.fingerprint, response: record.response };
-      // Otherwise another process has just forgotten it, or the shop is gone.
-      if (!(yield* first(shopIsThere, shop))) throw new ShopDeleted();
+      if (yield* first(claim, digest, fingerprint, now + LIFETIME, shop, LIFETIME)) return undefined;
+      const stored = yield* first(find, shop, digest);
+      if (stored) return { fingerprint: stored.fingerprint, response: stored.response };
+      // Otherwise another process has just released it, or the shop is gone.
+      if (!(yield* first(shopExists, shop))) throw new ShopDeleted();
     }
   }
 
@@ -74,7 +74,7 @@ export class StoredResponseStore implements StoredResponses {
   }
 
   *store(shop: number, digest: string, response: string): Transaction<void> {
-    yield* all(complete, response, shop, digest);
+    yield* all(setResponse, response, shop, digest);
   }
 
   *move(shop: number, digest: string, to: number): Transaction<void> {
@@ -85,7 +85,7 @@ export class StoredResponseStore implements StoredResponses {
     yield* all(remove, shop, digest);
   }
 
-  /** Deletes expired records, the oldest first; of very many, some in this call and the others later. */
+  /** Deletes expired responses, the oldest first; of very many, some in this call and the others later. */
   async deleteExpired(now: number): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.all(due, now, DELETE_BATCH_SIZE);

@@ -1,3 +1,4 @@
+import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
@@ -18,8 +19,7 @@ async function bannedOf(context: CommandContext, storage: Storage, keys: readonl
   return keys
     .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
       const end = ends.get(keyId);
-      const endsAt = end === undefined ? undefined : new Date(end * 1000).toISOString();
-      return endsAt === undefined ? [] : [{ keyId, accountId, mode, hint, name, endsAt }];
+      return end === undefined ? [] : [{ keyId, accountId, mode, hint, name, endsAt: timestampOf(end * 1000) }];
     })
     .toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
+import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
@@ -164,7 +165,7 @@ function stateOf({ revokedAt, expiresAt }: ApiKey, banEnds: number | undefined, 
 }
 
 function iso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
+  return time === null ? null : timestampOf(time);
 }
 
 function readScopes(text: string): Scope[] {

@@ -1,5 +1,6 @@
 import type { Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
+import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Command, CommandContext } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
@@ -14,8 +15,11 @@ interface KnownKeys {
   get(id: string): MaybePromise<{ readonly name: string; readonly hint: string } | undefined>;
 }
 
-/** The command that lists callers of deprecated operations. `keysOf` returns the keys in a store. */
-export const deprecations = (keysOf: (storage: Storage, context: CommandContext) => Promise<KnownKeys>): Command => ({
+/** Returns the keys in a store. */
+type KeysOf = (storage: Storage, context: CommandContext) => Promise<KnownKeys>;
+
+/** The command that lists callers of deprecated operations. */
+export const deprecationsCommand = (keysOf: KeysOf): Command => ({
   name: "deprecations",
   summary: "List the keys that have called deprecated operations in the last 30 days.",
   example: "deprecations",
@@ -58,7 +62,7 @@ async function describeCallers(
       keyName: key?.name ?? null,
       hint: key?.hint ?? null,
       calls,
-      lastCalledAt: new Date(lastAt).toISOString(),
+      lastCalledAt: timestampOf(lastAt),
     });
   }
   return callers;

@@ -1,12 +1,12 @@
+import { timestampOf } from "../../contract/schemas.ts";
 import { type Command, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
+import { systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
 import { requireAccount } from "../shops/shop-option.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";
-
-const clock = { now: () => Date.now() };
 
 const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "FAILING SINCE", "LAST FAILURE"];
 
@@ -48,7 +48,7 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
         if (!row) throw noSuchEndpoint(id);
         const shop = Number(row.shop);
         const of = { shop: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
-        const endpoints = new EndpointStore(storage, clock, undefined);
+        const endpoints = new EndpointStore(storage, systemClock, undefined);
         const changed = await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
         if (changed === "not found") throw noSuchEndpoint(id);
         return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
@@ -81,5 +81,5 @@ function shown({ account_id: accountId, mode }: OwnedEndpointRow, { id, state, u
 }
 
 function iso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
+  return time === null ? null : timestampOf(time);
 }

@@ -68,11 +68,11 @@ const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId:
 /** The webhook endpoints of shops. */
 export class EndpointStore {
   readonly #storage: Storage;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Clock;
   readonly #secretKeys: SecretKeys | undefined;
 
   /** Without `secretKeys` it cannot create secrets, and the events that it publishes show no public key. */
-  constructor(storage: Storage, clock: Pick<Clock, "now">, secretKeys: SecretKeys | undefined) {
+  constructor(storage: Storage, clock: Clock, secretKeys: SecretKeys | undefined) {
     [this.#storage, this.#clock, this.#secretKeys] = [storage, clock, secretKeys];
   }
 
