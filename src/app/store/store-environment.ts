@@ -1,5 +1,5 @@
 import { type Config, isProduction } from "../../config.ts";
-import { belongsToProduction, ensureEnvironment } from "../../domains/keys/store-environment.store.ts";
+import { belongsToProduction, recordEnvironment } from "../../domains/keys/store-environment.store.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { engineOf } from "./engines.ts";
@@ -10,7 +10,7 @@ import { engineOf } from "./engines.ts";
  */
 export async function assignEnvironment(storage: Storage, config: Config): Promise<void> {
   const ours = isProduction(config);
-  const stored = (await belongsToProduction(storage)) ?? (await storage.write(() => ensureEnvironment(ours)));
+  const stored = (await belongsToProduction(storage)) ?? (await storage.write(() => recordEnvironment(ours)));
   if (stored !== ours) throw wrongEnvironment(stored, config);
 }
 

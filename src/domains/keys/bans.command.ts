@@ -3,9 +3,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { requireAccount } from "../shops/shop-option.ts";
-import { type ApiKey, isValid } from "./keys.ts";
-import { banEndsOf, withKeys, workOnBans } from "./keys-for-command.ts";
-import { noSuchKey } from "./no-such-key.ts";
+import { type ApiKey, isValid, noSuchKey } from "./keys.ts";
+import { banEndsOf, withKeys, orBansUnknown } from "./keys-for-command.ts";
 
 /** A key that is banned. */
 interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {
@@ -60,7 +59,7 @@ const liftBan: Command = {
       const [banned] = await bannedOf(context, storage, [key]);
       if (!banned) throw new CommandFailed("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
-      await workOnBans(() => context.store.liftBan(storage, { keyId, accountId, mode }));
+      await orBansUnknown(() => context.store.liftBan(storage, { keyId, accountId, mode }));
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
     }),
 };

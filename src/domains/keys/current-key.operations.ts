@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { described, Int32, LargeCount } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
-import { banField, exampleBan, keyFields, till } from "./keys.schemas.ts";
+import { banField, exampleBan, exampleKey, keyFields } from "./keys.schemas.ts";
 
 function seconds(description: string) {
   return Int32({ description: `${description}, in seconds.` });
@@ -61,8 +61,9 @@ const CurrentKey = Type.Object(
 );
 export type CurrentKeyBody = Static<typeof CurrentKey>;
 
-const limitStatus = {
-  ...till,
+/** An example of the response, without strikes. */
+const example = {
+  ...exampleKey,
   account: { id: "acc_8sK2mX0qVb4TzR1c", name: "Corner shop", plan: "free" },
   limits: {
     minute: { limit: 60, used: 60, remaining: 0, reset: 1_795_262_460 },
@@ -86,12 +87,12 @@ const getCurrentKey = defineOperation({
     description: "The key and its current limits.",
     schema: CurrentKey,
     examples: {
-      "A key with no requests left this minute": { ...limitStatus, strikes: { count: 3, untilBan: 27 } },
+      "A key with no requests left this minute": { ...example, strikes: { count: 3, untilBan: 27 } },
       "A banned key": {
-        ...limitStatus,
+        ...example,
         strikes: { count: 0, untilBan: 30 },
         ban: exampleBan,
-        bans: { ...limitStatus.bans, next: 120 },
+        bans: { ...example.bans, next: 120 },
       },
     },
   },

@@ -22,11 +22,11 @@ export function banEndsOf(
   keys: readonly ApiKey[],
 ): Promise<ReadonlyMap<string, number>> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
-  return workOnBans(() => store.banEnds(storage, asked));
+  return orBansUnknown(() => store.banEnds(storage, asked));
 }
 
-/** Runs work on bans. Rejects with `bans_unknown` if the server that holds them does not respond. */
-export async function workOnBans<T>(work: () => Promise<T>): Promise<T> {
+/** Reads or changes bans. Rejects with `bans_unknown` if the server that holds them does not respond. */
+export async function orBansUnknown<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -69,7 +69,7 @@ export function keyHandlers(
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = yield* endOf(caller);
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
-      if ((yield* store.valid(caller.accountId, mode, now)).length >= MAX_KEYS) return keysUsedUp(mode);
+      if ((yield* store.valid(caller.accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
       const { key, record } = yield* store.issue(
         authorOf(caller, requestId),
         caller.accountId,
@@ -91,7 +91,7 @@ export function keyHandlers(
       if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
       // With an overlap, both keys are valid for a while.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
-        return keysUsedUp(old.mode);
+        return maximumReached(old.mode);
       const { key, record, replaced } = yield* store.rotate(authorOf(caller, requestId), old, overlap * 1000, now);
       return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, uses.lastUse(keyId)) } };
     },
@@ -152,7 +152,7 @@ function outlives(end: number, longest = 0) {
   );
 }
 
-function keysUsedUp(mode: Mode) {
+function maximumReached(mode: Mode) {
   return failure(tooManyKeys, `The account has ${MAX_KEYS} valid ${mode} keys. Revoke one that you no longer need.`);
 }
 

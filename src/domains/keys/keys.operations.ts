@@ -6,7 +6,16 @@ import { defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { described, Int32, PATTERN_MEANING, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
-import { ApiKey, exampleBan, IssuedApiKey, issuedTill, KeyMode, ListedApiKey, Scope, till } from "./keys.schemas.ts";
+import {
+  ApiKey,
+  exampleBan,
+  exampleIssuedKey,
+  exampleKey,
+  IssuedApiKey,
+  KeyMode,
+  ListedApiKey,
+  Scope,
+} from "./keys.schemas.ts";
 
 /** The shortest lifetime of a new key, in seconds. */
 export const MIN_LIFETIME = 60;
@@ -108,8 +117,8 @@ const listKeys = defineOperation({
     }),
     schema: Type.Array(ListedApiKey, { title: "ApiKeys", description: "Keys, oldest first." }),
     examples: {
-      "A key that is in use": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z" }],
-      "A banned key": [{ ...till, lastUsedAt: "2026-11-21T17:40:00.000Z", ban: exampleBan }],
+      "A key that is in use": [{ ...exampleKey, lastUsedAt: "2026-11-21T17:40:00.000Z" }],
+      "A banned key": [{ ...exampleKey, lastUsedAt: "2026-11-21T17:40:00.000Z", ban: exampleBan }],
     },
   }),
 });
@@ -151,7 +160,7 @@ const createKey = defineOperation({
     status: 201,
     description: "The key. It is not shown again.",
     schema: IssuedApiKey,
-    examples: { "A key for a till": issuedTill },
+    examples: { "A key for a till": exampleIssuedKey },
     secret: true,
   },
   errors: [tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey],
@@ -190,9 +199,9 @@ const rotateKey = defineOperation({
     ),
     examples: {
       "A replacement key": {
-        ...issuedTill,
+        ...exampleIssuedKey,
         replaced: {
-          ...till,
+          ...exampleKey,
           id: "key_0aB7nR4vXq2LtY9e",
           hint: "psk_test_00…Tx0A",
           expiresAt: "2026-11-22T12:00:00.000Z",

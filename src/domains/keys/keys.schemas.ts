@@ -59,8 +59,8 @@ export const IssuedApiKey = Type.Object(
   { title: "IssuedApiKey", description: "A new API key with its secret text, which is not shown again." },
 );
 
-/** The key of the examples. */
-export const till = {
+/** The key in the examples of the document: that of a till. */
+export const exampleKey = {
   id: "key_5fQ0c2mN8xWbT1Lz",
   name: "till",
   mode: "test",
@@ -69,7 +69,7 @@ export const till = {
   createdAt: "2026-11-21T12:00:00.000Z",
 };
 /** The same key as it is issued. */
-export const issuedTill = { key: "psk_test_00…9fQ2", ...till };
+export const exampleIssuedKey = { key: "psk_test_00…9fQ2", ...exampleKey };
 
 export const exampleBan = {
   reason: "It kept sending requests after a 429.",

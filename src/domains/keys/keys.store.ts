@@ -35,9 +35,16 @@ import {
   validKeys,
   validKeyWithQuota,
 } from "./keys.statements.ts";
-import { type ApiKey, type IssuedKey, isValid, type KeyWithQuota, type NewKey, type Rotation } from "./keys.ts";
-import { noSuchKey } from "./no-such-key.ts";
-import { ensureEnvironment } from "./store-environment.store.ts";
+import {
+  type ApiKey,
+  type IssuedKey,
+  isValid,
+  type KeyWithQuota,
+  type NewKey,
+  noSuchKey,
+  type Rotation,
+} from "./keys.ts";
+import { recordEnvironment } from "./store-environment.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
@@ -129,7 +136,7 @@ export class KeyStore {
     now: number,
   ): Transaction<IssuedKey> {
     const { isProduction, cell } = this.#environment;
-    if ((yield* ensureEnvironment(isProduction)) !== isProduction) {
+    if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
     if (!modesOf(this.#environment).includes(mode))

@@ -1,5 +1,6 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
+import { OperatorError } from "../accounts/operator-error.ts";
 
 /** The record of an API key. The key itself is not stored. */
 export interface ApiKey {
@@ -53,4 +54,8 @@ export interface Rotation extends IssuedKey {
 /** True for a key that is neither revoked nor expired. */
 export function isValid({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+export function noSuchKey(id: string): OperatorError {
+  return new OperatorError("key_not_found", `There is no key ${id}.`);
 }

@@ -19,7 +19,7 @@ export async function belongsToProduction(storage: Storage): Promise<boolean | u
 }
 
 /** Part of a transaction: records whether the store belongs to production, unless it is recorded. Returns the record. */
-export function* ensureEnvironment(isProduction: boolean): Transaction<boolean> {
+export function* recordEnvironment(isProduction: boolean): Transaction<boolean> {
   const kept = yield* first(readEnvironment);
   if (kept) return kept.environment === "production";
   yield* all(writeEnvironment, isProduction ? "production" : "other");

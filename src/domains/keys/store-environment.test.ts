@@ -4,7 +4,7 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import type { Storage } from "../../storage/storage.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { KeyStore } from "./keys.store.ts";
-import { belongsToProduction, ensureEnvironment } from "./store-environment.store.ts";
+import { belongsToProduction, recordEnvironment } from "./store-environment.store.ts";
 
 const stores: TestStore[] = [];
 afterAll(() => Promise.all(stores.map((store) => store.remove())));
@@ -29,7 +29,7 @@ const newAccount = async (storage: Storage) =>
 test("a new store belongs to no environment until it is assigned to one", () =>
   withStorage(async (storage) => {
     expect(await belongsToProduction(storage)).toBeUndefined();
-    const said = [false, true].map((isProduction) => storage.write(() => ensureEnvironment(isProduction)));
+    const said = [false, true].map((isProduction) => storage.write(() => recordEnvironment(isProduction)));
     const [one, other] = await Promise.all(said);
     expect([other, await belongsToProduction(storage)]).toEqual([one, one]);
   }));
