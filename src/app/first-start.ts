@@ -6,7 +6,7 @@ import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
 import { addSamples } from "../domains/sandbox/samples.ts";
-import { shopIn } from "../domains/shops/shops.store.ts";
+import { lockShopOf } from "../domains/shops/shops.store.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function firstStart(
   const now = Date.now();
   return storage.write(function* () {
     const { id } = yield* accounts.create("First account", "business", undefined, now);
-    const shop = yield* shopIn(id, "test");
+    const { shop } = yield* lockShopOf(id, "test", now);
     yield* addSamples(operator(shop), { pets, categories });
     return yield* keys.issue(undefined, id, { mode: "test", name: "First key", scopes, plannedEnd: null }, now);
   });

@@ -15,7 +15,7 @@ import {
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
-  withoutEmpty,
+  unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { pairsColumn } from "../metadata/metadata.statements.ts";
 import { insertPairs, metadataFlag, readPairs, replacePairs } from "../metadata/metadata.store.ts";
@@ -130,7 +130,7 @@ export class CategoryStore {
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
     if (yield* first(byName, shop, name)) return "name taken";
-    const metadata = withoutEmpty(given);
+    const metadata = unlessEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
     yield* all(insert, shop, added.id, name, metadataFlag(metadata));
     yield* together(insertPairs(shop, "category", added.id, metadata));

@@ -33,8 +33,8 @@ export class EventWatch {
   #timer: Timer | undefined;
   #polledAt = Number.NEGATIVE_INFINITY;
   #isPolling = false;
-  /** True if another poll was due during this one. */
-  #isMissed = false;
+  /** True if another poll must follow the one in progress. */
+  #mustPollAgain = false;
   /** True if a commit has scheduled a poll. */
   #isDue = false;
 
@@ -116,7 +116,7 @@ export class EventWatch {
 
   /** Reads the new events of all shops: a page of each in turn, until there are no more. */
   async #poll(): Promise<void> {
-    this.#isMissed = this.#isPolling;
+    this.#mustPollAgain = this.#isPolling;
     if (this.#isPolling) return;
     this.#isPolling = true;
     this.#polledAt = performance.now();
@@ -132,7 +132,7 @@ export class EventWatch {
       this.#failed(error);
     } finally {
       this.#isPolling = false;
-      if (this.#isMissed) this.#pollSoon();
+      if (this.#mustPollAgain) this.#pollSoon();
     }
   }
 

@@ -1,7 +1,7 @@
 import { finalTogether, together } from "../../storage/combined-steps.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Call, Transaction } from "../../storage/transaction.ts";
-import { rowUpdate } from "../shops/figures.ts";
+import { shopUpdate } from "../shops/figures.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
@@ -34,5 +34,5 @@ function callsFor(locked: LockedShop, { actor, requestId }: Author, events: read
     statement: insert,
     parameters: [shop, ++locked.lastEventId, at, type.type, petId, subject, actor, requestId, data, previous],
   }));
-  return [rowUpdate(locked), ...calls];
+  return [shopUpdate(locked), ...calls];
 }

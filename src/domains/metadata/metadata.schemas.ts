@@ -4,10 +4,10 @@ import { withCommas } from "../../contract/messages.ts";
 import { PATTERN_MEANING, RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
 
 /** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
-const PAIRS = 50;
-const KEY = 40;
-const VALUE = 500;
-const BYTES = 4_096;
+const MAX_PAIRS = 50;
+const MAX_KEY_LENGTH = 40;
+const MAX_VALUE_LENGTH = 500;
+const MAX_BYTES = 4_096;
 
 /** The metadata of a resource. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -22,29 +22,29 @@ const noRefusedKey: Rule = {
   message: `must not have the key ${REFUSED_KEY}, which many programs reject`,
 };
 const notTooLarge: Rule = {
-  allows: (pairs) => bytesOf(pairs as MetadataPatch) <= BYTES,
-  message: `must not hold more than ${withCommas(BYTES)} bytes in keys and values together`,
+  allows: (pairs) => bytesOf(pairs as MetadataPatch) <= MAX_BYTES,
+  message: `must not hold more than ${withCommas(MAX_BYTES)} bytes in keys and values together`,
 };
 
 const bounds =
-  `Up to ${PAIRS} pairs, with keys of 1 to ${KEY} characters and values of up to ${VALUE}: together at most ` +
-  `${withCommas(BYTES)} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
+  `Up to ${MAX_PAIRS} pairs, with keys of 1 to ${MAX_KEY_LENGTH} characters and values of up to ${MAX_VALUE_LENGTH}: together at most ` +
+  `${withCommas(MAX_BYTES)} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
 
 const keys = {
   type: "string",
   minLength: 1,
-  maxLength: KEY,
+  maxLength: MAX_KEY_LENGTH,
   pattern: textWithout("\\u0000"),
   [PATTERN_MEANING]: "no NUL and no unpaired surrogate",
 };
-const value = Text({ description: "A value.", minLength: 0, maxLength: VALUE });
+const value = Text({ description: "A value.", minLength: 0, maxLength: MAX_VALUE_LENGTH });
 const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];
 
 const NewMetadata = Type.Unsafe<Metadata>({
   title: "NewMetadata",
   type: "object",
   description: `Key-value pairs for your own use (beta). ${bounds}`,
-  maxProperties: PAIRS,
+  maxProperties: MAX_PAIRS,
   propertyNames: keys,
   additionalProperties: value,
   examples,
@@ -54,8 +54,8 @@ const Metadata = Type.Unsafe<Metadata>({
   title: "Metadata",
   type: "object",
   description: "The key-value pairs that you set (beta). Absent if there are none.",
-  maxProperties: PAIRS,
-  additionalProperties: Type.String({ description: "A value.", maxLength: VALUE }),
+  maxProperties: MAX_PAIRS,
+  additionalProperties: Type.String({ description: "A value.", maxLength: MAX_VALUE_LENGTH }),
 });
 const MetadataPatch = Type.Unsafe<MetadataPatch>({
   title: "MetadataPatch",
@@ -75,7 +75,7 @@ export const metadata = Type.Optional(Metadata);
 export const metadataPatch = Type.Optional(MetadataPatch);
 
 /** The pairs to store: undefined if there are none. */
-export function withoutEmpty(pairs: Metadata | undefined): Metadata | undefined {
+export function unlessEmpty(pairs: Metadata | undefined): Metadata | undefined {
   return pairs && Object.keys(pairs).length > 0 ? pairs : undefined;
 }
 
@@ -95,7 +95,7 @@ export function patchedPairs(pairs: Metadata | undefined, patch: MetadataPatch |
   const merged = new Map(Object.entries<string | null>(pairs ?? {}));
   for (const [key, text] of Object.entries(patch)) merged.set(key, text);
   // `fromEntries` makes each key an own field, even one like `__proto__`.
-  return withoutEmpty(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
+  return unlessEmpty(Object.fromEntries([...merged].filter(([, text]) => text !== null)) as Metadata);
 }
 
 /** The pairs after a patch would exceed a limit. */
@@ -113,12 +113,12 @@ export function tooMuchMetadata({ problem }: TooMuchMetadata) {
 export function metadataRefusal(pairs: Metadata | undefined): TooMuchMetadata | undefined {
   if (pairs === undefined) return undefined;
   const { length } = Object.keys(pairs);
-  if (length > PAIRS) {
-    return { refused: "metadata", problem: `would then have ${length} pairs; at most ${PAIRS} are allowed` };
+  if (length > MAX_PAIRS) {
+    return { refused: "metadata", problem: `would then have ${length} pairs; at most ${MAX_PAIRS} are allowed` };
   }
   const bytes = bytesOf(pairs);
-  if (bytes <= BYTES) return undefined;
-  return { refused: "metadata", problem: `would then hold ${bytes} bytes; at most ${BYTES} are allowed` };
+  if (bytes <= MAX_BYTES) return undefined;
+  return { refused: "metadata", problem: `would then hold ${bytes} bytes; at most ${MAX_BYTES} are allowed` };
 }
 
 /** Bytes of keys and values in UTF-8. */

@@ -81,15 +81,15 @@ export const insert = statement<OrderRow>(
    VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7, $8) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in unix milliseconds, `$2` the shop, `$3` the order. */
-export const become = {
-  confirmed: becoming("confirmed"),
-  cancelled: becoming("cancelled"),
-  returned: becoming("returned"),
+export const setStatus = {
+  confirmed: statusUpdate("confirmed"),
+  cancelled: statusUpdate("cancelled"),
+  returned: statusUpdate("returned"),
 };
 export const setHasMetadata = statement("UPDATE store_orders SET has_metadata = $1 WHERE shop = $2 AND id = $3");
 export const setExpired = statement("UPDATE store_orders SET status = 'expired' WHERE shop = $1 AND id = $2");
 
-function becoming(status: "confirmed" | "cancelled" | "returned") {
+function statusUpdate(status: "confirmed" | "cancelled" | "returned") {
   return statement<OrderRow>(
     `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
   );

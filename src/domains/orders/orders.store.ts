@@ -14,7 +14,7 @@ import {
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
-  withoutEmpty,
+  unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/figures.ts";
@@ -32,7 +32,7 @@ import {
 } from "./orders.operations.ts";
 import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {
-  become,
+  setStatus,
   byId,
   insert,
   lastByPet,
@@ -113,7 +113,7 @@ export class OrderStore {
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const { at, ahead } = locked;
     const end = at + this.#reservation;
-    const metadata = withoutEmpty(newOrder.metadata);
+    const metadata = unlessEmpty(newOrder.metadata);
     const flag = metadataFlag(metadata);
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
     yield* together(insertPairs(shop, "order", id, metadata));
@@ -171,7 +171,7 @@ export class OrderStore {
       return { refused: "pet mismatch", problem: problemOf(order, outcome) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
-    const changed = withPairs(toOrder((yield* first(become[to], locked.at, shop, id)) as OrderRow), before.metadata);
+    const changed = withPairs(toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow), before.metadata);
     yield* publishLast(locked, author, [orderEvent(eventTypes[to], changed, before), outcome]);
     return changed;
   }

@@ -62,7 +62,7 @@ export class Reservations implements ForegroundWork {
   }
 
   /** Expires up to `most` due reservations of one shop. */
-  async doDue(shop: number, most: number): Promise<void> {
+  async runDue(shop: number, most: number): Promise<void> {
     const now = this.#clock.now();
     let after = 0n;
     for (let left = most; left > 0; left -= BATCH) {

@@ -7,7 +7,7 @@ export function folded(text: string): string {
 }
 
 /** The stored search form of a name; null for ASCII names, which every engine can convert to lower case. */
-export function keptFold(name: string): string | null {
+export function foldedToStore(name: string): string | null {
   return isAscii.test(name) ? null : folded(name);
 }
 

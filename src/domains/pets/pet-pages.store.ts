@@ -19,17 +19,17 @@ const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
 const MAX_SCATTERED = 10_000;
 /** Bytes of all cached pages. About 10,000 pages fit, which is enough for the first page of each of very many shops. */
-const CAPACITY = 64 * 1024 * 1024;
-const SHOP_CAPACITY = CAPACITY / 16;
+const CACHE_BYTES = 64 * 1024 * 1024;
+const SHOP_CACHE_BYTES = CACHE_BYTES / 16;
 /** The maximum number of animals in a cached page. */
-const KEPT_PAGE = 20;
+const MAX_CACHED_ITEMS = 20;
 /** Bytes of an animal without name and metadata, and of a pair without its texts. Each is cached as an object and as JSON. */
-const ANIMAL = 200;
-const PAIR = 100;
+const ANIMAL_BYTES = 200;
+const PAIR_BYTES = 100;
 
 function sizeOf({ name, metadata }: Pet): number {
-  const plain = ANIMAL + 4 * name.length;
-  return metadata ? plain + PAIR * Object.keys(metadata).length + 4 * bytesOf(metadata) : plain;
+  const plain = ANIMAL_BYTES + 4 * name.length;
+  return metadata ? plain + PAIR_BYTES * Object.keys(metadata).length + 4 * bytesOf(metadata) : plain;
 }
 
 /** A page of animals. `next` is the id after which the next page starts; undefined on the last page. */
@@ -45,11 +45,11 @@ export class PetPages {
   constructor(storage: Storage) {
     this.#storage = storage;
     this.#remembered = new StoreCache(storage, {
-      capacity: CAPACITY,
-      shopCapacity: SHOP_CAPACITY,
-      sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL),
+      capacity: CACHE_BYTES,
+      shopCapacity: SHOP_CACHE_BYTES,
+      sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL_BYTES),
       // Only pages that are not the last one: a new animal comes after them and does not change them.
-      isCacheable: ({ items, next }) => next !== undefined && items.length <= KEPT_PAGE,
+      isCacheable: ({ items, next }) => next !== undefined && items.length <= MAX_CACHED_ITEMS,
     });
   }
 

@@ -6,7 +6,7 @@ import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
 const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
-const countRows = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE shop = $1");
+const countRows = statement<CountRow>("SELECT count(*) AS animals FROM pets WHERE shop = $1");
 
 /** Reads all animals of a shop for an export. */
 export class PetExportStore {
@@ -24,6 +24,6 @@ export class PetExportStore {
   }
 
   count(): MaybePromise<bigint> {
-    return whenReady(this.#storage.first(countRows, this.#shop), (row) => row?.figure ?? 0n);
+    return whenReady(this.#storage.first(countRows, this.#shop), (row) => row?.animals ?? 0n);
   }
 }

@@ -65,8 +65,8 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
   const { store, stop } = context;
   const progress = new Progress(context.showStatus, "animal");
   const size = path === undefined ? undefined : sizeOf(path);
-  let broken: Error | undefined;
-  const fatal = (error: Error) => (broken = error);
+  let fatalError: Error | undefined;
+  const fatal = (error: Error) => (fatalError = error);
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
@@ -79,7 +79,7 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
       const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
-      throw broken ? new ImportFailed(unknownEnd(broken), { cause: error }) : error;
+      throw fatalError ? new ImportFailed(outcomeUnknown(fatalError), { cause: error }) : error;
     } finally {
       progress.end();
       await imports.close();
@@ -129,7 +129,7 @@ function report(file: string, { added, before, faults }: ImportResult, seconds: 
   };
 }
 
-function unknownEnd(error: Error): string {
+function outcomeUnknown(error: Error): string {
   return `The store failed: ${error.message}. Some animals may or may not be on disk. Check the disk, then the store.`;
 }
 

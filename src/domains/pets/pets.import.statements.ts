@@ -82,8 +82,8 @@ export const lineBeyond = statement("SELECT line FROM staged_pets ORDER BY line 
 export const countStaged = statement<StatusRow>(
   "SELECT status, count(*) AS animals FROM staged_pets WHERE line > $1 AND line <= $2 GROUP BY status",
 );
-export const noteAssigned = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
-export const noteKept = statement(`
+export const advanceLastId = statement("UPDATE shops SET last_pet_id = last_pet_id + $1 WHERE shop = $2");
+export const raiseLastId = statement(`
   UPDATE shops SET last_pet_id = (SELECT max(id) FROM staged_pets)
   WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
 `);
@@ -102,7 +102,7 @@ export const positionOf = statement<PositionRow>(`
   SELECT last_pet_id AS last_id, line, animals, ids_above
   FROM shops LEFT JOIN imports ON imports.shop = shops.shop AND digest = $1 WHERE shops.shop = $2
 `);
-export const notePosition = statement(`
+export const savePosition = statement(`
   INSERT INTO imports (shop, digest, line, animals, ids_above) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (shop, digest) DO UPDATE SET line = excluded.line, animals = excluded.animals
 `);

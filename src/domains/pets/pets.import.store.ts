@@ -7,11 +7,11 @@ import { type Clock, systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
-import { withoutEmpty } from "../metadata/metadata.schemas.ts";
+import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { metadataFlag } from "../metadata/metadata.store.ts";
 import { addToFigure, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import { keptFold } from "./folded-name.ts";
+import { foldedToStore } from "./folded-name.ts";
 import type { FilePet, IdRule } from "./pets.files.ts";
 import {
   assignedIds,
@@ -23,9 +23,9 @@ import {
   insertPairsWithIds,
   insertWithIds,
   lineBeyond,
-  noteAssigned,
-  noteKept,
-  notePosition,
+  advanceLastId,
+  raiseLastId,
+  savePosition,
   type PartRow,
   type PositionRow,
   partAfter,
@@ -107,7 +107,7 @@ export class PetImportStore {
   async add(pets: readonly FilePet[], faults: LineFaults): Promise<void> {
     await this.#staging.add(
       pets.map(({ line, pet: { id, name, categoryId, status, metadata } }) => {
-        const pairs = withoutEmpty(metadata);
+        const pairs = unlessEmpty(metadata);
         this.#hasMetadata ||= pairs !== undefined;
         return [
           line,
@@ -115,7 +115,7 @@ export class PetImportStore {
           name,
           categoryId,
           status ?? null,
-          keptFold(name),
+          foldedToStore(name),
           pairs ? JSON.stringify(pairs) : null,
           metadataFlag(pairs),
         ];
@@ -176,13 +176,13 @@ export class PetImportStore {
     else {
       yield* all(insert, this.#shop, lastId, locked.at, from.line, line);
       if (this.#hasMetadata) yield* all(insertPairs, this.#shop, lastId, from.line, line);
-      yield* all(noteAssigned, animals, this.#shop);
+      yield* all(advanceLastId, animals, this.#shop);
     }
     for (const part of yield* all(countStaged, from.line, line))
       addToFigure(locked, statusFigure(part.status), Number(part.animals));
     addToFigure(locked, "added", Number(animals));
     const next = { line, animals: from.animals + animals, idsAbove: from.idsAbove };
-    if (digest !== undefined) yield* all(notePosition, this.#shop, digest, line, next.animals, next.idsAbove);
+    if (digest !== undefined) yield* all(savePosition, this.#shop, digest, line, next.animals, next.idsAbove);
     yield* publishLast(
       locked,
       operator(this.#shop),
@@ -207,7 +207,7 @@ export class PetImportStore {
   *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
     const assigned = yield* first(assignedIds, from.line, from.idsAbove, 1);
     if (assigned) throw new ConcurrentChange(`The id ${assigned.id} of line ${assigned.line} is now in use.`);
-    yield* all(noteKept, this.#shop);
+    yield* all(raiseLastId, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
     if (this.#hasMetadata) yield* all(insertPairsWithIds, this.#shop, from.line, to);
   }

@@ -121,12 +121,12 @@ function throwIfStopped(stop: AbortSignal): void {
   if (stop.aborted) throw new Stopped();
 }
 
-function explain(error: unknown, { inParts, stop }: ImportOptions, kept: number, isUnknown: boolean): unknown {
+function explain(error: unknown, { inParts, stop }: ImportOptions, added: number, isUnknown: boolean): unknown {
   const reason = reasonOf(error, stop);
   if (reason === undefined) return error;
   const rest =
-    inParts && kept > 0
-      ? `${kept} animals of the file are in the store; the same command continues after them.`
+    inParts && added > 0
+      ? `${added} animals of the file are in the store; the same command continues after them.`
       : "Nothing was added.";
   if (isUnknown) {
     return new ImportFailed(`${reason} The last animals may or may not have been added. Check the store first.`, {

@@ -31,11 +31,11 @@ export interface PetRow extends PlainRow {
 interface FlaggedRow extends PlainRow {
   has_metadata: bigint | null;
 }
-interface IdRow extends Row {
+export interface IdRow extends Row {
   id: bigint;
 }
 export interface CountRow extends Row {
-  figure: bigint;
+  animals: bigint;
 }
 
 export const petTables = [
@@ -84,7 +84,7 @@ export const insertWithMetadata = statement(
 );
 export const remove = statement("DELETE FROM pets WHERE shop = $1 AND id = $2");
 export const countByCategory = statement<CountRow>(
-  "SELECT animals AS figure FROM category_animals WHERE shop = $1 AND category_id = $2",
+  "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
 export const reassignCategory = statement("UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3");
 /** `$1` is the number of animals that left the category. A trigger counts added animals. */
@@ -95,14 +95,14 @@ export const countMore = statement(
   `INSERT INTO category_animals (shop, category_id, animals) VALUES ($1, $2, $3)
    ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals`,
 );
-export const firstUnreferencedCategory = statement<CountRow>(`
-  WITH RECURSIVE candidate (figure) AS (
+export const firstUnreferencedCategory = statement<IdRow>(`
+  WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
-    SELECT figure + 1 FROM candidate
-    WHERE EXISTS (SELECT 1 FROM category_animals WHERE shop = $2 AND category_id = candidate.figure AND animals > 0)
+    SELECT id + 1 FROM candidate
+    WHERE EXISTS (SELECT 1 FROM category_animals WHERE shop = $2 AND category_id = candidate.id AND animals > 0)
   )
-  SELECT max(figure) AS figure FROM candidate
+  SELECT max(id) AS id FROM candidate
 `);
 
 const given =
@@ -158,8 +158,8 @@ function addAs(status: PetStatus | undefined): Append {
 }
 
 /**
- * Adds an animal with the status. The values of the animal are name, category, status, and the result of `keptFold` for
- * the name. The values of the event are actor, request, and the JSON of the animal after its id.
+ * Adds an animal with the status. The values of the animal are name, category, status, and the result of
+ * `foldedToStore` for the name. The values of the event are actor, request, and the JSON of the animal after its id.
  */
 export const add = {
   available: addAs("available"),

@@ -13,23 +13,23 @@ import {
   patchedPairs,
   samePairs,
   type TooMuchMetadata,
-  withoutEmpty,
+  unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
 import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
-import { keptFold } from "./folded-name.ts";
+import { foldedToStore } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import { type ListFilters, petCreated, petDeleted, petsReassigned, petUpdated } from "./pets.operations.ts";
 import { NewPet, Pet, type PetPatch, type PetStatus } from "./pets.schemas.ts";
 import {
   add,
   byId,
-  type CountRow,
   countByCategory,
   countFewer,
   countMore,
   firstUnreferencedCategory,
+  type IdRow,
   insertWithMetadata,
   nextId,
   plainById,
@@ -115,7 +115,7 @@ export class PetStore {
     const { name, categoryId, status } = pet;
     if (pet.metadata) {
       const { metadata, ...plain } = pet;
-      const kept = withoutEmpty(metadata);
+      const kept = unlessEmpty(metadata);
       return yield* kept ? this.#addWithMetadata(author, { ...plain, metadata: kept }) : this.add(author, plain);
     }
     const now = this.#clock.now();
@@ -123,7 +123,7 @@ export class PetStore {
       return "unknown category";
     }
     const jsonAfterId = `,${newPetJson(pet).slice(1)}`;
-    const values = [name, categoryId, status ?? null, keptFold(name)];
+    const values = [name, categoryId, status ?? null, foldedToStore(name)];
     const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonAfterId]);
     if (!added) throw new ShopDeleted(); // and nothing was added
     const { id } = added;
@@ -140,7 +140,7 @@ export class PetStore {
     if (this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) return "unknown category";
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const added = { id, ...pet };
-    const parameters = [shop, id, locked.at, name, categoryId, status ?? null, keptFold(name)];
+    const parameters = [shop, id, locked.at, name, categoryId, status ?? null, foldedToStore(name)];
     yield* together([{ statement: insertWithMetadata, parameters }, ...insertPairs(shop, "pet", id, metadata)]);
     addToFigure(locked, statusFigure(status));
     addToFigure(locked, "added");
@@ -177,7 +177,7 @@ export class PetStore {
       if (order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
       countStatus(locked, before.status, status);
     } else if (!isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
-    yield* all(setFields, name, keptFold(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
+    yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
     yield* replacePairs(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
     yield* this.#forgetPages(shop);
@@ -232,7 +232,7 @@ export class PetStore {
 
   /** Part of a transaction: the number of animals in the category. */
   *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
-    return (yield* first(countByCategory, shop, categoryId))?.figure ?? 0n;
+    return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
   }
 
   /**
@@ -251,7 +251,7 @@ export class PetStore {
 
   /** Part of a transaction: the first category id, from this one on, that no animal refers to. */
   *firstUnreferenced({ shop }: LockedShop, from: bigint): Transaction<bigint> {
-    return ((yield* first(firstUnreferencedCategory, from, shop)) as CountRow).figure;
+    return ((yield* first(firstUnreferencedCategory, from, shop)) as IdRow).id;
   }
 
   #forgetPages(shop: number): Transaction<void> {

@@ -13,7 +13,7 @@ import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
 /** The maximum number of items of one kind that a request processes or counts. */
-const MOST = 10_000;
+const MAX_ITEMS = 10_000;
 /** The maximum by which a clock can be ahead of real time, in milliseconds: a hundred years. */
 const MAX_AHEAD = 100 * 365.25 * DAY_MS;
 
@@ -59,7 +59,7 @@ export class SandboxStore {
     const held = await storage.first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
     for (const one of [...foregroundWork, ...backgroundWork]) {
-      const { count, next } = await one.waiting(shop, MOST);
+      const { count, next } = await one.waiting(shop, MAX_ITEMS);
       if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
     }
     const [animals, categories, orders] = [Number(held?.animals), Number(held?.categories), Number(held?.orders)];
@@ -80,7 +80,7 @@ export class SandboxStore {
   async settle({ accountId, mode, shop }: Caller): Promise<void> {
     const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
     await limiter.setClockOffset({ accountId, mode }, await readClock(storage, shop));
-    for (const work of foregroundWork) await work.doDue(shop, MOST);
+    for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);
     onClockAdvanced();
   }
 

@@ -59,7 +59,7 @@ export function countStatus(locked: CountedShop, from: Parameters<typeof statusF
 }
 
 /** The update of the shop's row with the newest event and the recorded changes of figures. The caller must run it. */
-export function rowUpdate(locked: CountedShop): Call {
+export function shopUpdate(locked: CountedShop): Call {
   const { shop, at, changes, lastEventId } = locked;
   if (Object.keys(changes).length === 0) return { statement: setLastEvent, parameters: [lastEventId, shop] };
   const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);

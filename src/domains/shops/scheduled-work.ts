@@ -21,5 +21,5 @@ export interface ForegroundWork<Kind extends string = string> extends ScheduledW
   /** Part of a transaction: called when the shop's clock is set this many milliseconds ahead of real time. */
   clockAdvanced(shop: LockedShop, ahead: number): Transaction<void>;
   /** Does up to `most` items that are due in a shop. It can be called again. */
-  doDue(shop: number, most: number): Promise<void>;
+  runDue(shop: number, most: number): Promise<void>;
 }

@@ -60,11 +60,6 @@ export function shopOf(storage: Storage, accountId: string, mode: Mode): MaybePr
   return whenReady(storage.first(byAccount, accountId, mode), (row) => row && Number(row.shop));
 }
 
-/** Part of a transaction: the number of the shop of an account that exists. */
-export function* shopIn(accountId: string, mode: Mode): Transaction<number> {
-  return Number((yield* first(byAccount, accountId, mode))?.shop);
-}
-
 /** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */
 export function* setClock({ shop }: LockedShop, ahead: number): Transaction<void> {
   yield* all(setAhead, ahead, shop);
