@@ -55,23 +55,23 @@ export interface StoredIntervals {
   /** How far back the intervals reach, in seconds. */
   readonly reach: number;
   /** The maximum number of spans that `reach` overlaps. */
-  readonly spans: number;
+  readonly spanCount: number;
 }
 
 export function storedIntervalsOf(granularity: Granularity): StoredIntervals {
   const { span, interval, reach } = sources[granularity];
   const { length } = spans[span];
-  return { span, length, interval, reach, spans: reach / length + 1 };
+  return { span, length, interval, reach, spanCount: reach / length + 1 };
 }
 
 /** The largest multiple of `unit` up to the value. */
-export function floor(value: number, unit: number): number {
+export function floorTo(value: number, unit: number): number {
   return Math.floor(value / unit) * unit;
 }
 
 /** The start of the span that the requests belong to. */
 export function startOf({ minute }: RequestCount, span: Span): number {
-  return floor(minute * MINUTE_SECONDS, spans[span].length);
+  return floorTo(minute * MINUTE_SECONDS, spans[span].length);
 }
 
 /** Adds requests to the text of a span's counts; undefined if it has none yet. */
@@ -93,17 +93,17 @@ export interface Interval {
  * `unsaved`, which may have requests of any time.
  */
 export function intervalsOf(
-  kept: readonly StoredCounts[],
+  stored: readonly StoredCounts[],
   unsaved: readonly RequestCount[],
   { span, interval }: { readonly span: Span; readonly interval: number },
   start: number,
 ): Interval[] {
   const intervals = new Map<number, Interval>();
   const ofSpan = unsaved.filter((count) => startOf(count, span) === start);
-  for (const { operation, status, counts } of merge(kept, ofSpan, span)) {
+  for (const { operation, status, counts } of merge(stored, ofSpan, span)) {
     const sums = new Map<number, number>();
-    for (const [place, requests] of counts.entries()) {
-      const begins = floor(start + place * spans[span].part, interval);
+    for (const [part, requests] of counts.entries()) {
+      const begins = floorTo(start + part * spans[span].part, interval);
       if (requests > 0) sums.set(begins, (sums.get(begins) ?? 0) + requests);
     }
     for (const [begins, requests] of sums) {
@@ -126,14 +126,14 @@ export function countsIn(text = ""): number[] {
 }
 
 function add(counts: number[], count: RequestCount, span: Span): void {
-  const place = Math.floor((count.minute * MINUTE_SECONDS - startOf(count, span)) / spans[span].part);
-  for (let index = counts.length; index <= place; index++) counts.push(0);
-  (counts[place] as number) += count.requests;
+  const part = Math.floor((count.minute * MINUTE_SECONDS - startOf(count, span)) / spans[span].part);
+  for (let index = counts.length; index <= part; index++) counts.push(0);
+  (counts[part] as number) += count.requests;
 }
 
 /** The requests in one span, by operation and status. */
-function merge(kept: readonly StoredCounts[], unsaved: readonly RequestCount[], span: Span) {
-  const all = kept.map(({ operation, status, counts }) => ({
+function merge(stored: readonly StoredCounts[], unsaved: readonly RequestCount[], span: Span) {
+  const all = stored.map(({ operation, status, counts }) => ({
     operation,
     status: Number(status),
     counts: countsIn(counts),

@@ -5,7 +5,7 @@ type CountsRow = Row & StoredCounts;
 interface SpanRow extends CountsRow {
   starts_at: bigint;
 }
-interface UseRow extends Row {
+interface CallsRow extends Row {
   operation: string;
   key_id: string;
   account_id: string;
@@ -19,11 +19,11 @@ export interface SweptRow extends Row {
 
 const key = "span, starts_at, account_id, mode, key_id, operation, status";
 /** Reads the counts of a key in several spans in one statement. `$5` and later are the starts of the spans. */
-const countsOf = ({ spans }: StoredIntervals) =>
+const countsOf = ({ spanCount }: StoredIntervals) =>
   statement<SpanRow>(
     `SELECT starts_at, operation, status, counts FROM usage_counts
      WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
-       AND starts_at IN (${Array.from({ length: spans }, (_, index) => `$${index + 5}`).join(", ")})
+       AND starts_at IN (${Array.from({ length: spanCount }, (_, index) => `$${index + 5}`).join(", ")})
      ORDER BY starts_at DESC, operation, status`,
   );
 export const readCounts = {
@@ -69,7 +69,7 @@ export const addCalls = statement(
      last_called_at = CASE WHEN excluded.last_called_at > deprecated_calls.last_called_at
        THEN excluded.last_called_at ELSE deprecated_calls.last_called_at END`,
 );
-export const readCalls = statement<UseRow>(
+export const readCalls = statement<CallsRow>(
   `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at
    FROM deprecated_calls WHERE day >= $1 GROUP BY operation, key_id, account_id ORDER BY 5 DESC, key_id`,
 );

@@ -24,7 +24,7 @@ import {
   writeCount,
 } from "./usage.statements.ts";
 import {
-  floor,
+  floorTo,
   intervalsOf,
   type RequestCount,
   type Span,
@@ -64,7 +64,7 @@ interface UsageQuery {
 }
 
 /** How long rows are kept, in seconds: one span longer than they are shown, so that the first interval is complete. */
-const kept: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 * DAY_SECONDS };
+const retention: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 * DAY_SECONDS };
 
 /** The pause before the next search for old rows after one that has deleted all, in milliseconds. */
 const SWEEP_PAUSE = 60_000;
@@ -91,7 +91,7 @@ export class UsageStore {
       const sorted = inLockOrder([...counts, ...ofAllKeys(counts)], rowOfCount);
       for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
       for (const { operation, keyId, accountId, calls: times, lastAt } of inLockOrder(calls, rowOfCalls)) {
-        yield* all(addCalls, floor(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
+        yield* all(addCalls, floorTo(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
       }
       added();
     });
@@ -104,10 +104,10 @@ export class UsageStore {
     { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
   ): MaybePromise<Page<UsageInterval, number>> {
     const stored = storedIntervalsOf(granularity);
-    const { span, length, interval, reach, spans } = stored;
-    const oldest = floor(now / 1000 - reach, interval);
-    const newest = floor(Math.min(now / 1000, before - 1), length);
-    const starts = Array.from({ length: spans }, (_, index) => newest - index * length);
+    const { span, length, interval, reach, spanCount } = stored;
+    const oldest = floorTo(now / 1000 - reach, interval);
+    const newest = floorTo(Math.min(now / 1000, before - 1), length);
+    const starts = Array.from({ length: spanCount }, (_, index) => newest - index * length);
     return whenReady(this.#storage.all(readCounts[granularity], span, accountId, mode, keyId, ...starts), (rows) => {
       const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
       const counted = unsaved();
@@ -122,7 +122,7 @@ export class UsageStore {
 
   /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
   async deprecatedCalls(now: number): Promise<StoredDeprecatedCalls[]> {
-    const rows = await this.#storage.all(readCalls, floor(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS);
+    const rows = await this.#storage.all(readCalls, floorTo(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS);
     return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
       operation,
       keyId: key_id,
@@ -136,8 +136,8 @@ export class UsageStore {
   async forget(accountId: string, now: number): Promise<void> {
     for (const span of ["hour", "day"] as const) {
       const { length } = storedIntervalsOf(span === "hour" ? "minute" : "day");
-      const newest = floor(now / 1000, length);
-      const oldest = newest - kept[span] - length;
+      const newest = floorTo(now / 1000, length);
+      const oldest = newest - retention[span] - length;
       // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
       for (let start = oldest; start <= newest; start += length) {
         await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH_SIZE));
@@ -159,9 +159,9 @@ export class UsageStore {
     const seconds = now / 1000;
     let isMore = false;
     for (const swept of [
-      () => all(sweepCounts, "hour", floor(seconds - kept.hour, HOUR_SECONDS), DELETE_BATCH_SIZE),
-      () => all(sweepCounts, "day", floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH_SIZE),
-      () => all(sweepCalls, floor(seconds - kept.day, DAY_SECONDS), DELETE_BATCH_SIZE),
+      () => all(sweepCounts, "hour", floorTo(seconds - retention.hour, HOUR_SECONDS), DELETE_BATCH_SIZE),
+      () => all(sweepCounts, "day", floorTo(seconds - retention.day, DAY_SECONDS), DELETE_BATCH_SIZE),
+      () => all(sweepCalls, floorTo(seconds - retention.day, DAY_SECONDS), DELETE_BATCH_SIZE),
     ]) {
       if ((await this.#storage.write(swept)).length === DELETE_BATCH_SIZE) isMore = true;
     }
