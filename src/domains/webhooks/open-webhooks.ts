@@ -80,17 +80,17 @@ function deliver(
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
   { types, network }: WebhookContext,
 ): void {
-  const connected = network(policy, clock);
-  const given = {
+  const ourNetwork = network(policy, clock);
+  const parts = {
     store: new DispatchStore(storage, endpoints, clock),
     log: new EventLog(storage),
     clock,
     secretKeys,
     types: types.map(({ type }) => type),
-    send: (message: Parameters<typeof send>[0]) => send(message, connected),
+    send: (message: Parameters<typeof send>[0]) => send(message, ourNetwork),
     random: Math.random,
   };
-  const dispatcher = new Dispatcher(given, {
+  const dispatcher = new Dispatcher(parts, {
     disabled: ({ id, accountId }) => log.warn("webhook_endpoint_disabled", { endpointId: id, accountId }),
     failed: (error) => log.failing("task_failed", error, { task: "deliver_webhooks" }),
   });

@@ -46,10 +46,9 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
       withStore(context, async (storage) => {
         const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
         if (!row) throw noSuchEndpoint(id);
-        const shop = Number(row.shop);
-        const of = { shop: { accountId: row.account_id, mode: row.mode, shop }, author: operator(shop) };
+        const owner = { accountId: row.account_id, mode: row.mode };
         const endpoints = new EndpointStore(storage, systemClock, undefined);
-        const changed = await storage.write(() => endpoints.change(of, id, { paused: verb === "pause" }));
+        const changed = await storage.write(() => endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }));
         if (changed === "not found") throw noSuchEndpoint(id);
         return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
       }),

@@ -1,4 +1,3 @@
-import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, invalidRequest } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
@@ -7,7 +6,7 @@ import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { eventsExpired } from "../events/events.operations.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
-import type { ChangeContext, StoredEndpoint } from "./endpoints/endpoints.store.ts";
+import type { StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
 import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
@@ -20,7 +19,7 @@ import {
   tooManyEndpoints,
   tooManyRedeliveries,
   webhooksUnavailable,
-} from "./webhook-errors.operations.ts";
+} from "./shared.operations.ts";
 import type { webhookOperations } from "./webhooks.operations.ts";
 import { type Endpoint, MAX_ENDPOINTS, refusals, sendFailures } from "./webhooks.schemas.ts";
 
@@ -62,7 +61,7 @@ function servingHandlers({
     *createWebhookEndpoint({ caller, requestId, body }) {
       const refused = urlFailure(body.url);
       if (refused) return refused;
-      const endpoint = yield* endpoints.add(changeOf(caller, requestId), body);
+      const endpoint = yield* endpoints.add(caller, authorOf(caller, requestId), body);
       return endpoint === "too many" ? tooMany : { body: withSecret(endpoint) };
     },
 
@@ -72,18 +71,18 @@ function servingHandlers({
     *updateWebhookEndpoint({ caller, requestId, params: { endpointId }, body }) {
       const refused = urlFailure(body.url);
       if (refused) return refused;
-      const endpoint = yield* endpoints.change(changeOf(caller, requestId), endpointId, body);
+      const endpoint = yield* endpoints.change(caller, authorOf(caller, requestId), endpointId, body);
       return endpoint === "not found" ? notFound : { body: shown(endpoint) };
     },
 
     *deleteWebhookEndpoint({ caller, requestId, params: { endpointId } }) {
-      return (yield* endpoints.delete(changeOf(caller, requestId), endpointId)) === "not found"
+      return (yield* endpoints.delete(caller, authorOf(caller, requestId), endpointId)) === "not found"
         ? notFound
         : { body: null };
     },
 
     *rotateWebhookSecret({ caller, requestId, params: { endpointId } }) {
-      const endpoint = yield* endpoints.rotate(changeOf(caller, requestId), endpointId);
+      const endpoint = yield* endpoints.rotate(caller, authorOf(caller, requestId), endpointId);
       return endpoint === "not found" ? notFound : { body: withSecret(endpoint) };
     },
 
@@ -153,10 +152,6 @@ function contradiction(path: string, message: string) {
 
 const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
 const emptyRange = contradiction("/body/from", "is after the last event of the range");
-
-function changeOf(caller: Caller, requestId: string): ChangeContext {
-  return { shop: caller, author: authorOf(caller, requestId) };
-}
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
   const { id, url, types, description, state, secrets, createdAt, health, ahead } = endpoint;

@@ -5,15 +5,15 @@ import { pagesOf } from "../../../contract/paging.ts";
 import { described, Int64 } from "../../../contract/schemas.ts";
 import { eventsExpired } from "../../events/events.operations.ts";
 import {
-  common,
   deliveryNotFound,
   endpointId,
   endpointNotFound,
-  params,
-  path,
+  endpointParams,
+  endpointPath,
   tooManyRedeliveries,
+  webhookCommon,
   webhooksUnavailable,
-} from "../webhook-errors.operations.ts";
+} from "../shared.operations.ts";
 import { Delivery, NewRedelivery, Outcome, Redelivery, TEST_TYPE } from "../webhooks.schemas.ts";
 
 const delivery: Delivery = {
@@ -40,14 +40,14 @@ const deliveryParams = {
 };
 
 const listWebhookDeliveries = defineOperation({
-  ...common,
+  ...webhookCommon,
   name: "listWebhookDeliveries",
   method: "GET",
-  path: `${path}/deliveries`,
+  path: `${endpointPath}/deliveries`,
   summary: "List attempts to send messages",
   description:
     "Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.",
-  params,
+  params: endpointParams,
   ...pagesOf({
     what: "attempts",
     schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Attempts, newest first." }),
@@ -59,10 +59,10 @@ const listWebhookDeliveries = defineOperation({
 });
 
 const getWebhookDelivery = defineOperation({
-  ...common,
+  ...webhookCommon,
   name: "getWebhookDelivery",
   method: "GET",
-  path: `${path}/deliveries/{deliveryId}`,
+  path: `${endpointPath}/deliveries/{deliveryId}`,
   summary: "Get an attempt to send a message",
   description: "Returns one attempt, with the start of the response.",
   params: deliveryParams,
@@ -76,15 +76,15 @@ const getWebhookDelivery = defineOperation({
 });
 
 const redeliverWebhooks = defineOperation({
-  ...common,
+  ...webhookCommon,
   name: "redeliverWebhooks",
   method: "POST",
-  path: `${path}/redeliver`,
+  path: `${endpointPath}/redeliver`,
   summary: "Send events again",
   description:
     "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. " +
     "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.",
-  params,
+  params: endpointParams,
   body: {
     schema: NewRedelivery,
     examples: {
@@ -104,15 +104,15 @@ const redeliverWebhooks = defineOperation({
 });
 
 const testWebhookEndpoint = defineOperation({
-  ...common,
+  ...webhookCommon,
   name: "testWebhookEndpoint",
   method: "POST",
-  path: `${path}/test`,
+  path: `${endpointPath}/test`,
   summary: "Send a test message",
   description:
     `Sends one message of the type \`${TEST_TYPE}\` within a second, even if the endpoint is not enabled. ` +
     "`listWebhookDeliveries` shows the result.",
-  params,
+  params: endpointParams,
   emits: [],
   response: noContent("The message will be sent."),
   errors: [tooManyRedeliveries, webhooksUnavailable],

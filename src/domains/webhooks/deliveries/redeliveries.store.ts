@@ -9,7 +9,7 @@ import {
   insertRedelivery,
   nextRedeliveryId,
 } from "../endpoints/endpoints.statements.ts";
-import { MAX_REDELIVERIES } from "../webhook-errors.operations.ts";
+import { MAX_REDELIVERIES } from "../shared.operations.ts";
 import type { NewRedelivery } from "../webhooks.schemas.ts";
 import { deliveryById } from "./deliveries.statements.ts";
 

@@ -72,7 +72,7 @@ export interface AttemptRecord {
 }
 
 /** What has changed at an endpoint since the last save. */
-export interface Progress {
+export interface UnsavedProgress {
   readonly position: bigint;
   readonly lastDeliveryId: bigint;
   /** True if no new event may be sent: the endpoint waits after failures, or has as many parked subjects as it may have. */
@@ -129,7 +129,7 @@ export class DispatchStore {
    * Saves the progress. False, with nothing saved, if another process has taken over, the sandbox was reset, or the
    * endpoint was deleted.
    */
-  save(state: CourierState, progress: Progress): Promise<boolean> {
+  save(state: CourierState, progress: UnsavedProgress): Promise<boolean> {
     return this.#storage.write(() => saving(state, progress));
   }
 
@@ -146,7 +146,7 @@ export class DispatchStore {
   }
 }
 
-function* saving(state: CourierState, progress: Progress): Transaction<boolean> {
+function* saving(state: CourierState, progress: UnsavedProgress): Transaction<boolean> {
   const { accountId, mode, id, shop, epoch } = state;
   const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, redeliveries } = progress;
   const named = [accountId, mode, id, epoch] as const;

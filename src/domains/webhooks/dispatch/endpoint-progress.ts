@@ -1,7 +1,7 @@
 import type { Event } from "../../events/events.schemas.ts";
-import { type Health, untried } from "../endpoints/endpoint-health.ts";
+import { type Health, withoutFailures } from "../endpoints/endpoint-health.ts";
 import type { RedeliveryRow } from "./dispatch.statements.ts";
-import type { AttemptRecord, CourierState, Parked, Progress } from "./dispatch.store.ts";
+import type { AttemptRecord, CourierState, Parked, UnsavedProgress } from "./dispatch.store.ts";
 import { EventWindow } from "./event-window.ts";
 import { subjectOf } from "./subjects.ts";
 
@@ -46,7 +46,7 @@ export class EndpointProgress {
   /** Starts with the first event if the sandbox was reset. */
   constructor(state: CourierState, parked: Map<string, Parked>) {
     const { health, position, lastDeliveryId, dueAt, isOfOldShop } = state;
-    this.health = isOfOldShop ? { ...untried, hours: health.hours, lastFailure: health.lastFailure } : health;
+    this.health = isOfOldShop ? withoutFailures(health) : health;
     this.window = new EventWindow(isOfOldShop ? 0n : position);
     this.parked = isOfOldShop ? new Map() : parked;
     this.#lastDeliveryId = lastDeliveryId;
@@ -122,12 +122,12 @@ export class EndpointProgress {
   }
 
   /** Takes what is not saved yet. After the save, `markSaved` or, if it failed, `giveBack` must be called with it. */
-  take(): Progress {
+  take(): UnsavedProgress {
     const { health, parked } = this;
     const redeliveries = this.redeliveries
       .values()
       .filter((one) => one.isFinished || one.window.position !== one.saved);
-    const progress: Progress = {
+    const progress: UnsavedProgress = {
       position: this.window.position,
       lastDeliveryId: this.#lastDeliveryId,
       isBlocked: health.retriesAt !== null || this.isFull,
@@ -144,7 +144,7 @@ export class EndpointProgress {
   }
 
   /** Records which progress of redeliveries is saved, and removes those whose end is saved. */
-  markSaved({ redeliveries }: Progress): void {
+  markSaved({ redeliveries }: UnsavedProgress): void {
     for (const [id, next] of redeliveries) {
       const redelivery = this.redeliveries.get(id);
       if (next === undefined) this.redeliveries.delete(id);
@@ -153,7 +153,7 @@ export class EndpointProgress {
   }
 
   /** Makes what could not be saved unsaved again. */
-  giveBack({ attempts, parked }: Progress): void {
+  giveBack({ attempts, parked }: UnsavedProgress): void {
     this.#attempts = [...attempts, ...this.#attempts];
     for (const [subject] of parked) this.#changed.add(subject);
     this.#savedPosition = undefined;

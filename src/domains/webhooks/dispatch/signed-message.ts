@@ -1,7 +1,7 @@
 import type { Event } from "../../events/events.schemas.ts";
 import { validKeys } from "../secrets/endpoint-secrets.ts";
 import { signedHeaders } from "../secrets/signatures.ts";
-import { type EventMessage, messageOf, testMessageOf } from "../sending/message.ts";
+import { type EventMessage, messageOf } from "../sending/message.ts";
 import type { SendResult } from "../sending/send.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
@@ -10,9 +10,8 @@ import type { Task } from "./next-task.ts";
 
 /** The message of an attempt. */
 export function messageOfTask({ kind, source }: Task, event: Event, { id, shop, mode }: CourierState): EventMessage {
-  return source instanceof RedeliveryProgress && kind === "test"
-    ? testMessageOf(event, id, shop, mode, source.row.id)
-    : messageOf(event, id, shop, mode);
+  const isTest = source instanceof RedeliveryProgress && kind === "test";
+  return messageOf(event, isTest ? -source.row.id : event.id, id, shop, mode);
 }
 
 /** Sends a message once, signed with every secret of the endpoint that is valid now. */

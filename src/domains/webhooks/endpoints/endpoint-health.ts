@@ -44,6 +44,11 @@ export const untried: Health = {
   lastFailure: null,
 };
 
+/** The health of an endpoint that starts again. Its past attempts still count in the success rate. */
+export function withoutFailures({ hours, lastFailure }: Health): Health {
+  return { ...untried, hours, lastFailure };
+}
+
 /** The part of the attempts in the last 24 hours that succeeded, from 0 to 1; undefined if there were none. */
 export function successRate({ hours }: Health, now: number): number | undefined {
   const recent = hours.filter(([hour]) => isRecent(hour, now));
@@ -68,7 +73,7 @@ export interface MadeAttempt {
  */
 export function afterAttempt(health: Health, { subject, isProbe, at, failure }: MadeAttempt, isFull: boolean): Health {
   const hours = countAttempt(health.hours, at, failure !== undefined);
-  if (!failure) return { ...untried, hours, lastFailure: health.lastFailure };
+  if (!failure) return { ...withoutFailures(health), hours };
   const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
   const failing = { hours, failedSubjects, failingSince: health.failingSince ?? at, lastFailure: failure };
   const waits = isFull || failedSubjects.length >= MAX_FAILED;

@@ -2,13 +2,13 @@ import { Type } from "typebox";
 import type { EventType } from "../../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../../contract/operation.ts";
 import {
-  common,
-  params,
-  path,
+  endpointParams,
+  endpointPath,
   tooManyEndpoints,
   urlErrors,
+  webhookCommon,
   webhooksUnavailable,
-} from "../webhook-errors.operations.ts";
+} from "../shared.operations.ts";
 import {
   type Endpoint,
   endpointCreated,
@@ -45,7 +45,7 @@ const withSecret = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2c0rJ1PqVtM=
 export function endpointOperations(types: readonly EventType[]) {
   const { NewEndpoint, EndpointPatch, Endpoint, EndpointWithSecret } = endpointSchemas(types);
   const listWebhookEndpoints = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "listWebhookEndpoints",
     method: "GET",
     path: "/webhook-endpoints",
@@ -65,7 +65,7 @@ export function endpointOperations(types: readonly EventType[]) {
   });
 
   const createWebhookEndpoint = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "createWebhookEndpoint",
     method: "POST",
     path: "/webhook-endpoints",
@@ -97,27 +97,27 @@ export function endpointOperations(types: readonly EventType[]) {
   });
 
   const getWebhookEndpoint = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "getWebhookEndpoint",
     method: "GET",
-    path,
+    path: endpointPath,
     summary: "Get a webhook endpoint",
     description: "Returns the endpoint with the given identifier.",
-    params,
+    params: endpointParams,
     response: { status: 200, description: "The endpoint.", schema: Endpoint, examples: { "An endpoint": endpoint } },
     errors: [webhooksUnavailable],
   });
 
   const updateWebhookEndpoint = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "updateWebhookEndpoint",
     method: "PATCH",
-    path,
+    path: endpointPath,
     summary: "Change a webhook endpoint",
     description:
       "Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry " +
       "are sent at once.",
-    params,
+    params: endpointParams,
     body: {
       schema: EndpointPatch,
       examples: { Pause: { paused: true }, "Another URL": { url: endpoint.url } },
@@ -134,30 +134,30 @@ export function endpointOperations(types: readonly EventType[]) {
   });
 
   const deleteWebhookEndpoint = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "deleteWebhookEndpoint",
     method: "DELETE",
-    path,
+    path: endpointPath,
     summary: "Delete a webhook endpoint",
     description: "Deletes the endpoint and its attempts. Nothing more is sent to it.",
     testPanel: { disabled: "one click would permanently delete an endpoint" },
-    params,
+    params: endpointParams,
     emits: [endpointDeleted.type],
     response: noContent("The endpoint is deleted."),
     errors: [webhooksUnavailable],
   });
 
   const rotateWebhookSecret = defineOperation({
-    ...common,
+    ...webhookCommon,
     name: "rotateWebhookSecret",
     method: "POST",
-    path: `${path}/rotate-secret`,
+    path: `${endpointPath}/rotate-secret`,
     summary: "Replace the secret of an endpoint",
     description:
       "Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older " +
       "secrets stop working at once.",
     testPanel: { disabled: "one click would replace a secret that receivers use" },
-    params,
+    params: endpointParams,
     emits: [endpointUpdated.type],
     response: {
       status: 200,

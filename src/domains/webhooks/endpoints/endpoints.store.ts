@@ -1,4 +1,4 @@
-import type { Caller, ShopName } from "../../../contract/caller.ts";
+import type { ShopName } from "../../../contract/caller.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
@@ -23,7 +23,7 @@ import {
   type NewEndpoint,
   RecordedEndpoint,
 } from "../webhooks.schemas.ts";
-import { type Health, untried } from "./endpoint-health.ts";
+import { type Health, untried, withoutFailures } from "./endpoint-health.ts";
 import {
   countEndpoints,
   deleteDeliveries,
@@ -57,12 +57,6 @@ export interface StoredEndpoint {
   readonly ahead: number;
 }
 
-/** Whose endpoint is changed, and by which request. */
-export interface ChangeContext {
-  readonly shop: ShopName & Pick<Caller, "shop">;
-  readonly author: Author;
-}
-
 const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subject: id }));
 
 /** The webhook endpoints of shops. */
@@ -87,9 +81,11 @@ export class EndpointStore {
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
   *add(
-    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    { accountId, mode }: ShopName,
+    author: Author,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
   ): Transaction<StoredEndpoint | "too many"> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const { endpoints } = (yield* first(countEndpoints, accountId, mode)) as { endpoints: bigint };
     if (endpoints >= MAX_ENDPOINTS) return "too many";
@@ -105,10 +101,12 @@ export class EndpointStore {
 
   /** Part of a transaction: changes an endpoint. */
   *change(
-    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    { accountId, mode }: ShopName,
+    author: Author,
     id: string,
     { paused, ...fields }: EndpointPatch,
   ): Transaction<StoredEndpoint | "not found"> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";
@@ -135,9 +133,11 @@ export class EndpointStore {
 
   /** Part of a transaction: replaces the secret of an endpoint. */
   *rotate(
-    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    { accountId, mode }: ShopName,
+    author: Author,
     id: string,
   ): Transaction<StoredEndpoint | "not found"> {
+    const { shop } = author;
     const now = this.#clock.now();
     const locked = yield* lockShop(shop, now);
     const row = yield* first(endpointById, accountId, mode, id);
@@ -151,9 +151,11 @@ export class EndpointStore {
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
   *delete(
-    { shop: { accountId, mode, shop }, author }: ChangeContext,
+    { accountId, mode }: ShopName,
+    author: Author,
     id: string,
   ): Transaction<"deleted" | "not found"> {
+    const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";
@@ -182,11 +184,6 @@ export class EndpointStore {
     const publicKey = keys && { publicKey: shownPublicKey(keys) };
     return { id, url, types: [...types], description, state, ...publicKey, createdAt: timestampOf(createdAt) };
   }
-}
-
-/** The health of an endpoint that starts again after it was enabled or its URL changed. */
-function withoutFailures({ hours, lastFailure }: Health): Health {
-  return { ...untried, hours, lastFailure };
 }
 
 export function toEndpoint(row: EndpointRow): StoredEndpoint {

@@ -11,15 +11,12 @@ export interface EventMessage {
   readonly body: string;
 }
 
-/** The message of an event for an endpoint. `shop` is the internal number of the shop. */
-export function messageOf(event: Event, endpointId: string, shop: number, mode: Mode): EventMessage {
-  const id = messageId(endpointId, BigInt(shop), event.id);
-  return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
-}
-
-/** The message of a test. Its id is unique. */
-export function testMessageOf(event: Event, endpointId: string, shop: number, mode: Mode, test: bigint): EventMessage {
-  const id = messageId(endpointId, BigInt(shop), -test);
+/**
+ * The message of an event for an endpoint. `shop` is the internal number of the shop. The message id is derived from
+ * `number`: the id of the event or, for a test, a negative number that is unique at the endpoint.
+ */
+export function messageOf(event: Event, number: bigint, endpointId: string, shop: number, mode: Mode): EventMessage {
+  const id = messageId(endpointId, BigInt(shop), number);
   return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
 }
 

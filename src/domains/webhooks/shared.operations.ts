@@ -1,4 +1,4 @@
-// The errors of the operations on webhooks, and the other parts that those operations share.
+// What several operations on webhooks share: errors, parameters and the path of an endpoint.
 import { Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import type { Tag } from "../../contract/operation.ts";
@@ -60,8 +60,8 @@ export const endpointId = Type.String({
   pattern: "^[0-9A-Za-z_]+$",
   examples: ["we_5f0c2a8e1b7d94c3a6e0f1d2"],
 });
-/** Shared by the operations on one endpoint. */
-export const params = { schema: Type.Object({ endpointId }), invalidError: endpointNotFound };
-export const path = "/webhook-endpoints/{endpointId}";
-/** Shared by all operations on webhooks. */
-export const common = { tag: webhooks, scope: "admin" } as const;
+/** Of all operations on one endpoint. */
+export const endpointParams = { schema: Type.Object({ endpointId }), invalidError: endpointNotFound };
+export const endpointPath = "/webhook-endpoints/{endpointId}";
+/** Of all operations on webhooks. */
+export const webhookCommon = { tag: webhooks, scope: "admin" } as const;
