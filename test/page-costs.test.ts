@@ -194,6 +194,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2", "at most 10"],
   ["health, ahead, shop FROM webhook_endpoints JOIN shops ON", "a command that lists all endpoints"],
   ["SELECT count(*) AS endpoints FROM webhook_endpoints", "at most 20, in a transaction"],
+  ["FROM webhook_endpoints AS endpoints", "looks at all endpoints, of which there are few, once a minute"],
   ["response FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3", "by its key"],
   ["FROM usage_counts WHERE span = $1 AND starts_at = $2", "by its key, in a transaction"],
 ];

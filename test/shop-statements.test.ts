@@ -17,6 +17,7 @@ const allowedAcrossShops = [
   "SELECT shop, last_event_id AS id FROM shops WHERE shop IN (",
   "SELECT shop, id, at FROM request_records WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1",
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1",
+  "SELECT shops.shop, endpoint_id, oldest.id, at, ahead FROM webhook_endpoints AS endpoints JOIN shops",
   "SELECT shop, id, at FROM request_records WHERE at < $1",
   "SELECT shop, id, at FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",

@@ -3,7 +3,7 @@ import type { Values } from "../../settings/setting.ts";
 import type { Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
 import { DeliveryStore } from "./deliveries/deliveries.store.ts";
-import { deleteOldDeliveries } from "./deliveries/delivery-retention.store.ts";
+import { DeliveryRetention } from "./deliveries/delivery-retention.store.ts";
 import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
@@ -125,9 +125,10 @@ function deliver(
     run: () => dispatcher.run(),
     finish: () => dispatcher.finish(),
   });
+  const retention = new DeliveryRetention(storage);
   repeat({
     name: "remove_old_webhook_deliveries",
     by: "leader",
-    run: () => deleteOldDeliveries(storage, clock.now()),
+    run: () => retention.sweep(clock.now()),
   });
 }
