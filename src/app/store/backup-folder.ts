@@ -5,7 +5,7 @@ import { HOUR_MS } from "../../timing/units.ts";
 /** A backup in the folder of backups. */
 export interface Backup {
   readonly file: string;
-  /** When it was taken, in unix milliseconds. */
+  /** When it was taken, in Unix milliseconds. */
   readonly takenAt: number;
   readonly bytes: number;
 }

@@ -13,7 +13,7 @@ import { connectCounts } from "../open-limiter.ts";
 const KEY_BATCH = 100;
 
 /**
- * When the current bans end, in unix seconds, by key. They are in the store, where the service writes a ban before it
+ * When the current bans end, in Unix seconds, by key. They are in the store, where the service writes a ban before it
  * responds with it, or on the server of PETSTORE_VALKEY_URL, which is queried for each of `keys`. Rejects if that server
  * does not answer.
  */

@@ -45,7 +45,7 @@ export class EventRetention {
     this.#retention = days * DAY_MS;
   }
 
-  /** Deletes some old events, if the pause is over. `now` is in unix milliseconds. Rejects with `StorageUnavailable`. */
+  /** Deletes some old events, if the pause is over. `now` is in Unix milliseconds. Rejects with `StorageUnavailable`. */
   async sweep(now: number): Promise<void> {
     if (!this.#pause.isOver(now)) return;
     const rows = await this.#storage.all(oldestAfter, this.#shop, SHOPS);

@@ -35,7 +35,7 @@ export const bounds = statement<BoundsRow>(`
   FROM shops WHERE shop = $1
 `);
 /**
- * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in unix milliseconds; `$2` + 1 if all
+ * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in Unix milliseconds; `$2` + 1 if all
  * are before it. A binary search: no id is missing in the range, and times never decrease.
  */
 export const firstSince = statement<IdRow>(`

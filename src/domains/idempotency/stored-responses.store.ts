@@ -15,7 +15,7 @@ interface ResponseRow extends Row {
 interface DigestRow extends Row {
   digest: string;
 }
-/** A response that may be deleted after `due_at`, a real time in unix milliseconds. */
+/** A response that may be deleted after `due_at`, a real time in Unix milliseconds. */
 interface DueRow extends DigestRow {
   shop: bigint;
   due_at: bigint;

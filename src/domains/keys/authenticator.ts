@@ -78,7 +78,7 @@ export class KeyAuthenticator implements Authenticator {
     for (const [keyId, usedAt] of uses) if (this.#used.get(keyId) === usedAt) this.#used.delete(keyId);
   }
 
-  /** When a key was last used, in unix milliseconds, if that is not stored yet. */
+  /** When a key was last used, in Unix milliseconds, if that is not stored yet. */
   lastUse(keyId: string): number | undefined {
     return this.#used.get(keyId);
   }

@@ -43,7 +43,7 @@ export function keyHandlers(
     return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
   }
 
-  /** Part of a transaction: when the calling key ends, in unix milliseconds; null for a key without an end. */
+  /** Part of a transaction: when the calling key ends, in Unix milliseconds; null for a key without an end. */
   function* endOf(caller: Caller) {
     return (yield* store.find(caller.keyId))?.expiresAt ?? null;
   }

@@ -102,7 +102,7 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-/** Records a ban until `$1`, unless the recorded one ends later than `$3`. In unix milliseconds. */
+/** Records a ban until `$1`, unless the recorded one ends later than `$3`. In Unix milliseconds. */
 export const noteBan = statement<KeyRow>(
   `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
    RETURNING ${keyColumns}`,

@@ -232,7 +232,7 @@ export class KeyStore {
     });
   }
 
-  /** Notes when keys were last used: pairs of a key's id and unix milliseconds. */
+  /** Notes when keys were last used: pairs of a key's id and Unix milliseconds. */
   async noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
     const noted = inLockOrder(uses, ([keyId]) => keyId).map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
     await this.#storage.write(() => each(touch, noted));

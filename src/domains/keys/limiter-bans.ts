@@ -3,7 +3,7 @@ import type { ApiKey } from "./keys.ts";
 
 /** Tells which keys are banned. */
 export interface BanLookup {
-  /** The ends of current bans by key, in unix seconds. All keys belong to the caller's account. */
+  /** The ends of current bans by key, in Unix seconds. All keys belong to the caller's account. */
   endsOf(keys: readonly ApiKey[], caller: Caller): Promise<ReadonlyMap<string, number>>;
 }
 

@@ -24,7 +24,7 @@ interface IdRow extends Row {
   id: bigint;
 }
 
-/** An order whose reservation has ended, by real time: `due_at`, in unix milliseconds. */
+/** An order whose reservation has ended, by real time: `due_at`, in Unix milliseconds. */
 interface DueRow extends IdRow {
   shop: bigint;
   due_at: bigint;
@@ -80,7 +80,7 @@ export const insert = statement<OrderRow>(
   `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, has_metadata)
    VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7, $8) RETURNING ${written}`,
 );
-/** By the status that an order gets: `$1` is the time in unix milliseconds, `$2` the shop, `$3` the order. */
+/** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
 export const setStatus = {
   confirmed: statusUpdate("confirmed"),
   cancelled: statusUpdate("cancelled"),

@@ -75,7 +75,7 @@ export class Reservations implements ForegroundWork {
     }
   }
 
-  /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in unix milliseconds. */
+  /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in Unix milliseconds. */
   waiting(shop: number, most: number): MaybePromise<WaitingWork> {
     return whenReady(this.#storage.first(openOfShop, shop, "placed", most), (row) => ({
       count: Number(row?.orders),

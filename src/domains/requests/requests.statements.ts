@@ -32,19 +32,19 @@ interface DeletedRow extends Row {
 }
 
 const columns = "number, id, at, key_id, operation, status, code, facts";
-const counted = "ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last";
 
 /** Tables of request records. */
 export const requestTables = [shopTable("request_records", "number"), shopTable("request_numbers", "shop")];
 
-/** Reserves `$1` numbers for the shop `$2`, and locks its records; returns no row if the shop's data was deleted. */
+/**
+ * Reserves `$2` numbers for the shop `$1`, or for requests without a shop (0), and locks its records. Returns no row if
+ * the shop's data was deleted.
+ */
 export const takeNumbers = lockStatement<NumberRow>(
   `INSERT INTO request_numbers (shop, last)
-   SELECT shop, CAST($1 AS BIGINT) FROM shops WHERE shop = $2 AND account_id IS NOT NULL ${counted}`,
-);
-/** The same for requests without a shop. */
-export const takeNumbersOfNone = lockStatement<NumberRow>(
-  `INSERT INTO request_numbers (shop, last) VALUES (0, $1) ${counted}`,
+   SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT)
+   WHERE $1 = 0 OR EXISTS (SELECT 1 FROM shops WHERE shop = $1 AND account_id IS NOT NULL)
+   ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last`,
 );
 /** Adds a record, unless its key already has `$11` in that second: other processes record requests of the key too. */
 export const insertRecord = statement(
@@ -75,7 +75,7 @@ export const deleteOld = statement<DeletedRow>(
    ) RETURNING number`,
 );
 
-/** Which records of a shop to read. Times are unix milliseconds; `until` is exclusive. */
+/** Which records of a shop to read. Times are Unix milliseconds; `until` is exclusive. */
 export interface RecordFilters {
   readonly statuses?: readonly [from: number, to: number] | undefined;
   readonly code?: string | undefined;

@@ -20,7 +20,6 @@ import {
   recordsQuery,
   recordsSince,
   takeNumbers,
-  takeNumbersOfNone,
 } from "./requests.statements.ts";
 import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
 
@@ -79,7 +78,7 @@ export class RequestStore {
     return found && (await this.get(Number(found.shop), id));
   }
 
-  /** The address and status of each record since a time in unix milliseconds, for an operator. */
+  /** The address and status of each record since a time in Unix milliseconds, for an operator. */
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
     const shops = new Set((await this.#storage.all(findNew, since)).map((row) => Number(row.shop)));
     const found: { name: string; status: number; requests: number }[] = [];
@@ -93,7 +92,7 @@ export class RequestStore {
     return found;
   }
 
-  /** Deletes some of the old records, if the pause is over. `now` is in unix milliseconds. */
+  /** Deletes some of the old records, if the pause is over. `now` is in Unix milliseconds. */
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
@@ -107,10 +106,7 @@ export class RequestStore {
 
 /** A transaction: adds records to one shop. */
 function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<void> {
-  const taken =
-    shop === NO_SHOP
-      ? yield* first(takeNumbersOfNone, records.length)
-      : yield* first(takeNumbers, records.length, shop);
+  const taken = yield* first(takeNumbers, shop, records.length);
   if (!taken) return;
   const last = Number(taken.last);
   const most = shop === NO_SHOP ? MAX_ANONYMOUS_PER_SECOND : MAX_PER_SECOND;

@@ -42,7 +42,7 @@ export interface StoredRequest {
   readonly facts: Facts;
 }
 
-/** The record of a request that was answered at this time, in unix milliseconds. */
+/** The record of a request that was answered at this time, in Unix milliseconds. */
 export function toStoredRequest(request: CompletedRequest, at: number): StoredRequest {
   const { id, clientRequestId, caller, address, method, operation, path, status } = request;
   const { failed, stage, admission, isReplay, duration } = request;

@@ -27,7 +27,7 @@ export class DeletedShops {
 
   /**
    * Deletes the data of deleted shops, and then the shops, in small transactions. Later calls delete what one call does
-   * not finish, and it can be interrupted at any point. `now` is real time in unix milliseconds.
+   * not finish, and it can be interrupted at any point. `now` is real time in Unix milliseconds.
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {

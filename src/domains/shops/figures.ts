@@ -21,7 +21,7 @@ type Changes = Partial<Record<Figure, number>>;
 /** A shop that a transaction has locked and counts for. */
 export interface CountedShop {
   readonly shop: number;
-  /** The time of the change by the shop's clock, in unix milliseconds. */
+  /** The time of the change by the shop's clock, in Unix milliseconds. */
   readonly at: number;
   /** The newest event of the shop, the transaction's own included. */
   lastEventId: bigint;

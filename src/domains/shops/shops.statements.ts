@@ -2,7 +2,7 @@ import { acrossShops, lockStatement, type Row, statement } from "../../storage/s
 import { DAY_MS } from "../../timing/units.ts";
 
 export interface ShopRow extends Row {
-  /** The time of the change that locks the shop, by the shop's clock, in unix milliseconds. */
+  /** The time of the change that locks the shop, by the shop's clock, in Unix milliseconds. */
   at: bigint;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
@@ -19,7 +19,7 @@ interface ClockRow extends Row {
 }
 
 const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
-/** Sets the time of a change: `$1` is real time in unix milliseconds. The times of a shop never decrease. */
+/** Sets the time of a change: `$1` is real time in Unix milliseconds. The times of a shop never decrease. */
 export const setTime = `last_at = ${time}`;
 /** The day of that time, in days since 1970. */
 export const dayOfChange = `(${time}) / ${DAY_MS}`;

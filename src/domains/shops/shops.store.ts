@@ -31,7 +31,7 @@ export interface LockedShop extends CountedShop {
 
 /**
  * The first step of a transaction that reads or writes the shop: waits for other changes of the shop, and returns the
- * time of this one. `now` is real time in unix milliseconds. Throws `ShopDeleted`.
+ * time of this one. `now` is real time in Unix milliseconds. Throws `ShopDeleted`.
  */
 export function* lockShop(shop: number, now: number): Transaction<LockedShop> {
   const row = yield* first(lock, now, shop);
@@ -83,7 +83,7 @@ export function* replaceShop(
   return Number((yield* first(insert, accountId, mode, ahead))?.shop);
 }
 
-/** Part of a transaction: ends all shops of an account. `now` is real time in unix milliseconds. */
+/** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */
 export function* endShops(accountId: string, now: number): Transaction<void> {
   yield* all(endAll, now, accountId);
 }

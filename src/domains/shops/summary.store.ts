@@ -57,7 +57,7 @@ export class ShopSummaries {
   }
 }
 
-/** `now` is real time in unix milliseconds. */
+/** `now` is real time in Unix milliseconds. */
 function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
   const [row] = rows;
   if (!row) throw new ShopDeleted();

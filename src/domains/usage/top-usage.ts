@@ -42,7 +42,7 @@ const reads = {
   operations: countsBy("operation", "key_id = ''"),
 };
 
-/** The counts of a grouping since the UTC day that starts at `since`, in unix seconds. */
+/** The counts of a grouping since the UTC day that starts at `since`, in Unix seconds. */
 export async function countsSince(
   storage: Storage,
   grouping: Exclude<Grouping, "addresses">,

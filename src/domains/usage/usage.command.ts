@@ -7,7 +7,7 @@ import { countsSince, type GroupCount, groupings, topOf, usageOrders } from "./t
 
 const MAX_DAYS = 30;
 
-/** Recorded requests by address since a time in unix milliseconds. Usage is not counted by address. */
+/** Recorded requests by address since a time in Unix milliseconds. Usage is not counted by address. */
 type AddressCounts = (storage: Storage, since: number) => Promise<GroupCount[]>;
 
 /** The command that shows the largest senders. `addressCounts` reads the records of requests. */

@@ -34,7 +34,7 @@ import {
   withRequests,
 } from "./usage-intervals.ts";
 
-/** Calls of a deprecated operation by one key. `lastAt` is in unix milliseconds. */
+/** Calls of a deprecated operation by one key. `lastAt` is in Unix milliseconds. */
 export interface DeprecatedCalls {
   readonly operation: Operation;
   readonly keyId: string;
@@ -48,7 +48,7 @@ export interface StoredDeprecatedCalls extends Omit<DeprecatedCalls, "operation"
   readonly operation: string;
 }
 
-/** The part of the usage to read. If `before` is set, only intervals that start before this time, in unix seconds. */
+/** The part of the usage to read. If `before` is set, only intervals that start before this time, in Unix seconds. */
 interface UsageQuery {
   readonly before: number | undefined;
   readonly limit: number;
@@ -153,7 +153,7 @@ export class UsageStore {
     while ((await this.#storage.write(part)).length === DELETE_BATCH_SIZE) continue;
   }
 
-  /** Deletes some of the old rows, if the pause is over. `now` is in unix milliseconds. */
+  /** Deletes some of the old rows, if the pause is over. `now` is in Unix milliseconds. */
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const seconds = now / 1000;

@@ -22,7 +22,7 @@ export interface WebhookParts {
   readonly redeliveries: RedeliveryStore;
   readonly policy: AddressPolicy;
   readonly secretKeys: SecretKeys;
-  /** Real time, in unix milliseconds. */
+  /** Real time, in Unix milliseconds. */
   readonly now: () => number;
 }
 

@@ -41,7 +41,7 @@ const isSuspended =
 
 /**
  * Endpoints of all shops that have something to deliver now, except those of suspended accounts. `$1` is real time in
- * unix milliseconds.
+ * Unix milliseconds.
  */
 export const withWork = acrossShops<EndpointName>(
   `SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode)

@@ -13,7 +13,7 @@ const probeDelays = attemptDelays.slice(1, 5);
 /** Attempts of one hour: the number of the hour since 1970, those that succeeded, those that failed. */
 type HourCount = readonly [hour: number, succeeded: number, failed: number];
 
-/** Recent successes and failures of an endpoint. All times are unix milliseconds of the shop's clock. */
+/** Recent successes and failures of an endpoint. All times are Unix milliseconds of the shop's clock. */
 export interface Health {
   /** Hours with attempts, the oldest first. */
   readonly hours: readonly HourCount[];
@@ -61,7 +61,7 @@ export function successRate({ hours }: Health, now: number): number | undefined 
 export interface MadeAttempt {
   readonly subject: string;
   readonly isProbe: boolean;
-  /** When it ended, in unix milliseconds of the shop's clock. */
+  /** When it ended, in Unix milliseconds of the shop's clock. */
   readonly at: number;
   /** Undefined if it succeeded. */
   readonly failure: StoredFailure | undefined;

@@ -12,7 +12,7 @@ export interface SecretVersion {
   readonly version: number;
   /** The id of the key that it is derived from. */
   readonly keyId: string;
-  /** When it ends, in unix milliseconds of real time; null for the newest one. */
+  /** When it ends, in Unix milliseconds of real time; null for the newest one. */
   readonly endsAt: number | null;
 }
 

@@ -48,7 +48,7 @@ export function messageId(endpointId: string, shopNumber: bigint, eventId: bigin
 }
 
 /**
- * The headers of Standard Webhooks 1.0.0 for a message that is sent at `now`, in unix milliseconds. It is signed with
+ * The headers of Standard Webhooks 1.0.0 for a message that is sent at `now`, in Unix milliseconds. It is signed with
  * every version of the secret that is valid, the newest first: receivers accept a message if one signature is right.
  */
 export function signedHeaders(id: string, body: string, now: number, versions: readonly SigningKeys[]) {
