@@ -52,7 +52,7 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
     () => usage.size.uncounted,
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
-  repeat({ name: "forget_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
+  repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
   return { accounts, keys, authenticator, usage, usageStore, ...openRecords({ storage, clock, metrics, repeat }) };
 }
 
@@ -70,6 +70,6 @@ function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" |
     () => records.size.unrecorded,
   );
   repeat({ name: "save_requests", by: "each", run: () => records.save(), finish: () => records.saveAll() });
-  repeat({ name: "forget_old_requests", by: "leader", run: () => requestStore.sweep(clock.now()) });
+  repeat({ name: "delete_old_requests", by: "leader", run: () => requestStore.sweep(clock.now()) });
   return { records, requestStore };
 }

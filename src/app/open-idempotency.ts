@@ -12,6 +12,6 @@ export function openIdempotency({ storage, clock, metrics, repeat }: Host, write
     "Requests in progress that have an idempotency key.",
     () => idempotency.running,
   );
-  repeat({ name: "remove_expired_responses", by: "leader", run: () => responses.deleteExpired(clock.now()) });
+  repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(clock.now()) });
   return idempotency;
 }

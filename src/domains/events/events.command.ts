@@ -4,7 +4,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, CommandFailed, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
-import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";
 import { type EventFilters, EventLog } from "./events.store.ts";

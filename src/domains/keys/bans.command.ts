@@ -2,7 +2,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
-import { requireAccount } from "../shops/shop-option.ts";
+import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, isValid, noSuchKey } from "./keys.ts";
 import { banEndsOf, withKeys, orBansUnknown } from "./keys-for-command.ts";
 

@@ -4,7 +4,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
 import { readName } from "../accounts/accounts.command.ts";
-import { requireAccount } from "../shops/shop-option.ts";
+import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
 import { banEndsOf, withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";

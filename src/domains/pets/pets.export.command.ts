@@ -2,7 +2,7 @@ import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Command } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
-import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { PetExportStore } from "./pets.export.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./pets.files.ts";

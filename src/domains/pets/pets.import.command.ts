@@ -9,7 +9,7 @@ import {
   UsageError,
 } from "../../terminal/command.ts";
 import { counted, Progress, pace } from "../../terminal/progress.ts";
-import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
 import { PetImportStore } from "./pets.import.store.ts";

@@ -7,7 +7,7 @@ import { didYouMean, suggest } from "../../contract/suggest.ts";
 import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
-import { chosenShop, shopOptions } from "../shops/shop-option.ts";
+import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { readFilters } from "./read-filters.ts";
 import {
   MAX_PER_SECOND,

@@ -63,7 +63,7 @@ export class EventFeed {
       const query = types === undefined ? "" : `?type=${encodeURIComponent(types)}`;
       const response = await fetch(`${base}/events/stream${query}`, { headers, signal });
       if (!response.ok || !response.body) {
-        await this.#refused(response);
+        await this.#handleRefusal(response);
         return;
       }
       this.#wait = this.#firstWait;
@@ -93,7 +93,7 @@ export class EventFeed {
   }
 
   /** Handles a response that is not a stream. Throws `CommandFailed` if another attempt would get the same response. */
-  async #refused(response: Response): Promise<void> {
+  async #handleRefusal(response: Response): Promise<void> {
     const { say } = this.#options;
     const { code = "no_stream", message = `The response has the status ${response.status}.` } = await bodyOf(response);
     if (code === "events_expired" && this.#lastId !== undefined) {

@@ -127,7 +127,7 @@ function deliver(
   });
   const retention = new DeliveryRetention(storage);
   repeat({
-    name: "remove_old_webhook_deliveries",
+    name: "delete_old_webhook_deliveries",
     by: "leader",
     run: () => retention.sweep(clock.now()),
   });

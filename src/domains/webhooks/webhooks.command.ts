@@ -4,7 +4,7 @@ import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
-import { requireAccount } from "../shops/shop-option.ts";
+import { requireAccount } from "../shops/shop-options.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";
 

@@ -140,7 +140,7 @@ export class Courier {
       if (!event) await this.#finish(task);
       else {
         const message = messageOfTask(task, event, this.#state);
-        await this.#settle(task, event, message, isProbe, await sendSigned(message, this.#state, this.#parts));
+        await this.#recordResult(task, event, message, isProbe, await sendSigned(message, this.#state, this.#parts));
       }
     } catch (error) {
       this.#parts.failed(error);
@@ -161,7 +161,14 @@ export class Courier {
     return typeof found === "object" && "type" in found ? found : undefined;
   }
 
-  async #settle(task: Task, event: Event, message: EventMessage, isProbe: boolean, result: SendResult): Promise<void> {
+  /** Records the result of an attempt, and decides what follows. */
+  async #recordResult(
+    task: Task,
+    event: Event,
+    message: EventMessage,
+    isProbe: boolean,
+    result: SendResult,
+  ): Promise<void> {
     if (this.isEnded) return;
     const progress = this.#progress;
     const { kind, subject, eventId, attempt } = task;
