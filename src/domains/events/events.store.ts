@@ -98,7 +98,7 @@ export class EventLog {
   async #page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Promise<Page<Event>> {
     const { type: types, orderId, since, until } = filters;
     const petId = orderId === undefined ? filters.petId : await this.#petOf(shop, orderId, filters.petId);
-    if (petId === "none" || ids.from > ids.to) return { items: [] };
+    if (petId === "none" || types?.length === 0 || ids.from > ids.to) return { items: [] };
     const from = since === undefined ? ids.from : await this.#firstSince(shop, ids, since);
     const to = until === undefined ? ids.to : (await this.#firstSince(shop, ids, until)) - 1n;
     const conditions: (Condition | undefined)[] = [

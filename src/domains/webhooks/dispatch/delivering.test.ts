@@ -392,6 +392,21 @@ describe("a failing endpoint", () => {
   });
 });
 
+test("a message that waits is sent once more after its type was deselected", async () => {
+  let isDown = true;
+  const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+  const { id } = await webhooks.endpoint(receiver, { types: ["category.created"] });
+  await webhooks.call("POST", "/categories", { name: "Hamsters" });
+  await webhooks.deliver();
+  await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { types: ["pet.created"] });
+  isDown = false;
+  await webhooks.after(5 * SECOND * LATE_FACTOR);
+  await webhooks.addPet();
+  await webhooks.deliver();
+  const types = receiver.received.map((one) => messageOf(one).type);
+  expect(types).toEqual(["category.created", "category.created", "pet.created"]);
+});
+
 describe("a redelivery", () => {
   test("sends one message, a range, or everything since an event, with the same ids", async () => {
     const receiver = webhooks.receiver();
