@@ -85,6 +85,16 @@ test("waits a minute after a failed backup", async () => {
   expect(taken).toBe(2);
 });
 
+test("tries again after a failed backup although the clock was set back", async () => {
+  failure = () => Promise.reject(new Error("The disk is full."));
+  const { round } = schedule();
+  await round();
+  failure = undefined;
+  clock.setWall(clock.now() - 24 * HOUR_MS);
+  await round();
+  expect(taken).toBe(2);
+});
+
 test("ends a backup in progress when the service stops, which is no failure", async () => {
   failure = (stop) => new Promise((_, fail) => stop.addEventListener("abort", () => fail(stop.reason)));
   const { round, finish } = schedule();

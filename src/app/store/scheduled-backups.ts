@@ -1,10 +1,11 @@
 import { basename } from "node:path";
 import type { BackupSettings } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
+import { Pause } from "../../timing/pause.ts";
 import { backupsIn } from "./backup-folder.ts";
 
 /** The wait after a failed backup before the next attempt, in milliseconds. */
-const PAUSE = 60_000;
+const RETRY_PAUSE = 60_000;
 
 /** Takes one backup. Rejects with the reason if it fails; ends when `stop` is aborted. */
 export type TakeBackup = (stop: AbortSignal) => Promise<void>;
@@ -22,7 +23,7 @@ export function scheduleBackups(
   const ending = new AbortController();
   let [newest] = backupsIn(folder, clock.now());
   let failures = 0;
-  let nextAttempt = 0;
+  const pause = new Pause(RETRY_PAUSE);
   let running: Promise<void> | undefined;
 
   metrics.gauge(
@@ -42,7 +43,7 @@ export function scheduleBackups(
     } catch (error) {
       if (ending.signal.aborted) return;
       failures++;
-      nextAttempt = clock.now() + PAUSE;
+      pause.start(clock.now());
       log.error("backup_failed", error);
     } finally {
       running = undefined;
@@ -56,7 +57,7 @@ export function scheduleBackups(
     by: "leader",
     run: async () => {
       const now = clock.now();
-      if (!running && now >= nextAttempt && isDue(now)) running = attempt(); // not waited for: other tasks continue
+      if (!running && pause.isOver(now) && isDue(now)) running = attempt(); // not waited for: other tasks continue
     },
     finish: async () => {
       ending.abort();
