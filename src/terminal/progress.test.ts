@@ -31,6 +31,12 @@ test("progress shows what is done, how fast, and what is left", () => {
   ]);
 });
 
+test("progress of no work has no bar", () => {
+  const { shown, progress } = watched();
+  progress.report("Reading", 0, Number.NaN); // 0 / 0
+  expect(shown).toEqual(["Reading 0 animals"]);
+});
+
 test("progress writes at most ten lines a second", () => {
   const { shown, clock, progress } = watched();
   for (let count = 0; count < 1_000; count++) {

@@ -18,8 +18,9 @@ export class Progress {
     this.#started = now();
   }
 
-  /** `share` is the completed part of the work, 0 to 1; undefined if unknown. */
-  report(what: string, number: number, share: number | undefined): void {
+  /** `part` is the completed part of the work, 0 to 1; undefined if unknown, NaN (0 / 0) if there is no work. */
+  report(what: string, number: number, part: number | undefined): void {
+    const share = Number.isNaN(part) ? undefined : part;
     const now = this.#now();
     if (!this.#show || now - this.#shownAt < REDRAW_INTERVAL) return;
     this.#shownAt = now;
