@@ -79,7 +79,9 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     }
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     rest = bytes.subarray(end);
-    if (end > 0) yield take(bytes.subarray(0, end));
+    if (end === 0) continue;
+    isStart = false; // the mark comes before the first line only
+    yield take(bytes.subarray(0, end));
   }
   if (rest.length > 0) yield take(rest);
 }

@@ -81,6 +81,13 @@ describe.each([...formats])("a file of the format %s", (format) => {
 });
 
 describe("JSON Lines", () => {
+  test("may have a byte order mark in the first line only, however the file is split", async () => {
+    for (const size of [1, 100]) {
+      const { faults } = await read("jsonl", '\n\ufeff{"name":"Rex","categoryId":1}', undefined, size);
+      expect(faults).toEqual([{ line: 2, message: "is not valid JSON" }]);
+    }
+  });
+
   test("is validated like createPet, with the line of each fault", async () => {
     const text = [
       '{"name":"Rex","categoryId":9223372036854775807,"status":"sold"}\r',
