@@ -94,11 +94,11 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   #noteUse(key: CachedKey, now: number): KnownCaller {
-    // The absolute value: after the clock was set back, the time noted last is in the future.
-    if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION) {
+    // The absolute value: after the clock was set back, the time noted last is in the future. Above the limit, this use
+    // is not noted, but the next one may be.
+    if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION && this.#used.size < CACHE_SIZE) {
       key.lastUsedAt = now;
-      // Above the limit this use is not recorded. The key's next use is.
-      if (this.#used.size < CACHE_SIZE) this.#used.set(key.keyId, now);
+      this.#used.set(key.keyId, now);
     }
     return key;
   }
