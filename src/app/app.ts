@@ -128,7 +128,7 @@ export class App {
     const { accounts, keys, authenticator, usage, records } = callers;
     const tracer = config.traces && new Tracer(config.traces, parts);
     const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
-    // The handlers of our domains yield the steps of transactions for this store.
+    // The cast is safe: handlers of domains yield only steps of transactions.
     const write = storage.write.bind(storage) as Write;
     const idempotency = openIdempotency(host, write);
     const operations = served.flatMap((domain) => domain.operations);
@@ -165,9 +165,18 @@ export class App {
       isShared: shared !== undefined,
     });
     if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
-    [this.base, this.docs, this.port] = [base, docs, server.port];
-    [this.accounts, this.keys, this.log, this.#storage, this.#limits] = [accounts, keys, log, storage, limits];
-    [this.#abuse, this.#server, this.#tracer, this.#inFlight] = [abuse, server, tracer, inFlight];
+    this.base = base;
+    this.docs = docs;
+    this.port = server.port;
+    this.accounts = accounts;
+    this.keys = keys;
+    this.log = log;
+    this.#storage = storage;
+    this.#limits = limits;
+    this.#abuse = abuse;
+    this.#server = server;
+    this.#tracer = tracer;
+    this.#inFlight = inFlight;
     this.#console = webConsole;
     this.#inStep = shared?.inStep;
     inFlight.start();

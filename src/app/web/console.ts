@@ -29,12 +29,12 @@ export class Console {
   constructor(root: string, protection: Readonly<Record<string, string>>) {
     this.#root = root;
     this.#protection = protection;
-    this.#page = new FixedContent(async () => pageOf(root, [...(await this.#made()).keys()]));
+    this.#page = new FixedContent(async () => pageOf(root, [...(await this.#allFiles()).keys()]));
   }
 
   /** Builds and compresses everything before the first request. */
   async prepare(): Promise<void> {
-    const files = await this.#made();
+    const files = await this.#allFiles();
     for (const content of [this.#page, ...[...files.values()].map(({ fixed }) => fixed)]) await content.prepare();
   }
 
@@ -48,12 +48,12 @@ export class Console {
     return [
       [`${this.#root}/console`, page],
       [`${this.#root}/console/*`, page],
-      [`${this.#root}/console/assets/*`, { named: async (name) => (await this.#made()).get(name) }],
+      [`${this.#root}/console/assets/*`, { named: async (name) => (await this.#allFiles()).get(name) }],
     ];
   }
 
   /** A failed build is tried again on the next call. */
-  #made(): Promise<Files> {
+  #allFiles(): Promise<Files> {
     return (this.#files ??= this.#build().catch((error: unknown) => {
       this.#files = undefined;
       throw error;

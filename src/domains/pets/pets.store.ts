@@ -109,7 +109,7 @@ export class PetStore {
     return this.#pages.page(shop, after, limit, filters);
   }
 
-  /** The end of a transaction: adds an animal. */
+  /** The last steps of a transaction: adds an animal. */
   *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
     const { shop, actor, requestId } = author;
     const { name, categoryId, status } = pet;
