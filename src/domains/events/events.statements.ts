@@ -20,9 +20,15 @@ interface IdRow extends Row {
   id: bigint;
 }
 /** `first_id` is null if no event is stored. */
-interface BoundsRow extends Row {
+interface StoredRangeRow extends Row {
   first_id: bigint | null;
   last_id: bigint;
+}
+
+/** The ids of the stored events. If none is stored, `first` is `last` + 1. `last` is the newest that there ever was. */
+export interface StoredRange {
+  readonly first: bigint;
+  readonly last: bigint;
 }
 
 export const columns = ["at", "type", "pet_id", "subject", "actor", "request_id", "data", "previous"];
@@ -30,7 +36,7 @@ export const columns = ["at", "type", "pet_id", "subject", "actor", "request_id"
 export const eventTables = [shopTable("events", "id")];
 
 export const byId = statement<EventRow>(`SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`);
-export const bounds = statement<BoundsRow>(`
+export const storedRange = statement<StoredRangeRow>(`
   SELECT (SELECT min(id) FROM events WHERE events.shop = shops.shop) AS first_id, last_event_id AS last_id
   FROM shops WHERE shop = $1
 `);
@@ -48,6 +54,12 @@ export const firstSince = statement<IdRow>(`
   SELECT low AS id FROM part WHERE low = high
 `);
 export const petOfOrder = statement<IdRow>("SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2");
+
+/** Without a row, the shop was deleted. */
+export function toStoredRange(row: StoredRangeRow | undefined): StoredRange {
+  const last = row?.last_id ?? 0n;
+  return { first: row?.first_id ?? last + 1n, last };
+}
 
 export function toEvent(row: EventRow): Event {
   const { id, type, at, pet_id, subject, data, previous } = row;

@@ -2,7 +2,17 @@ import type { Page } from "../../storage/page.ts";
 import { type Condition, pageQuery, scannedPage } from "../../storage/page-query.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Event } from "./events.schemas.ts";
-import { bounds, byId, columns, type EventRow, firstSince, petOfOrder, toEvent } from "./events.statements.ts";
+import {
+  byId,
+  columns,
+  type EventRow,
+  firstSince,
+  petOfOrder,
+  type StoredRange,
+  storedRange,
+  toEvent,
+  toStoredRange,
+} from "./events.statements.ts";
 
 /** Which events to read; without filters, all. */
 export interface EventFilters {
@@ -14,12 +24,6 @@ export interface EventFilters {
   readonly since?: number | undefined;
   /** Unix milliseconds: events before this time. */
   readonly until?: number | undefined;
-}
-
-/** The ids of the stored events. If none is stored, `first` is `last` + 1. `last` is the newest that there ever was. */
-export interface StoredRange {
-  readonly first: bigint;
-  readonly last: bigint;
 }
 
 /** The events have been deleted; `first` is the first one that is stored. */
@@ -52,9 +56,7 @@ export class EventLog {
 
   /** The ids of the stored events. */
   async storedRange(shop: number): Promise<StoredRange> {
-    const row = await this.#storage.first(bounds, shop);
-    const last = row?.last_id ?? 0n;
-    return { first: row?.first_id ?? last + 1n, last };
+    return toStoredRange(await this.#storage.first(storedRange, shop));
   }
 
   /**

@@ -10,9 +10,9 @@ import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/store/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/request-limits.ts";
+import { HOUR_MS } from "../../timing/units.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";
 
-const HOUR = 3_600_000;
 const rex = { name: "Rex", categoryId: 1 };
 
 let service: TestService;
@@ -50,7 +50,7 @@ const essence = ({ status, text, headers }: TestResponse) => ({
   ),
 });
 
-const records = () =>
+const storedResponses = () =>
   service.store.rows("SELECT digest, response FROM stored_responses") as Promise<
     { digest: string; response: string }[]
   >;
@@ -159,12 +159,12 @@ describe("a retry with the same Idempotency-Key", () => {
 
   test("is a new request after 24 hours", async () => {
     await create("a");
-    service.clock.advance(24 * HOUR - 1);
+    service.clock.advance(24 * HOUR_MS - 1);
     expect(isReplay(await create("a"))).toBe(true);
     service.clock.advance(1);
     expect(isReplay(await create("a"))).toBe(false);
     expect(await animals()).toBe(2);
-    service.clock.advance(24 * HOUR - 1);
+    service.clock.advance(24 * HOUR_MS - 1);
     expect(isReplay(await create("a"))).toBe(true);
   });
 });
@@ -274,7 +274,7 @@ describe("a response is", () => {
       await send("a", "/pets", rex, { key: reader.key }),
     ];
     expect(refusals.map(({ status }) => status)).toEqual([400, 400, 413, 400, 415, 401, 403]);
-    expect(await records()).toEqual([]);
+    expect(await storedResponses()).toEqual([]);
     const first = await create("a");
     expect([first.status, isReplay(first)]).toEqual([201, false]);
 
@@ -295,12 +295,12 @@ describe("a response is", () => {
 
   test("deleted after 24 hours", async () => {
     for (const name of ["a", "b", "c"]) await create(name);
-    service.clock.advance(24 * HOUR - 1);
+    service.clock.advance(24 * HOUR_MS - 1);
     await create("d");
     service.clock.advance(1);
     expect(
       await eventually(
-        async () => (await records()).length,
+        async () => (await storedResponses()).length,
         (left) => left === 1,
       ),
     ).toBe(1);
@@ -318,8 +318,8 @@ test("expired stored responses are deleted in parts, oldest first", async () => 
   });
   const left: [number, string | undefined][] = [];
   for (let round = 0; round < 3; round++) {
-    await store.deleteExpired(start + 24 * HOUR + count - 2);
-    const rows = (await records()).map(({ digest }) => Number(digest.slice(5)));
+    await store.deleteExpired(start + 24 * HOUR_MS + count - 2);
+    const rows = (await storedResponses()).map(({ digest }) => Number(digest.slice(5)));
     left.push([rows.length, String(Math.min(...rows))]);
   }
   expect(left).toEqual([
@@ -415,7 +415,7 @@ describe("a response with a secret", () => {
     const { json } = await send("a", "/secrets");
     await service.app.stop();
     const contents = await service.store.contents();
-    const stored = (await records())[0]?.response as string;
+    const stored = (await storedResponses())[0]?.response as string;
     for (const text of [contents, Buffer.from(stored, "base64").toString("latin1")]) {
       expect(text).not.toContain(json.secret);
       expect(text).not.toContain("secret-");

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
+import { HOUR_SECONDS } from "../../timing/units.ts";
 
-const HOUR = 3_600;
 
 let service: TestService;
 beforeAll(async () => {
@@ -18,21 +18,21 @@ const rotate = (key: string, id: string, query = "") => service.call("POST", `/k
 /** A key without an end, and one that it made, which ends in an hour. Both have all scopes. */
 async function newAdmins() {
   const { account, key: endless } = await service.newAccountWithKey("enterprise", undefined, [...scopes]);
-  const { json } = await create(endless, { name: "for an hour", scopes: [...scopes], expiresIn: HOUR });
+  const { json } = await create(endless, { name: "for an hour", scopes: [...scopes], expiresIn: HOUR_SECONDS });
   return { account, endless, hourly: json as { id: string; key: string; expiresAt: string } };
 }
 
 describe("createKey with a key that expires", () => {
   test("creates keys that expire with it or earlier", async () => {
     const { hourly } = await newAdmins();
-    for (const expiresIn of [60, HOUR]) {
+    for (const expiresIn of [60, HOUR_SECONDS]) {
       const { status, json } = await create(hourly.key, { name: "short", scopes: ["admin"], expiresIn });
       expect([status, json.expiresAt]).toEqual([201, iso(expiresIn)]);
     }
   });
 
   test.each([
-    ["one second too long", { expiresIn: HOUR + 1 }],
+    ["one second too long", { expiresIn: HOUR_SECONDS + 1 }],
     ["ten years long", { expiresIn: 315_360_000 }],
     ["without an end", {}],
   ])("refuses a lifetime %s, and names the longest", async (_name, life) => {
@@ -47,7 +47,7 @@ describe("createKey with a key that expires", () => {
 
   test("refuses every lifetime if less than the shortest is left", async () => {
     const { hourly } = await newAdmins();
-    service.clock.advance((HOUR - 59) * 1000);
+    service.clock.advance((HOUR_SECONDS - 59) * 1000);
     const { status, json } = await create(hourly.key, { name: "late", scopes: ["read"], expiresIn: 60 });
     expect([status, json.code]).toEqual([403, "lifetime_exceeds_key"]);
     expect(json.message).toBe(
@@ -59,11 +59,11 @@ describe("createKey with a key that expires", () => {
     let { key } = (await newAdmins()).hourly;
     for (let link = 0; link < 3; link++) {
       service.clock.advance(600_000);
-      const left = HOUR - (link + 1) * 600;
+      const left = HOUR_SECONDS - (link + 1) * 600;
       expect((await create(key, { name: "next", scopes: ["admin"], expiresIn: left + 1 })).status).toBe(403);
       key = (await create(key, { name: "next", scopes: ["admin"], expiresIn: left })).json.key;
     }
-    service.clock.advance((HOUR - 3 * 600) * 1000);
+    service.clock.advance((HOUR_SECONDS - 3 * 600) * 1000);
     expect((await service.call("GET", "/key", { key })).status).toBe(401);
   });
 });

@@ -6,12 +6,12 @@ import { failure } from "../../contract/errors.ts";
 import type { Caller, CompletedRequest } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { petNotFound } from "../pets/pets.operations.ts";
+import { DAY_MS } from "../../timing/units.ts";
 import { RequestRecorder } from "./request-recorder.ts";
 import { MAX_RECORDS } from "./requests.operations.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP, type StoredRequest, toStoredRequest } from "./stored-request.ts";
 
-const DAY = 86_400_000;
 let testStore: TestStore;
 let storage: Storage;
 let store: RequestStore;
@@ -132,7 +132,7 @@ test("old records are deleted in parts, in every shop", async () => {
   });
   await store.add(old);
   await store.add([toStoredRequest(answered("192.0.2.1"), clock.now())]);
-  clock.advance(7 * DAY);
+  clock.advance(7 * DAY_MS);
   await store.add([toStoredRequest(answered(caller()), clock.now())]);
   await store.sweep(clock.now() + 1);
   await store.sweep(clock.now() + 1);

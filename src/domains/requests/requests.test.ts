@@ -7,11 +7,10 @@ import { environment, newKeys } from "../../../test/torture/keys.ts";
 import type { Scope } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { generateApiKey } from "../keys/api-key.ts";
+import { DAY_MS, SECOND_MS } from "../../timing/units.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
 
-const SECOND = 1_000;
-const DAY = 86_400_000;
 
 let service: TestService;
 beforeAll(async () => {
@@ -19,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 /** Each test has its own second, because the number of records per key and second is limited. */
-beforeEach(() => service.clock.advance(SECOND));
+beforeEach(() => service.clock.advance(SECOND_MS));
 
 interface Shop {
   readonly key: string;
@@ -71,7 +70,7 @@ describe("listRequests", () => {
     await send(shop, "GET", "/pets/1");
     await send(shop, "GET", "/pets", { headers: { "If-None-Match": "*" } });
     await send(shop, "OPTIONS", "/pets/1");
-    service.clock.advance(SECOND);
+    service.clock.advance(SECOND_MS);
     const missing = await send(shop, "GET", "/pets/99");
     expect(await records(shop, 2)).toEqual([
       expect.objectContaining({
@@ -89,7 +88,7 @@ describe("listRequests", () => {
       {
         id: requestIdOf(created),
         clientRequestId: "till-4711",
-        at: new Date(service.clock.now() - SECOND).toISOString(),
+        at: new Date(service.clock.now() - SECOND_MS).toISOString(),
         method: "POST",
         operation: "createPet",
         path: "/pets",
@@ -110,8 +109,8 @@ describe("listRequests", () => {
     const { record: second, key } = await issue;
     await send(shop, "POST", "/pets", { body: animal });
     await send(shop, "POST", "/pets", { body: {} });
-    const middle = new Date(service.clock.now() + SECOND).toISOString();
-    service.clock.advance(SECOND);
+    const middle = new Date(service.clock.now() + SECOND_MS).toISOString();
+    service.clock.advance(SECOND_MS);
     await service.call("GET", "/pets/99", { key });
     await service.call("DELETE", "/pets/98", { key });
     await records(shop, 4);
@@ -133,7 +132,7 @@ describe("listRequests", () => {
     const shop = await newShop();
     for (let id = 1; id <= 9; id++) {
       await send(shop, "GET", `/pets/${id}`);
-      if (id % 4 === 0) service.clock.advance(SECOND);
+      if (id % 4 === 0) service.clock.advance(SECOND_MS);
     }
     const whole = await records(shop, 9);
     for (const query of ["", "&code=pet_not_found", `&until=${new Date(service.clock.now() + 1).toISOString()}`]) {
@@ -222,11 +221,11 @@ describe("a record explains", () => {
     const shop = await newShop({ perMinute: 1, perDay: 100 });
     await send(shop, "GET", "/pets");
     await send(shop, "GET", "/pets");
-    service.clock.advance(2 * SECOND);
+    service.clock.advance(2 * SECOND_MS);
     let reply = await send(shop, "GET", "/pets");
     for (let strike = 0; strike < 30 && reply.json.code !== "key_banned"; strike++)
       reply = await send(shop, "GET", "/pets");
-    service.clock.advance(SECOND);
+    service.clock.advance(SECOND_MS);
     const record = await recordOf(shop, await send(shop, "GET", "/pets"));
     expect(record.code).toBe("key_banned");
     expect(record.explanation).toMatch(
@@ -325,7 +324,7 @@ describe("records contain", () => {
     const shop = await newShop();
     const names = ["__proto__", "'); DROP TABLE request_records; --", "<b>", "\u202E\u0007", "😀".repeat(70), '"\\'];
     for (const name of names) {
-      service.clock.advance(SECOND);
+      service.clock.advance(SECOND_MS);
       const record = await recordOf(shop, await send(shop, "POST", "/pets", { body: `{${JSON.stringify(name)}: 1}` }));
       expect(record.details.length).toBeGreaterThan(0);
     }
@@ -385,11 +384,11 @@ test("records are deleted after seven days", async () => {
   const shop = await newShop();
   const reply = await send(shop, "GET", "/pets/5");
   await untilRecorded(requestIdOf(reply));
-  service.clock.advance(7 * DAY - SECOND);
+  service.clock.advance(7 * DAY_MS - SECOND_MS);
   const later = await send(shop, "GET", "/pets/6");
   await untilRecorded(requestIdOf(later));
   expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).status).toBe(200);
-  service.clock.advance(2 * SECOND + 60_000);
+  service.clock.advance(2 * SECOND_MS + 60_000);
   await eventually(
     () => countOf(requestIdOf(reply)),
     (count) => count === 0,

@@ -3,10 +3,9 @@ import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { metric } from "../../../test/overload/metrics.ts";
+import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
 
 const ALL = ["read", "write"] as const;
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 let service: TestService;
 beforeAll(async () => {
@@ -41,7 +40,7 @@ describe("fast-forward", () => {
     const { add, order, forward, call } = await newSandbox();
     const now = service.clock.now();
     await add(2);
-    expect((await order(1)).json.expiresAt).toBe(time(now + 15 * MINUTE));
+    expect((await order(1)).json.expiresAt).toBe(time(now + 15 * MINUTE_MS));
     const almost = await forward(899);
     expect([almost.status, almost.json]).toEqual([200, { now: time(now + 899_000), ahead: 899 }]);
     expect((await call("GET", "/pets/1")).json.status).toBe("pending");
@@ -86,7 +85,7 @@ describe("fast-forward", () => {
   test("starts a new day when its steps add up to 24 hours, and not before", async () => {
     const { call, forward } = await newSandbox({ perMinute: 100, perDay: 3 });
     const list = async () => (await call("GET", "/pets")).status;
-    const leftOfDay = (DAY - (service.clock.now() % DAY)) / 1000;
+    const leftOfDay = (DAY_MS - (service.clock.now() % DAY_MS)) / 1000;
     expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
     for (const seconds of [3_600, leftOfDay - 3_601]) await forward(seconds);
     expect(await list()).toBe(429);
@@ -98,7 +97,7 @@ describe("fast-forward", () => {
     const { status, headers } = await call("GET", "/pets");
     expect(status).toBe(200);
     const toMidnight = Number(headers.get("x-ratelimit-reset")) - service.clock.now() / 1000;
-    expect(toMidnight).toBe(DAY / 1000); // in real time
+    expect(toMidnight).toBe(DAY_MS / 1000); // in real time
   });
 
   test("expires a stored response to an Idempotency-Key after 24 hours", async () => {
@@ -126,7 +125,7 @@ describe("fast-forward", () => {
     const shop = await service.shop(account.id);
     const stored = () => service.store.rows(`SELECT digest FROM stored_responses WHERE shop = ${shop}`);
     expect(await stored()).toHaveLength(1);
-    service.clock.advance(DAY);
+    service.clock.advance(DAY_MS);
     while ((await stored()).length > 0) await Bun.sleep(5);
   });
 
@@ -139,7 +138,7 @@ describe("fast-forward", () => {
 
   test("never goes further than a hundred years", async () => {
     const { forward, account } = await newSandbox();
-    const most = 100 * 365.25 * DAY;
+    const most = 100 * 365.25 * DAY_MS;
     const shop = await service.shop(account.id);
     await service.store.run(`UPDATE shops SET ahead = ${most - 1_000} WHERE shop = ${shop}`);
     expect((await forward(1)).json.ahead).toBe(most / 1_000);
@@ -166,7 +165,7 @@ describe("fast-forward", () => {
       animals: 1,
       categories: 0,
       orders: 1,
-      waiting: [{ kind: "reservation", count: 1, next: time(service.clock.now() + 15 * MINUTE) }],
+      waiting: [{ kind: "reservation", count: 1, next: time(service.clock.now() + 15 * MINUTE_MS) }],
     });
     expect((await other.call("GET", "/pets/1")).json.status).toBe("pending");
     for (let count = 0; count < 3; count++) expect((await other.call("GET", "/pets")).status).toBe(200);
@@ -192,11 +191,11 @@ test("a sandbox shows what it contains, and what waits until when", async () => 
   await order(2);
   await call("DELETE", "/pets/3");
   expect(await get()).toEqual({
-    clock: { now: time(now + MINUTE), ahead: 60 },
+    clock: { now: time(now + MINUTE_MS), ahead: 60 },
     animals: 2,
     categories: 1,
     orders: 2,
-    waiting: [{ kind: "reservation", count: 2, next: time(now + 15 * MINUTE) }],
+    waiting: [{ kind: "reservation", count: 2, next: time(now + 15 * MINUTE_MS) }],
   });
 });
 
@@ -229,7 +228,7 @@ describe("a reset", () => {
     await add(1);
     expect((await call("GET", "/pets")).json).toEqual([{ id: 1, name: "Rex", categoryId: 1, status: "available" }]);
     const { id, placedAt } = (await order(1)).json;
-    expect([id, placedAt]).toEqual([1, time(service.clock.now() + MINUTE)]);
+    expect([id, placedAt]).toEqual([1, time(service.clock.now() + MINUTE_MS)]);
   });
 
   test("adds the animals of a first start on request", async () => {

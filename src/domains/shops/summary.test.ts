@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { LineFaults } from "../../files/lines.ts";
 import { PetImportStore } from "../pets/pets.import.store.ts";
+import { DAY_MS } from "../../timing/units.ts";
 
-const DAY = 86_400_000;
 const nothing = { added: 0, sold: 0, expired: 0, returned: 0 };
 
 async function started() {
@@ -29,7 +29,7 @@ test("an empty shop has no figures", async () => {
 test("today's figures end at midnight (UTC), even without a change at that time", async () => {
   const { service, call, figures } = await started();
   await call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
-  const toMidnight = DAY - (service.clock.now() % DAY);
+  const toMidnight = DAY_MS - (service.clock.now() % DAY_MS);
   service.clock.advance(toMidnight - 1);
   expect((await figures()).today).toEqual({ ...nothing, added: 1 });
   service.clock.advance(1);
@@ -46,10 +46,10 @@ test("today is the day of a sandbox's clock, also after the machine's clock is s
   const { service, call, figures } = await started();
   await call("POST", "/pets", { name: "Rex", categoryId: 1 });
   expect((await figures()).today).toEqual({ ...nothing, added: 1 });
-  await call("POST", "/sandbox/fast-forward", { seconds: DAY / 1_000 });
+  await call("POST", "/sandbox/fast-forward", { seconds: DAY_MS / 1_000 });
   expect((await figures()).today).toEqual(nothing);
   await call("POST", "/pets", { name: "Max", categoryId: 1 });
-  service.clock.setWall(service.clock.now() - DAY);
+  service.clock.setWall(service.clock.now() - DAY_MS);
   expect((await figures()).today).toEqual({ ...nothing, added: 1 });
   await service.stop();
 });

@@ -7,12 +7,10 @@ import { modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 let service: TestService;
 let key: string;
@@ -35,14 +33,14 @@ describe("getUsage", () => {
     await get("/pets");
     await get("/pets?zzz=1");
     await get("/nothing");
-    service.clock.advance(MINUTE);
+    service.clock.advance(MINUTE_MS);
     await get("/pets");
-    service.clock.advance(HOUR);
+    service.clock.advance(HOUR_MS);
     await service.call("POST", "/pets", { key, body: { name: "Ida", categoryId: 1 } });
 
     const [later, earlier] = await usage("hour");
     expect(later).toEqual({
-      start: at(HOUR),
+      start: at(HOUR_MS),
       requests: 1,
       operations: [{ operation: "createPet", status: 201, requests: 1 }],
     });
@@ -57,13 +55,13 @@ describe("getUsage", () => {
     });
     const minutes = await usage("minute");
     expect(minutes.map(({ start, requests }: { start: string; requests: number }) => [start, requests])).toEqual([
-      [at(HOUR + MINUTE), 1],
-      [at(MINUTE), 1],
+      [at(HOUR_MS + MINUTE_MS), 1],
+      [at(MINUTE_MS), 1],
       [at(0), 3],
     ]);
     const days = await usage("day");
     expect(days).toHaveLength(1);
-    expect(days[0]).toMatchObject({ start: at(-12 * HOUR), requests: 5 });
+    expect(days[0]).toMatchObject({ start: at(-12 * HOUR_MS), requests: 5 });
     expect(await usage("hour")).toHaveLength(2); // reading the usage is not counted
   });
 
@@ -106,20 +104,20 @@ describe("getUsage", () => {
 
   test("covers three hours in minutes, and thirty days in hours and days", async () => {
     await get("/pets");
-    service.clock.advance(3 * HOUR);
+    service.clock.advance(3 * HOUR_MS);
     expect(await usage("minute")).toHaveLength(1);
-    service.clock.advance(MINUTE);
+    service.clock.advance(MINUTE_MS);
     expect(await usage("minute")).toHaveLength(0);
-    service.clock.advance(30 * DAY - 3 * HOUR - MINUTE);
+    service.clock.advance(30 * DAY_MS - 3 * HOUR_MS - MINUTE_MS);
     expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([1, 1]);
-    service.clock.advance(HOUR);
+    service.clock.advance(HOUR_MS);
     expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([0, 1]);
-    service.clock.advance(DAY);
+    service.clock.advance(DAY_MS);
     expect(await usage("day")).toHaveLength(0);
   });
 
   test.each(["minute", "hour", "day"] as const)("is read page by page in each %s", async (granularity) => {
-    const length = { minute: MINUTE, hour: HOUR, day: DAY }[granularity];
+    const length = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }[granularity];
     for (let interval = 0; interval < 7; interval++) {
       await get("/pets");
       service.clock.advance(interval % 2 === 0 ? length : 2 * length);
@@ -244,8 +242,8 @@ describe("usage", () => {
     const count = (account: string, keyId = `key of ${account}`) => {
       for (const mode of modes) counter.count({ ...caller, mode, accountId: account, keyId }, deprecated, 200);
     };
-    const far = clock.now() + 900 * DAY;
-    for (const moment of [clock.now(), clock.now() + 10 * DAY, far, clock.now() + 11 * DAY]) {
+    const far = clock.now() + 900 * DAY_MS;
+    for (const moment of [clock.now(), clock.now() + 10 * DAY_MS, far, clock.now() + 11 * DAY_MS]) {
       clock.setWall(moment);
       count("acc_1");
       count("acc_2");
@@ -276,7 +274,7 @@ describe("usage", () => {
     const stores = [store, new UsageStore(other)];
     const shops = Array.from({ length: 40 }, (_, index) => shopOf(`acc_${index}`));
     const inTurn = [shops, shops.toReversed()];
-    const minute = Math.floor(clock.now() / MINUTE);
+    const minute = Math.floor(clock.now() / MINUTE_MS);
     const counted = { keyId: "key_1", minute, operation: "listPets", status: 200, requests: 1 };
     const called = { operation, accountId: "acc_1", calls: 1, lastAt: clock.now() };
     const rounds = 5;
@@ -297,9 +295,9 @@ describe("usage", () => {
 
   test("keeps the time of the last deprecated call, even if an earlier call is saved later", async () => {
     const call = { operation: { ...operation, deprecation: {} } as Operation, keyId: "key_1", accountId: "acc_1" };
-    const [early, late] = [DAY + 1000, DAY + 2000];
+    const [early, late] = [DAY_MS + 1000, DAY_MS + 2000];
     for (const lastAt of [early, late, early]) await store.add([], [{ ...call, calls: 1, lastAt }], () => {});
-    expect(await store.deprecatedCalls(2 * DAY)).toMatchObject([{ calls: 3, lastAt: late }]);
+    expect(await store.deprecatedCalls(2 * DAY_MS)).toMatchObject([{ calls: 3, lastAt: late }]);
   });
 
   test("is kept if the store fails, and saved later", async () => {
@@ -351,9 +349,9 @@ describe("usage", () => {
       return rowCount();
     };
     expect(await rowCount()).toBe(3_500);
-    clock.advance(5 * HOUR);
+    clock.advance(5 * HOUR_MS);
     expect([await sweep(), await sweep(), await sweep()]).toEqual([3_000, 2_500, 2_100]);
-    clock.advance(32 * DAY);
+    clock.advance(32 * DAY_MS);
     expect([await sweep(), await sweep(), await sweep()]).toEqual([1_100, 400, 0]);
   });
 });
@@ -364,7 +362,7 @@ test("the store has at most four hours in minutes and 32 days in hours for each 
   );
   for (let hour = 0; hour < 40 * 24; hour += 1) {
     await get("/pets");
-    service.clock.advance(HOUR);
+    service.clock.advance(HOUR_MS);
     if (hour % 24 === 0) await usage("hour");
   }
   const storage = await service.store.open();

@@ -1,7 +1,7 @@
 import type { Caller } from "../../../contract/caller.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
-import { bounds } from "../../events/events.statements.ts";
+import { storedRange, toStoredRange } from "../../events/events.statements.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import {
   countRedeliveries,
@@ -44,8 +44,7 @@ export class RedeliveryStore {
     const { accountId, mode, shop } = caller;
     yield* lockShop(shop, this.#clock.now());
     if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
-    const kept = yield* first(bounds, shop);
-    const [last = 0n, oldest = last + 1n] = [kept?.last_id, kept?.first_id ?? undefined];
+    const { first: oldest, last } = toStoredRange(yield* first(storedRange, shop));
     const delivery = deliveryId === undefined ? undefined : yield* first(deliveryById, shop, endpointId, deliveryId);
     if (deliveryId !== undefined && delivery?.event_id == null) return "no delivery";
     const single = delivery?.event_id ?? undefined;

@@ -1,9 +1,9 @@
 // Many endpoints, many subjects: what one of them does costs the others nothing.
 import { afterEach, describe, expect, test } from "bun:test";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
 import { Slots } from "./slots.ts";
 
-const [SECOND, MINUTE] = [1_000, 60_000];
 
 const started: WebhookService[] = [];
 afterEach(async () => {
@@ -105,7 +105,7 @@ test("while 1,000 animals wait for another attempt, further events stay in the l
   const before = new Set(receiver.received.map((one) => messageOf(one).eventId));
   expect(before.size).toBeLessThan(2_600);
   isDown = false;
-  for (let turn = 0; turn < 4; turn++) await webhooks.after(5 * SECOND + turn * 40 * MINUTE);
+  for (let turn = 0; turn < 4; turn++) await webhooks.after(5 * SECOND_MS + turn * 40 * MINUTE_MS);
   expect(await parked()).toBe(0);
   expect(new Set(receiver.received.map((one) => messageOf(one).eventId)).size).toBe(2_600);
 });

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { type Call, TestService } from "../../../../test/harness/service.ts";
 import { onPostgres } from "../../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../../test/harness/unlimited.ts";
+import { secretKey } from "../../../../test/harness/webhook-service.ts";
 import { scopes } from "../../../contract/caller.ts";
 
-const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
 const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_ENV: "staging" };
 const url = "https://example.org/hook";
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { DAY_MS } from "../../../timing/units.ts";
 import { attemptDelays, nextStep, readRetryAfter } from "./backoff.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const failed = { failure: "timed_out" };
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 /** The delays of an event that always fails. */
@@ -41,13 +40,13 @@ describe("after a failure", () => {
   test("all attempts are made before an endpoint is disabled after five days", () => {
     const property = fc.property(fc.array(chance, { minLength: 9, maxLength: 9 }), (randoms) => {
       const sum = delays(randoms).reduce<number>((total, delay) => total + Number(delay), 0);
-      return sum > 3 * DAY && sum < 5 * DAY;
+      return sum > 3 * DAY_MS && sum < 5 * DAY_MS;
     });
     fc.assert(property);
   });
 
   test("no attempt is made before the receiver's Retry-After", () => {
-    const retryAfter = fc.integer({ min: 0, max: DAY });
+    const retryAfter = fc.integer({ min: 0, max: DAY_MS });
     const property = fc.property(fc.integer({ min: 1, max: 9 }), retryAfter, chance, (number, asked, random) => {
       const step = nextStep(number, { failure: "error_status", status: 503, retryAfter: asked }, random);
       return step.kind === "retry" && step.delay >= asked && step.delay >= (attemptDelays[number] as number);
@@ -73,12 +72,12 @@ describe("Retry-After", () => {
   test.each([
     ["0", 0],
     ["120", 120_000],
-    ["86400", DAY],
-    ["86401", DAY],
-    ["9".repeat(400), DAY],
+    ["86400", DAY_MS],
+    ["86401", DAY_MS],
+    ["9".repeat(400), DAY_MS],
     ["Sat, 21 Nov 2026 12:02:00 GMT", 120_000],
     ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
-    ["Sun, 21 Nov 2027 12:00:00 GMT", DAY],
+    ["Sun, 21 Nov 2027 12:00:00 GMT", DAY_MS],
     ["Sat, 41 Nov 2026 12:02:00 GMT", undefined],
     ["2026-11-21T12:02:00Z", undefined],
     ["-1", undefined],
@@ -94,7 +93,7 @@ describe("Retry-After", () => {
   test("is at most a day, or nothing, for any text", () => {
     const property = fc.property(fc.string(), (text) => {
       const read = readRetryAfter(text, now);
-      return read === undefined || (read >= 0 && read <= DAY);
+      return read === undefined || (read >= 0 && read <= DAY_MS);
     });
     fc.assert(property);
   });

@@ -8,8 +8,8 @@ import { Authority, canCertify } from "../../../../test/harness/certificates.ts"
 import { DnsServer } from "../../../../test/harness/dns-server.ts";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { RawReceiver, Receiver, sendForever } from "../../../../test/harness/webhooks.ts";
+import { SECOND_MS } from "../../../timing/units.ts";
 
-const SECOND = 1_000;
 const toLoopback = () => Promise.resolve(["127.0.0.1"]);
 
 const toStop: { stop(): unknown }[] = [];
@@ -51,7 +51,7 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     if (failure === undefined) expect(attempt).toMatchObject({ outcome: "succeeded", status: 200 });
     else expect(attempt).toMatchObject({ outcome: "failed", failure, message: expect.any(String) });
     expect(receiver.received).toHaveLength(failure === undefined ? 1 : 0);
-    await webhooks.after(6 * SECOND);
+    await webhooks.after(6 * SECOND_MS);
     expect(await webhooks.deliveries(endpoint)).toHaveLength(failure === undefined ? 1 : 2);
   });
 });
