@@ -22,14 +22,7 @@ import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { OrderChange } from "./order-changes.ts";
 import { orderEvent } from "./order-events.ts";
 import type { OrderedPets, RefusedTransition } from "./ordered-pets.ts";
-import {
-  type OrderFilters,
-  orderCancelled,
-  orderConfirmed,
-  orderPlaced,
-  orderReturned,
-  orderUpdated,
-} from "./orders.operations.ts";
+import { type OrderFilters, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {
   setStatus,
@@ -44,9 +37,6 @@ import {
   toOrder,
 } from "./orders.statements.ts";
 import { isOver, Reservations } from "./reservations.store.ts";
-
-/** The event of an order by the status that it gets. */
-const eventTypes = { confirmed: orderConfirmed, cancelled: orderCancelled, returned: orderReturned };
 
 /** The status of the order does not allow the change. */
 interface WrongStatus {
@@ -152,7 +142,7 @@ export class OrderStore {
   *change(
     author: Author,
     id: bigint,
-    { from, to, pet }: OrderChange,
+    { from, to, event, pet }: OrderChange,
     isExpected: (order: StoreOrder) => boolean,
   ): Transaction<StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch> {
     const { shop } = author;
@@ -172,7 +162,7 @@ export class OrderStore {
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
     const changed = withPairs(toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow), before.metadata);
-    yield* publishLast(locked, author, [orderEvent(eventTypes[to], changed, before), outcome]);
+    yield* publishLast(locked, author, [orderEvent(event, changed, before), outcome]);
     return changed;
   }
 
