@@ -17,17 +17,17 @@ import { type Clock, systemClock } from "../timing/clock.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { keyEnvironment, openCallerParts } from "./caller-parts.ts";
-import type { Console } from "./web/console.ts";
 import { domains, type ServedDomain } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { isBuilt } from "./is-built.ts";
-import { scheduleDeletion } from "./schedule-deletion.ts";
 import { openIdempotency } from "./open-idempotency.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
+import { scheduleDeletion } from "./schedule-deletion.ts";
+import { serveOperations } from "./serve-operations.ts";
 import { failedStore, openStorage } from "./store/open-storage.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
-import { serveOperations } from "./serve-operations.ts";
 import { assignEnvironment } from "./store/store-environment.ts";
+import type { Console } from "./web/console.ts";
 import { hasExpired } from "./web/well-known.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */

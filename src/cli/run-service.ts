@@ -1,7 +1,7 @@
 import { App, type AppOptions } from "../app/app.ts";
-import { baseSetting, configuredBase } from "../app/web/base-address.ts";
 import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/store/serving-claim.ts";
+import { baseSetting, configuredBase } from "../app/web/base-address.ts";
 import type { Config } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import type { ParsedArguments } from "../terminal/command.ts";

@@ -4,7 +4,7 @@
 // unbounded late responses, unread bodies that are never ended, no idle timeout.
 import { afterEach, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/open-storage.ts";
+import { openStorage } from "../../src/app/store/open-storage.ts";
 import type { Handler } from "../../src/contract/handler.ts";
 import { bind } from "../../src/contract/handler.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";

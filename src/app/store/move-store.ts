@@ -1,6 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../../storage/move-store/move-tables.ts";
+import {
+  type MoveOptions,
+  type MoveProgress,
+  type MoveResult,
+  moveTables,
+} from "../../storage/move-store/move-tables.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
 import { PostgresTarget } from "../../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";

@@ -1,8 +1,8 @@
 import { FixedContent } from "../../http/fixed-content.ts";
 import type { StaticFile, WebContent } from "../../http/web-content.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { buildConsole, type ConsoleFile } from "./build-console.ts";
 import { isBuilt } from "../is-built.ts";
+import { buildConsole, type ConsoleFile } from "./build-console.ts";
 
 const types: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

@@ -38,7 +38,8 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
       : "Do what the message says. If the file is damaged, restore a backup: backups list shows them.";
     return { findings: [failed("store", error.message, advice)], state: undefined };
   }
-  if (!state) return { findings: [ok("store", `There is none at ${engine.place} yet. The first start makes it.`)], state };
+  if (!state)
+    return { findings: [ok("store", `There is none at ${engine.place} yet. The first start makes it.`)], state };
   const findings = [ok("store", `${engine.place}, ${state.engine}.`), schemaFinding(state)];
   const { belongsToProduction } = state;
   if (belongsToProduction !== undefined && belongsToProduction !== isProduction(config))

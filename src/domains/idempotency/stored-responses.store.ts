@@ -37,7 +37,9 @@ const claim = lockStatement<DigestRow>(
      WHERE stored_responses.expires_at <= excluded.expires_at - $5
    RETURNING digest`,
 );
-const find = statement<ResponseRow>("SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2");
+const find = statement<ResponseRow>(
+  "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2",
+);
 const shopExists = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 // The change may have advanced the clock of the shop.
 const setResponse = statement(`

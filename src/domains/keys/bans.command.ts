@@ -4,7 +4,7 @@ import { type Command, type CommandContext, CommandFailed } from "../../terminal
 import { table } from "../../terminal/table.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, isValid, noSuchKey } from "./keys.ts";
-import { banEndsOf, withKeys, orBansUnknown } from "./keys-for-command.ts";
+import { banEndsOf, orBansUnknown, withKeys } from "./keys-for-command.ts";
 
 /** A key that is banned. */
 interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {

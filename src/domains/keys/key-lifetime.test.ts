@@ -4,7 +4,6 @@ import { TestService } from "../../../test/harness/service.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
 import { HOUR_SECONDS } from "../../timing/units.ts";
 
-
 let service: TestService;
 beforeAll(async () => {
   service = await TestService.start();

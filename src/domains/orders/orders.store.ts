@@ -25,7 +25,6 @@ import type { OrderedPets, RefusedTransition } from "./ordered-pets.ts";
 import { type OrderFilters, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {
-  setStatus,
   byId,
   insert,
   lastByPet,
@@ -34,6 +33,7 @@ import {
   openByPet,
   orderPageQuery,
   setHasMetadata,
+  setStatus,
   toOrder,
 } from "./orders.statements.ts";
 import { isOver, Reservations } from "./reservations.store.ts";

@@ -14,6 +14,7 @@ import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { foldedToStore } from "./folded-name.ts";
 import type { FilePet, IdRule } from "./pets.files.ts";
 import {
+  advanceLastId,
   assignedIds,
   countStaged,
   type IdRow,
@@ -23,15 +24,14 @@ import {
   insertPairsWithIds,
   insertWithIds,
   lineBeyond,
-  advanceLastId,
-  raiseLastId,
-  savePosition,
   type PartRow,
   type PositionRow,
   partAfter,
   petsOfPart,
   positionOf,
+  raiseLastId,
   repeatedIds,
+  savePosition,
   staged,
 } from "./pets.import.statements.ts";
 import { importCompleted, notACategory, petCreated } from "./pets.operations.ts";

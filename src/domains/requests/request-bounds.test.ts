@@ -5,8 +5,8 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import { failure } from "../../contract/errors.ts";
 import type { Caller, CompletedRequest } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { petNotFound } from "../pets/pets.operations.ts";
 import { DAY_MS } from "../../timing/units.ts";
+import { petNotFound } from "../pets/pets.operations.ts";
 import { RequestRecorder } from "./request-recorder.ts";
 import { MAX_RECORDS } from "./requests.operations.ts";
 import { RequestStore } from "./requests.store.ts";

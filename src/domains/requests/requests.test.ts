@@ -6,11 +6,10 @@ import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { environment, newKeys } from "../../../test/torture/keys.ts";
 import type { Scope } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
-import { generateApiKey } from "../keys/api-key.ts";
 import { DAY_MS, SECOND_MS } from "../../timing/units.ts";
+import { generateApiKey } from "../keys/api-key.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
-
 
 let service: TestService;
 beforeAll(async () => {

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { LineFaults } from "../../files/lines.ts";
-import { PetImportStore } from "../pets/pets.import.store.ts";
 import { DAY_MS } from "../../timing/units.ts";
+import { PetImportStore } from "../pets/pets.import.store.ts";
 
 const nothing = { added: 0, sold: 0, expired: 0, returned: 0 };
 

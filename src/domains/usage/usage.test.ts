@@ -11,7 +11,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
 
-
 let service: TestService;
 let key: string;
 let accountId: string;

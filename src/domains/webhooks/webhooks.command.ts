@@ -48,7 +48,9 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
         if (!row) throw noSuchEndpoint(id);
         const owner = { accountId: row.account_id, mode: row.mode };
         const endpoints = new EndpointStore(storage, systemClock, undefined);
-        const changed = await storage.write(() => endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }));
+        const changed = await storage.write(() =>
+          endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
+        );
         if (changed === "not found") throw noSuchEndpoint(id);
         return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
       }),

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { BATCH, columnList, type SourceStore, type Table } from "../move-store/source-store.ts";
 import { StorageUnusable } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
+import { BATCH, columnList, type SourceStore, type Table } from "../move-store/source-store.ts";
 import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";

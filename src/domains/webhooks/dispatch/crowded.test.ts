@@ -4,7 +4,6 @@ import { messageOf, WebhookService } from "../../../../test/harness/webhook-serv
 import { MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
 import { Slots } from "./slots.ts";
 
-
 const started: WebhookService[] = [];
 afterEach(async () => {
   for (const one of started.splice(0)) await one.stop();

@@ -4,8 +4,8 @@ import { verifyWebhook } from "../../../../client/src/index.ts";
 import { eventually } from "../../../../test/harness/program.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
-import { attemptDelays } from "../sending/backoff.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
+import { attemptDelays } from "../sending/backoff.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 
 /** A delay times this is longer than the delay with its jitter. */

@@ -132,11 +132,7 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: replaces the secret of an endpoint. */
-  *rotate(
-    { accountId, mode }: ShopName,
-    author: Author,
-    id: string,
-  ): Transaction<StoredEndpoint | "not found"> {
+  *rotate({ accountId, mode }: ShopName, author: Author, id: string): Transaction<StoredEndpoint | "not found"> {
     const { shop } = author;
     const now = this.#clock.now();
     const locked = yield* lockShop(shop, now);
@@ -150,11 +146,7 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
-  *delete(
-    { accountId, mode }: ShopName,
-    author: Author,
-    id: string,
-  ): Transaction<"deleted" | "not found"> {
+  *delete({ accountId, mode }: ShopName, author: Author, id: string): Transaction<"deleted" | "not found"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(endpointById, accountId, mode, id);
