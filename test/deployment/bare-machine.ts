@@ -64,6 +64,9 @@ const certifyCaddy = String.raw`#!/bin/sh
 sed -i 's|^shop.example.org {$|&\n\ttls /run/site.pem /run/site.key|' /etc/caddy/Caddyfile
 `;
 
+/** With this, tar -z compresses less, in a third of the time. */
+export const packFast = { GZIP: "-1" };
+
 const groups = () => /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
 let started = 0;
 

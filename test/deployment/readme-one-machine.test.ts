@@ -4,7 +4,7 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { canCertify } from "../harness/certificates.ts";
 import { eventually } from "../harness/program.ts";
-import { BareMachine, blocksOf, canBoot } from "./bare-machine.ts";
+import { BareMachine, blocksOf, canBoot, packFast } from "./bare-machine.ts";
 import { anyExecutable } from "./executable.ts";
 import { root } from "./files.ts";
 import { hasCaddy, hasNginx } from "./proxy.ts";
@@ -47,7 +47,7 @@ describe.skipIf(!hasAll)("deploy/README.md, from a bare machine to a shop behind
     cpSync(join(root, "deploy"), join(machine.folder, "deploy"), { recursive: true });
     const [build = "", pack = "", ...others] = step("npm ci").trim().split("\n");
     expect([build, others]).toEqual(["npm ci --omit=dev && npm run build", []]); // see `executable.test.ts`
-    await machine.run(`${pack} && rm -r deploy dist`);
+    await machine.run(`${pack} && rm -r deploy dist`, packFast);
   });
 
   test("the service is installed, and answers", async () => {

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { canCertify } from "../harness/certificates.ts";
 import { eventually } from "../harness/program.ts";
-import { BareMachine, blocksOf, canBoot } from "./bare-machine.ts";
+import { BareMachine, blocksOf, canBoot, packFast } from "./bare-machine.ts";
 import { anyExecutable } from "./executable.ts";
 import { root } from "./files.ts";
 import { hasCaddy, hasNginx } from "./proxy.ts";
@@ -77,7 +77,7 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
     mkdirSync(join(proxy.folder, "dist"));
     cpSync(await anyExecutable(), join(proxy.folder, "dist/petstore"));
     cpSync(join(root, "deploy"), join(proxy.folder, "deploy"), { recursive: true });
-    await proxy.run(step("VALKEY_PASSWORD"));
+    await proxy.run(step("VALKEY_PASSWORD"), packFast);
     const settings = await proxy.run("cat deploy/many.env");
     expect(settings).not.toMatch(/_PASSWORD@|SECRET_KEY=$/m);
     for (const machine of machines) {
