@@ -9,7 +9,7 @@ import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import { isLongRun, rounds } from "../harness/test-length.ts";
 import { bareResponses } from "./bare-responses.ts";
 import { attackBodies } from "./bodies.ts";
-import { attackFraming } from "./framing.ts";
+import { attackFraming, LIMIT, outcomesOfAnnounced } from "./framing.ts";
 import { attackHeaders } from "./headers.ts";
 import { attackMethods } from "./methods.ts";
 import { operations, Target } from "./target.ts";
@@ -34,6 +34,14 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   attackHeaders(operation, () => target);
   attackMethods(operation, () => target);
   afterAll(() => void memory.push(target.memory()));
+});
+
+test.each([LIMIT + 1, 128 * 1024 * 1024])("bodies of %d bytes are refused before they arrive", async (length) => {
+  const expected = operations.map(({ name, method, response }) => {
+    // The body of a GET is ignored.
+    return [name, method === "GET" ? String(response.status) : "413 payload_too_large"] as const;
+  });
+  expect(await outcomesOfAnnounced(operations, length, target)).toEqual(expected);
 });
 
 describe("after all these requests", () => {

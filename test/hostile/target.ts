@@ -36,6 +36,7 @@ export class Target {
   #anonymousClients = 0;
   readonly #storage: Storage;
   readonly #freshKeys: string[] = [];
+  #refilling: Promise<void> | undefined;
 
   static async start(): Promise<Target> {
     // Anonymous clients come from an address each, by this proxy's word, so that their limit does not end the attack.
@@ -89,6 +90,10 @@ export class Target {
   /** Creates keys of new accounts before they are needed. */
   async #refill(): Promise<void> {
     if (this.#freshKeys.length > BATCH) return;
+    await (this.#refilling ??= this.#addKeys().finally(() => (this.#refilling = undefined)));
+  }
+
+  async #addKeys(): Promise<void> {
     const now = Date.now();
     const [accounts, keys] = [new AccountStore(this.#storage), new KeyStore(this.#storage, development)];
     const issued = Array.from({ length: BATCH }, async () => {
