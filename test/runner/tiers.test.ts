@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { slowest, type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
+import { slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (file: string) => Bun.file(join(root, file)).text();
@@ -9,6 +9,14 @@ test("each test file runs in at least one tier", () => {
   const files = testFiles(root);
   expect(files.length).toBeGreaterThan(100);
   expect(files.filter((file) => tiersOf(file).length === 0)).toEqual([]);
+});
+
+test("the files that run on one engine use no store", async () => {
+  for (const file of withoutStore) {
+    expect([file, tiersOf(file)]).toEqual([file, ["embedded"]]);
+    const used = (await read(file)).match(/harness\/(service|test-store|webhook-service|console|program|commands)\b/g);
+    expect([file, used]).toEqual([file, null]);
+  }
 });
 
 test("each tier has its npm command, and CI runs all", async () => {

@@ -75,10 +75,24 @@ const onEachEngine = [
   "test/two-shops.test.ts",
 ];
 
+/** Tests in the folders above that use no store, so that they show the same on each engine. */
+export const withoutStore = [
+  "src/domains/domain.test.ts",
+  "src/domains/events/event-watch.test.ts",
+  "src/domains/events/publish.test.ts",
+  "src/domains/pets/pets.files.test.ts",
+  "src/domains/webhooks/secrets/signatures.test.ts",
+  "src/domains/webhooks/sending/addresses.test.ts",
+  "src/domains/webhooks/sending/backoff.test.ts",
+  "src/domains/webhooks/sending/send-addresses.test.ts",
+  "src/domains/webhooks/sending/send-tls.test.ts",
+  "src/domains/webhooks/sending/send.test.ts",
+];
+
 /** The tiers in which a test file runs. */
 export function tiersOf(file: string): readonly Tier[] {
   const isIn = (places: readonly string[]) => places.some((place) => file.startsWith(place));
-  if (isIn(onEachEngine)) return ["embedded", "engines"];
+  if (isIn(onEachEngine) && !withoutStore.includes(file)) return ["embedded", "engines"];
   if (isIn(system)) return ["system"];
   return isIn(enginesOnly) ? ["engines"] : ["embedded"];
 }
