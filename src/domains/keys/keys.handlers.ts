@@ -4,6 +4,7 @@ import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/author.ts";
+import type { KeyAuthenticator } from "./authenticator.ts";
 import {
   keyEnded,
   keyNotFound,
@@ -18,22 +19,16 @@ import {
 } from "./keys.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
-import type { BanLookup } from "./limiter-bans.ts";
+import type { ReadBanEnds } from "./limiter-bans.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */
 const MIN_OVERLAP = 60;
 
-/** Knows recent uses of keys that are not stored yet. */
-export interface KeyUses {
-  /** Unix milliseconds; undefined if all uses are written. */
-  lastUse(keyId: string): number | undefined;
-}
-
 export function keyHandlers(
   store: KeyStore,
-  uses: KeyUses,
-  bans: BanLookup,
+  authenticator: KeyAuthenticator,
+  readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   /** The start of a transaction: a key of the caller's account that the caller can see. */
@@ -54,8 +49,8 @@ export function keyHandlers(
       const wanted = caller.mode === "test" ? "test" : mode;
       const { items: keys, next } = await store.page(caller.accountId, wanted, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
-      const banEnds = await bans.endsOf(valid, caller);
-      const items = keys.map((key) => listedKey(key, uses.lastUse(key.id), banEnds.get(key.id)));
+      const banEnds = await readBanEnds(valid, caller);
+      const items = keys.map((key) => listedKey(key, authenticator.lastUse(key.id), banEnds.get(key.id)));
       return { items, ...(next === undefined ? {} : { next }) };
     },
 
@@ -93,7 +88,7 @@ export function keyHandlers(
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
         return maximumReached(old.mode);
       const { key, record, replaced } = yield* store.rotate(authorOf(caller, requestId), old, overlap * 1000, now);
-      return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, uses.lastUse(keyId)) } };
+      return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, authenticator.lastUse(keyId)) } };
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {

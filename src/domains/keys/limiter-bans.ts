@@ -1,20 +1,15 @@
 import type { Caller, Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
-/** Tells which keys are banned. */
-export interface BanLookup {
-  /** The ends of current bans by key, in Unix seconds. All keys belong to the caller's account. */
-  endsOf(keys: readonly ApiKey[], caller: Caller): Promise<ReadonlyMap<string, number>>;
-}
+/** Reads the ends of current bans by key, in Unix seconds. All keys belong to the caller's account. */
+export type ReadBanEnds = (keys: readonly ApiKey[], caller: Caller) => Promise<ReadonlyMap<string, number>>;
 
 /** The bans in a limiter. They are read together, because a limiter on a server returns them in one round trip. */
-export function limiterBans(limiter: Limiter): BanLookup {
-  return {
-    endsOf: async (keys, caller) => {
-      const looks = keys.map(
-        async ({ id, mode }) => [id, (await limiter.peek({ ...caller, keyId: id, mode })).banEnds] as const,
-      );
-      return new Map((await Promise.all(looks)).flatMap(([id, end]) => (end === undefined ? [] : [[id, end]])));
-    },
+export function limiterBans(limiter: Limiter): ReadBanEnds {
+  return async (keys, caller) => {
+    const looks = keys.map(
+      async ({ id, mode }) => [id, (await limiter.peek({ ...caller, keyId: id, mode })).banEnds] as const,
+    );
+    return new Map((await Promise.all(looks)).flatMap(([id, end]) => (end === undefined ? [] : [[id, end]])));
   };
 }
