@@ -68,7 +68,7 @@ export class Client<Ids extends IdKind> {
       const query = { ...call.query, ...(cursor && { cursor }) };
       const page = (await this.#call({ ...call, query }, options)) as Page<unknown>;
       // Uses only the cursor, so that a URL in a response cannot decide where the key is sent.
-      const [, search] = linkOf(page.$response.headers, "next")?.split("?") ?? "";
+      const search = linkOf(page.$response.headers, "next")?.split("?")[1];
       const value = new URLSearchParams(search).get("cursor") ?? undefined;
       return Object.defineProperty(page, "next", { value });
     });
@@ -103,8 +103,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       if (!isStream) text = await readText(response);
     } catch (cause) {
       signal.throwIfAborted();
-      const message = `No connection: ${cause}`;
-      return { error: new ConnectionError(message, { code: "connection_failed", operation }, cause) };
+      return { error: new ConnectionError(`No connection: ${cause}`, { code: "connection_failed", operation }, cause) };
     }
     await onResponse?.(response, { operation, attempt });
     const notice = deprecationOf(operation, response.headers);
@@ -126,28 +125,34 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     const late = () =>
       new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation });
 
-    return within(clock, timeout, callOptions.signal, late, async (signal) => {
-      const requestOf = makeRequest(target, call, callOptions);
-      for (let attempt = 1, failures = 0; ; attempt++) {
-        const { info, body, error } = await gate(operation, deadline, signal, () =>
-          within(clock, ATTEMPT_TIMEOUT, signal, undefined, (limited) =>
-            send(requestOf(limited), call, attempt, signal, callOptions.signal),
-          ),
-        );
-        // The minute or ban for which the shop's gate waits may be over.
-        if (!error && operation === "fastForwardSandbox") gates.delete(shop);
-        if (!error) return withResponse(body, info);
-        const { code, status, retryAfter } = error;
-        // An earlier attempt may have deleted it although its response was lost.
-        if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
-        const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
-        const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
-        if (!isTransient || clock.now() + wait > deadline) throw error;
-        if (status === 429) continue; // the gate waits, and a rate limit is not a failure
-        // A stream that was open reconnects until its timeout.
-        if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
-        await sleep(clock, wait, signal);
-      }
-    });
+    return within(
+      clock,
+      timeout,
+      callOptions.signal,
+      async (signal) => {
+        const requestOf = makeRequest(target, call, callOptions);
+        for (let attempt = 1, failures = 0; ; attempt++) {
+          const { info, body, error } = await gate(operation, deadline, signal, () =>
+            within(clock, ATTEMPT_TIMEOUT, signal, (limited) =>
+              send(requestOf(limited), call, attempt, signal, callOptions.signal),
+            ),
+          );
+          // The minute or ban for which the shop's gate waits may be over.
+          if (!error && operation === "fastForwardSandbox") gates.delete(shop);
+          if (!error) return withResponse(body, info);
+          const { code, status, retryAfter } = error;
+          // An earlier attempt may have deleted it although its response was lost.
+          if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
+          const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
+          const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
+          if (!isTransient || clock.now() + wait > deadline) throw error;
+          if (status === 429) continue; // the gate waits, and a rate limit is not a failure
+          // A stream that was open reconnects until its timeout.
+          if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
+          await sleep(clock, wait, signal);
+        }
+      },
+      late,
+    );
   };
 }

@@ -17,19 +17,19 @@ export const systemClock: Clock = {
   },
 };
 
-/** Runs `work` with a signal that is aborted with its parent or after a timeout. */
+/** Runs `work` with a signal that is aborted with its parent, or after a timeout with `lateReason`. */
 export async function within<T>(
   clock: Clock,
   milliseconds: number,
   parent: AbortSignal | undefined,
-  reason: (() => unknown) | undefined,
   work: (signal: AbortSignal) => Promise<T>,
+  lateReason?: () => unknown,
 ): Promise<T> {
   parent?.throwIfAborted();
   const controller = new AbortController();
   const follow = () => controller.abort(parent?.reason);
   parent?.addEventListener("abort", follow);
-  const cancel = clock.after(milliseconds, () => controller.abort(reason?.()));
+  const cancel = clock.after(milliseconds, () => controller.abort(lateReason?.()));
   try {
     return await work(controller.signal);
   } finally {
@@ -49,7 +49,6 @@ export async function sleep<T>(
     clock,
     milliseconds,
     signal,
-    undefined,
     (over) =>
       new Promise<T | undefined>((done) => {
         const end = () => done(undefined);

@@ -25,8 +25,8 @@ export function makeRequest(
   // Pages over plain HTTP have no `crypto.randomUUID`.
   { idempotencyKey = new Date().toJSON() + Math.random(), ifMatch }: AnyOptions,
 ): (signal: AbortSignal) => Request {
-  const url = new URL(baseUrl + path);
-  url.search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas
+  const search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas
+  const url = baseUrl + path + (search && `?${search}`);
   const headers = new Headers(
     defined({
       Authorization: `Bearer ${key}`,
@@ -37,7 +37,7 @@ export function makeRequest(
     }),
   );
   // Following a redirect could send the key to another host.
-  return (signal) => new Request(url.href, { method, headers, body: stringify(body), redirect: "manual", signal });
+  return (signal) => new Request(url, { method, headers, body: stringify(body), redirect: "manual", signal });
 }
 
 function etagOf(resource?: string | { readonly $response?: ResponseInfo }): string | undefined {

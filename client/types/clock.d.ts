@@ -8,7 +8,7 @@ export interface Clock {
     after(milliseconds: number, run: () => void): () => void;
 }
 export declare const systemClock: Clock;
-/** Runs `work` with a signal that is aborted with its parent or after a timeout. */
-export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, reason: (() => unknown) | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+/** Runs `work` with a signal that is aborted with its parent, or after a timeout with `lateReason`. */
+export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>, lateReason?: () => unknown): Promise<T>;
 /** Waits for `work`, at most this long, and returns its result. Rejects with the abort reason of the signal. */
 export declare function sleep<T>(clock: Clock, milliseconds: number, signal: AbortSignal, work?: () => Promise<T>): Promise<T | undefined>;
