@@ -1,9 +1,9 @@
 import { StorageUnusable } from "../errors.ts";
 import { Checksum } from "./checksum.ts";
-import type { SourceStore, Table } from "./source-store.ts";
+import type { Table, TableStore } from "./table-store.ts";
 
 /** The target store. It is also read, to compare it with the source. Its content becomes visible when it is committed. */
-export interface TargetStore extends SourceStore {
+export interface TargetStore extends TableStore {
   /** Deletes all rows of a table. */
   clear(table: Table): Promise<void>;
   /** Adds rows from the source store. */
@@ -15,7 +15,7 @@ export interface TargetStore extends SourceStore {
 
 export interface MoveOptions {
   /** A new store, to check that the target is empty. */
-  readonly emptyStore: SourceStore;
+  readonly emptyStore: TableStore;
   readonly stop: AbortSignal;
   readonly onProgress: (progress: MoveProgress) => void;
 }
@@ -37,13 +37,13 @@ export interface MoveResult {
  * Moves all rows of a store to another one, and reads them back to compare them before it commits. Rejects with
  * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was moved.
  */
-export async function moveTables(source: SourceStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
+export async function moveTables(source: TableStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
   const { emptyStore, stop, onProgress } = options;
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
   let rows = 0;
   const checksumOf = async (
-    store: SourceStore,
+    store: TableStore,
     table: Table,
     work?: MoveProgress["work"],
     each?: TargetStore["add"],
@@ -58,7 +58,7 @@ export async function moveTables(source: SourceStore, target: TargetStore, optio
     }
     return checksum;
   };
-  const sameAs = async (other: SourceStore) => {
+  const sameAs = async (other: TableStore) => {
     for (const table of tables) {
       if (!(await checksumOf(other, table)).equals(await checksumOf(target, table))) return false;
       if ((await target.lastId(table)) < (await other.lastId(table))) return false;

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { StorageUnusable } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { BATCH, columnList, type SourceStore, type Table } from "../move-store/source-store.ts";
+import { BATCH, columnList, type Table, type TableStore } from "../move-store/table-store.ts";
 import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
@@ -27,7 +27,7 @@ const readTables = {
 const lastGiven = { sql: "SELECT seq AS id FROM sqlite_sequence WHERE name = $1" };
 
 /** An embedded store that is moved. No other process can open the store at the same time. */
-export class SqliteSource implements SourceStore {
+export class SqliteSource implements TableStore {
   readonly shown: string;
   readonly #connection: Connection;
 

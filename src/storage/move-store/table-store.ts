@@ -7,8 +7,8 @@ export interface Table {
   readonly columns: readonly string[];
 }
 
-/** A store as a set of tables. */
-export interface SourceStore {
+/** A store as a set of tables: the source, the target, or an empty store to compare the target with. */
+export interface TableStore {
   /** The name of the store in messages. */
   readonly shown: string;
   /** All tables with stored rows, in an order that satisfies references between them. */
