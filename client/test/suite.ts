@@ -364,7 +364,8 @@ const others: Record<string, Test> = {
       /ends with \/v1, not "http:\/\/127\.0\.0\.1:8080"\.$/,
     );
     matches(await message({ key, baseUrl: "ftp://x/v1" }), /ftp:/);
-    for (const impossible of ["http://a b/v1", "http://[/v1", "http://x:99999/v1"]) {
+    // Not "http://a b/v1": Chromium accepts a space in a host.
+    for (const impossible of ["http://[/v1", "http://x:99999/v1"]) {
       const explained = await message({ key, baseUrl: impossible });
       same(explained, `\`baseUrl\` or PETSTORE_URL must be a URL that ends with /v1, not "${impossible}".`);
     }
