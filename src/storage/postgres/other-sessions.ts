@@ -7,7 +7,7 @@ import { cannotOpen } from "./errors.ts";
 /** How long a statement may take, in milliseconds. */
 const DEADLINE = 10_000;
 /** How long the server may still list a session after its process has ended, in milliseconds. */
-const PATIENCE = 3_000;
+const LISTED_AFTER_END = 3_000;
 const RETRY = 100;
 
 interface CountRow extends Row {
@@ -42,9 +42,9 @@ export async function requireNoOtherSession(address: PostgresAddress): Promise<v
   }
 }
 
-/** Waits until there are no other sessions and returns 0, or returns their number after `PATIENCE`. */
+/** Waits until there are no other sessions and returns 0, or returns their number after `LISTED_AFTER_END`. */
 async function countAtLast(connection: Connection): Promise<number> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + LISTED_AFTER_END;
   for (;;) {
     const [row] = (await connection.run(countOthers)) as unknown as CountRow[];
     const others = Number(row?.sessions);

@@ -21,15 +21,15 @@ const READERS = 2;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
 /** How long a read or a transaction of one statement may take, in milliseconds. A silent connection is closed 500 ms later. */
-const SHORT = 2_000;
+const SINGLE_DEADLINE = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
 /** How long one statement of a larger transaction may take, in milliseconds. It may reassign a million animals. */
-const LONG = 10_000;
+const STEP_DEADLINE = 10_000;
 /** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
-const VERY_LONG = 600_000;
+const IMPORT_DEADLINE = 600_000;
 /** How long the consumer of a stream may take for one batch, in milliseconds. */
-const PATIENCE = 600_000;
+const STREAM_IDLE = 600_000;
 /** How often to check whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
@@ -76,9 +76,9 @@ export class PostgresStorage implements Storage {
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
-    const [group, appends] = [newSlot(SHORT), newSlot(SHORT, { isLocking: true })];
-    const writers = Array.from({ length: WRITERS }, () => newSlot(LONG));
-    this.#readers = Array.from({ length: READERS }, () => newSlot(SHORT, { isReader: true }));
+    const [group, appends] = [newSlot(SINGLE_DEADLINE), newSlot(SINGLE_DEADLINE, { isLocking: true })];
+    const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE));
+    this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
     this.#slots = [group, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     const report = (error: unknown) => this.#report(error);
@@ -98,7 +98,7 @@ export class PostgresStorage implements Storage {
   }
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
-    const connection = await this.#openOwn({ deadline: LONG, isReader: true, idle: PATIENCE });
+    const connection = await this.#openOwn({ deadline: STEP_DEADLINE, isReader: true, idle: STREAM_IDLE });
     try {
       yield* streamRows(connection, statement, parameters);
     } catch (error) {
@@ -109,7 +109,7 @@ export class PostgresStorage implements Storage {
   }
 
   async createStagingTable(table: StagingTableDefinition): Promise<StagingTable> {
-    const connection = await this.#openOwn({ deadline: VERY_LONG });
+    const connection = await this.#openOwn({ deadline: IMPORT_DEADLINE });
     try {
       return await PostgresStagingTable.create(table, {
         connection,

@@ -2,7 +2,7 @@ import type { Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 /** A write-ahead log of this many pages (about 4 MB) is checkpointed. SQLite's default is the same. */
-const LONG = 1_000;
+const CHECKPOINT_PAGES = 1_000;
 /** The wait after an incomplete checkpoint, in milliseconds. */
 const PAUSE = 1_000;
 
@@ -37,7 +37,7 @@ export class Checkpoints {
   committed(): void {
     if (this.#isDue || performance.now() < this.#notBefore) return;
     const { log = 0n } = this.#query(measure) ?? {};
-    if (Number(log) < LONG) return;
+    if (Number(log) < CHECKPOINT_PAGES) return;
     this.#isDue = true;
     setImmediate(() => this.run()); // answer clients that wait for the commit first
   }
