@@ -9,16 +9,16 @@ const PAUSE = 50;
 /** A slot for one connection, which is opened on first use, and again after it is lost. */
 export class ConnectionSlot {
   readonly #options: ConnectionOptions;
-  readonly #onLost: (error: Error) => void;
+  readonly #onUnreachable: (error: Error) => void;
   #connection: Connection | undefined;
   #opening: Promise<Connection> | undefined;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #isClosed = false;
 
-  /** `onLost` is called when connecting fails for the first time since the last success. */
-  constructor(options: ConnectionOptions, onLost: (error: Error) => void) {
+  /** `onUnreachable` is called when connecting fails for the first time since the last success. */
+  constructor(options: ConnectionOptions, onUnreachable: (error: Error) => void) {
     this.#options = options;
-    this.#onLost = onLost;
+    this.#onUnreachable = onUnreachable;
   }
 
   /** The connection. Rejects with `StorageUnavailable` if connecting fails. */
@@ -65,7 +65,7 @@ export class ConnectionSlot {
       return connection;
     } catch (error) {
       const reported = asStorageError(error);
-      if (!this.#failure) this.#onLost(reported as Error);
+      if (!this.#failure) this.#onUnreachable(reported as Error);
       this.#failure = { error: reported, at: performance.now() };
       throw reported;
     }
