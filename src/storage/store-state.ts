@@ -4,7 +4,7 @@ import type { Row } from "./statement.ts";
 export interface StoreState {
   /** The engine and its version. */
   readonly engine: string;
-  /** The number of migrations that the store has taken, and the number that this release knows. */
+  /** The number of applied migrations, and the number that this release knows. */
   readonly schema: number;
   readonly knownSchema: number;
   /** Undefined if the store has no environment yet. */

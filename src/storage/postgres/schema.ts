@@ -76,7 +76,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
   }
 }
 
-/** The number of migrations that the schema has taken; undefined if there is no schema. */
+/** The number of applied migrations; undefined if there is no schema. */
 export async function schemaVersion(
   connection: Connection,
   shown: string,

@@ -198,7 +198,7 @@ function requireWritable(database: Database, version: number): void {
   database.run("ROLLBACK");
 }
 
-/** The number of migrations that the store has taken. `user_version` holds it too, because that is faster to read. */
+/** The number of applied migrations. `user_version` holds it too, because that is faster to read. */
 export function schemaVersion(database: Database, file: string, migrations: readonly Migration[]): number {
   const version = readNumber(database, "PRAGMA user_version");
   if (version === 0) return 0;

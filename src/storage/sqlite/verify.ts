@@ -7,7 +7,7 @@ import { requireOwnFile, schemaVersion } from "./database.ts";
 
 /** The contents of a verified store. */
 export interface Contents {
-  /** The number of migrations that the store has taken. */
+  /** The number of applied migrations. */
   readonly schema: number;
   /** The number of rows of each table. */
   readonly rows: Readonly<Record<string, number>>;
