@@ -60,7 +60,10 @@ export class MemoryLimiter implements Limiter {
   /** The windows of operations on sandboxes, such as `resetSandbox`, by account: `SeparateQuota` `sandbox`. */
   readonly #forSandboxes = new RecentMap<string, Windows>(MAX_SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
-  /** How far the clocks of shops with bans were ahead when the limiter began. */
+  /**
+   * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads
+   * bans from the store, but no windows: the local fallback.
+   */
   readonly #aheadAtStart = new ShopMap<number>(() => new Map());
   readonly #changed = new ShopMap<Windows>(() => new Map());
   readonly #unsavedBans = new Map<string, KeyBan>();

@@ -16,7 +16,7 @@ export interface StoreState {
   readonly newestSecrets: readonly NewestSecrets[];
 }
 
-/** How many enabled webhook endpoints have secrets that begin with this text: the newest one and its key. */
+/** The number of enabled webhook endpoints whose newest secret has this version and key: the start of `secrets`. */
 export interface NewestSecrets extends Row {
   readonly newest: string;
   readonly endpoints: bigint;

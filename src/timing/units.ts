@@ -1,4 +1,4 @@
-/** Units of time, each with its own unit in its name: timers and clocks take milliseconds, the API seconds. */
+/** Lengths of time, in the unit that ends their name: timers and clocks take milliseconds, the API takes seconds. */
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;

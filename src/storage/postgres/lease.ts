@@ -9,7 +9,7 @@ const LENGTH = 3_000;
 /** How often each process tries to take or renew the lease, in milliseconds. */
 const PERIOD = 1_000;
 
-/** The end of the holder of a process that leads only while no other one does. */
+/** Ends the text of `holder` if the process leads only while no other one does. */
 const SUBSTITUTE = "as substitute";
 
 /** Takes or renews the lease by the server's clock. Writes nothing if another process holds it. */
