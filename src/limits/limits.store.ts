@@ -48,26 +48,26 @@ const windowColumns =
 const readWindows = statement<WindowRow>(
   `SELECT ${windowColumns}, ahead FROM limit_windows WHERE account_id = $1 AND mode = $2`,
 );
-/** The stored row and the new row in the conflict clause of an upsert. */
-const [kept, given] = ["limit_windows", "excluded"] as const;
-const keptOn = (day: string) => `CASE ${day}
-  WHEN ${kept}.day THEN ${kept}.day_used
-  WHEN ${kept}.previous_day THEN ${kept}.previous_day_used
-  WHEN ${kept}.earlier_day THEN ${kept}.earlier_day_used
+// In these statements, `limit_windows` and `key_bans` are the stored row, and `excluded` is the new row.
+/** The stored count of a day; 0 if the row does not have that day. */
+const storedCountOf = (day: string) => `CASE ${day}
+  WHEN limit_windows.day THEN limit_windows.day_used
+  WHEN limit_windows.previous_day THEN limit_windows.previous_day_used
+  WHEN limit_windows.earlier_day THEN limit_windows.earlier_day_used
   ELSE 0 END`;
 /** The count of a day. It never decreases. */
-const mostOf = (day: string) => {
-  const [newCount, keptCount] = [`${given}.${day}_used`, keptOn(`${given}.${day}`)];
-  return `CASE WHEN ${newCount} > ${keptCount} THEN ${newCount} ELSE ${keptCount} END`;
+const largerCountOf = (day: string) => {
+  const [newCount, storedCount] = [`excluded.${day}_used`, storedCountOf(`excluded.${day}`)];
+  return `CASE WHEN ${newCount} > ${storedCount} THEN ${newCount} ELSE ${storedCount} END`;
 };
 /** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
-const storedDayIsMissing = `${kept}.day NOT IN (${given}.day, ${given}.previous_day, ${given}.earlier_day)`;
+const storedDayIsMissing = `limit_windows.day NOT IN (excluded.day, excluded.previous_day, excluded.earlier_day)`;
 /** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */
-const keepsMinute = `${kept}.boot = ${given}.boot AND (
-  ${kept}.minute_ends_after >= ${given}.minute_ends_after + ${MINUTE_MS}
-  OR ${kept}.minute_ends_after > ${given}.minute_ends_after - ${MINUTE_MS} AND ${kept}.minute_used > ${given}.minute_used)`;
+const keepsStoredMinute = `limit_windows.boot = excluded.boot AND (
+  limit_windows.minute_ends_after >= excluded.minute_ends_after + ${MINUTE_MS}
+  OR limit_windows.minute_ends_after > excluded.minute_ends_after - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;
 const ofMinute = (column: string) =>
-  `${column} = CASE WHEN ${keepsMinute} THEN ${kept}.${column} ELSE ${given}.${column} END`;
+  `${column} = CASE WHEN ${keepsStoredMinute} THEN limit_windows.${column} ELSE excluded.${column} END`;
 
 /**
  * Processes without a shared limiter still share these rows, so no process may lower the counts of another. For each
@@ -78,10 +78,10 @@ const writeWindows = statement(
   `INSERT INTO limit_windows (account_id, mode, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
    ON CONFLICT (account_id, mode) DO UPDATE SET
      ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofMinute).join(", ")},
-     day = excluded.day, day_used = ${mostOf("day")},
-     previous_day = excluded.previous_day, previous_day_used = ${mostOf("previous_day")},
-     earlier_day = CASE WHEN ${storedDayIsMissing} THEN ${kept}.day ELSE excluded.earlier_day END,
-     earlier_day_used = CASE WHEN ${storedDayIsMissing} THEN ${kept}.day_used ELSE ${mostOf("earlier_day")} END`,
+     day = excluded.day, day_used = ${largerCountOf("day")},
+     previous_day = excluded.previous_day, previous_day_used = ${largerCountOf("previous_day")},
+     earlier_day = CASE WHEN ${storedDayIsMissing} THEN limit_windows.day ELSE excluded.earlier_day END,
+     earlier_day_used = CASE WHEN ${storedDayIsMissing} THEN limit_windows.day_used ELSE ${largerCountOf("earlier_day")} END`,
 );
 /** Inserts counts of 0 if the shop has no row. The counts of an existing row stay. */
 const writeClockOffset = statement(
@@ -89,7 +89,7 @@ const writeClockOffset = statement(
      (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0)
    ON CONFLICT (account_id, mode) DO UPDATE SET
-     ahead = CASE WHEN ${kept}.ahead > ${given}.ahead THEN ${kept}.ahead ELSE ${given}.ahead END`,
+     ahead = CASE WHEN limit_windows.ahead > excluded.ahead THEN limit_windows.ahead ELSE excluded.ahead END`,
 );
 const readBans = statement<BanRow>(
   `SELECT account_id, mode, key_id, ends_at, ends_after, key_bans.boot, level, COALESCE(ahead, 0) AS ahead
@@ -101,11 +101,11 @@ const readBans = statement<BanRow>(
  * True if the stored ban ends later than the new one minus this many milliseconds. If the wall clock decides, a stored
  * ban that ends later than possible began while that clock was ahead, and does not count.
  */
-const keptBanEndsAfter = (less: number) => `CASE
+const storedBanEndsAfter = (less: number) => `CASE
   WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
   ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${MAX_BAN} END`;
 const ofLongerBan = (column: string) =>
-  `${column} = CASE WHEN ${keptBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
+  `${column} = CASE WHEN ${storedBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
 
 /**
  * If two processes ban the same key, the later end wins. The higher level wins too, unless that ban is forgotten. A
@@ -115,7 +115,7 @@ const writeBan = statement(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
-     level = CASE WHEN key_bans.level > excluded.level AND ${keptBanEndsAfter(DAY_MS)} THEN key_bans.level ELSE excluded.level END`,
+     level = CASE WHEN key_bans.level > excluded.level AND ${storedBanEndsAfter(DAY_MS)} THEN key_bans.level ELSE excluded.level END`,
 );
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
@@ -138,7 +138,7 @@ export interface KeyBan {
 }
 
 /** A stored ban, with the number of milliseconds by which the clock of its shop is ahead of real time. */
-interface KeptBan extends KeyBan {
+interface StoredBan extends KeyBan {
   readonly ahead: number;
 }
 
@@ -207,7 +207,7 @@ export class LimitStore {
   }
 
   /** The bans that are active or ended less than a day before the given time, by the wall or the monotonic clock. */
-  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<KeptBan[]> {
+  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<StoredBan[]> {
     const found = this.#storage.all(readBans, Math.floor(wall) - DAY_MS, boot, Math.floor(monotonic) - DAY_MS);
     return whenReady(found, (rows) =>
       rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
