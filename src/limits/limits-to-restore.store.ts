@@ -20,30 +20,14 @@ export interface StoredLimits {
 
 export const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
 
-function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
-  if (row.key_id !== "") {
-    const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
-    return { ...shop, bans: [...shop.bans, ban] };
-  }
-  return {
-    ...shop,
-    ahead: Number(row.ahead),
-    minuteEnds: Number(row.minute_ends_at),
-    minuteUsed: Number(row.minute_used),
-    days: [
-      { day: Number(row.day), used: Number(row.day_used) },
-      { day: Number(row.previous_day), used: Number(row.previous_day_used) },
-    ],
-  };
-}
-
-const MAX_LIST = 100;
+const MAX_LENGTH = 100;
 /**
- * The numbers of accounts that one query can take. A shorter list is padded to one of them, so that there are few
+ * How many accounts one query can name. A list of another length is padded to one of these, so that there are few
  * statements.
  */
-const LISTS = [1, 10, MAX_LIST];
+const LIST_LENGTHS = [1, 10, MAX_LENGTH];
 
+/** The windows of a shop, or the last ban of one of its keys: then `key_id` is not empty. */
 interface ShopRow extends Row {
   account_id: string;
   mode: Mode;
@@ -60,7 +44,7 @@ interface ShopRow extends Row {
 }
 
 /** Reads the windows of shops and the last bans of all their keys, one row for each. */
-const readShops = new Map(LISTS.map((length) => [length, readShopsIn(listOf(length))]));
+const readShops = new Map(LIST_LENGTHS.map((length) => [length, readShopsIn(listOf(length))]));
 
 function listOf(length: number): string {
   return Array.from({ length }, (_, index) => `$${index + 1}`).join(", ");
@@ -83,7 +67,7 @@ export async function readStoredLimits(
 ): Promise<ShopMap<StoredLimits>> {
   const found = new ShopMap<StoredLimits>(() => new Map());
   for (let start = 0; start < accountIds.length; ) {
-    const length = LISTS.find((one) => one >= accountIds.length - start) ?? MAX_LIST;
+    const length = LIST_LENGTHS.find((one) => one >= accountIds.length - start) ?? MAX_LENGTH;
     const some = accountIds.slice(start, start + length);
     const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
     const rows = await storage.all(readShops.get(length) as Statement<ShopRow>, ...filled);
@@ -94,4 +78,22 @@ export async function readStoredLimits(
     start += length;
   }
   return found;
+}
+
+/** Adds what a row holds to the limits of its shop. */
+function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
+  if (row.key_id !== "") {
+    const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
+    return { ...shop, bans: [...shop.bans, ban] };
+  }
+  return {
+    ...shop,
+    ahead: Number(row.ahead),
+    minuteEnds: Number(row.minute_ends_at),
+    minuteUsed: Number(row.minute_used),
+    days: [
+      { day: Number(row.day), used: Number(row.day_used) },
+      { day: Number(row.previous_day), used: Number(row.previous_day_used) },
+    ],
+  };
 }
