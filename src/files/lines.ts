@@ -25,13 +25,13 @@ export class UnreadableRest extends Error implements LineFault {
 /** The first faults of a file that are found, and the count of all. */
 export class LineFaults {
   /** The maximum number of faults to report. */
-  readonly most = 50;
+  readonly maxReported = 50;
   #reported: LineFault[] = [];
   #total = 0;
 
   /** `total` is the number of faults if `faults` does not hold all of them. */
   add(faults: readonly LineFault[], total = faults.length): void {
-    this.#reported.push(...faults.slice(0, this.most - this.#reported.length));
+    this.#reported.push(...faults.slice(0, this.maxReported - this.#reported.length));
     this.#total += total;
   }
 

@@ -132,9 +132,9 @@ export class PetImportStore {
         rows.map(({ line, id }) => ({ line: Number(line), message: `/id ${id} ${message}` })),
         Number(rows[0]?.total ?? 0),
       );
-    note(await this.#staging.all(repeatedIds, faults.most), "is on an earlier line too");
+    note(await this.#staging.all(repeatedIds, faults.maxReported), "is on an earlier line too");
     note(
-      await this.#staging.all(assignedIds, from, idsAbove, faults.most),
+      await this.#staging.all(assignedIds, from, idsAbove, faults.maxReported),
       `is not above ${idsAbove}, the last id that the shop has assigned`,
     );
   }
