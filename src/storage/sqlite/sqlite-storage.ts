@@ -61,14 +61,17 @@ export class SqliteStorage implements Storage {
   readonly #listeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
-  #closed = false; // no more writes
-  #ended = false; // no more reads
+  /** True once writes are refused, because the store is being closed. */
+  #isClosing = false;
+  /** True once reads are refused too. */
+  #isClosed = false;
   /** The fatal error after which no work is allowed. */
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
   /** True from the first read of a turn of the event loop to the end of the turn or the next commit. */
   #reading = false;
-  #readAt = Number.NEGATIVE_INFINITY; // time of the last read transaction, in milliseconds
+  /** When the last read transaction began, in milliseconds of `performance.now`. */
+  #readAt = Number.NEGATIVE_INFINITY;
 
   /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it locked. */
   constructor(
@@ -140,7 +143,7 @@ export class SqliteStorage implements Storage {
   }
 
   write<T>(body: () => Transaction<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new StorageUnavailable("The store is closed."));
+    if (this.#isClosing) return Promise.reject(new StorageUnavailable("The store is closed."));
     return this.#writes.add(body);
   }
 
@@ -184,13 +187,13 @@ export class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     clearInterval(this.#poll);
     await this.#writes.drained();
     this.#checkpoints.stop();
     this.#endRead();
-    this.#ended = true;
+    this.#isClosed = true;
     this.#wal.close();
     this.#connection.close();
   }
@@ -200,7 +203,7 @@ export class SqliteStorage implements Storage {
    * now, including commits of other processes.
    */
   #beginRead(): void {
-    if (this.#reading || this.#ended) return;
+    if (this.#reading || this.#isClosed) return;
     if (this.#failure) throw this.#failure;
     this.#connection.run(begin);
     this.#reading = true;
@@ -259,7 +262,7 @@ export class SqliteStorage implements Storage {
 
   /** Converts an error for the caller. Ends all work if continuing would risk data. */
   #report(error: unknown): unknown {
-    if (this.#ended) return new StorageUnavailable("The store is closed.", { cause: error });
+    if (this.#isClosed) return new StorageUnavailable("The store is closed.", { cause: error });
     const code = error instanceof StoreFilesGone ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
     if (code !== "") this.#observer.failed(code);
     const reported = asStorageError(error);
@@ -268,7 +271,7 @@ export class SqliteStorage implements Storage {
 
   #postpone(error: unknown): void {
     const reported = this.#report(error);
-    if (!this.#ended && !this.#failure) this.#observer.postponed("checkpoint", reported as Error);
+    if (!this.#isClosed && !this.#failure) this.#observer.postponed("checkpoint", reported as Error);
   }
 
   /** Ends all work. After a failed sync, the content of the disk is unknown, and a later sync cannot tell. */
