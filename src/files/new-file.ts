@@ -22,8 +22,7 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   if (isThere && !mayReplace) throw alreadyExists(name);
   const path = isThere ? realpathSync(name) : name;
   if (isThere && !statSync(path).isFile()) throw new FileError(`${path} is not a file that can be replaced.`);
-  // The name has no process id, because processes in two containers can have the same one.
-  const unfinished = `${path}.unfinished-${randomUUID()}`;
+  const unfinished = unfinishedName(path);
   try {
     const bytes = await writePieces(await open(unfinished, "wx", 0o600), pieces);
     if (mayReplace) await rename(unfinished, path);
@@ -49,6 +48,11 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Pro
     await file.close();
   }
   return bytes;
+}
+
+/** The name of a file until it is complete. It has no process id: processes in two containers can have the same one. */
+export function unfinishedName(path: string): string {
+  return `${path}.unfinished-${randomUUID()}`;
 }
 
 /** Gives a file a name that must be free. Renaming would replace a file that was created in the meantime. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -11,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { asFileError, hasNoLinks } from "./new-file.ts";
+import { asFileError, hasNoLinks, unfinishedName } from "./new-file.ts";
 
 /**
  * Reads a file that only its owner may read, and creates it if it does not exist. It appears under its name only when
@@ -28,8 +27,7 @@ export function readOrCreate(file: string, create: () => string): string {
 }
 
 function createFile(file: string, text: string): void {
-  // The name has no process id, because two containers that share the folder can have the same one.
-  const unfinished = `${file}.unfinished-${randomUUID()}`;
+  const unfinished = unfinishedName(file);
   try {
     inFile(unfinished, "wx", (descriptor) => writeFileSync(descriptor, text));
     linkOrKeepExisting(unfinished, file);

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { openWithoutMigrating } from "./database.ts";
-import { sync } from "./disk.ts";
+import { sync, unfinishedName } from "./disk.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
 /**
@@ -14,8 +13,7 @@ export function backupSqlite(file: string, target: string): Contents {
   if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
   if (!existsSync(dirname(target))) throw new StorageUnusable(`The folder ${dirname(target)} does not exist.`);
   const database = openWithoutMigrating(file);
-  // The name has no process id, because processes in two containers can have the same one.
-  const unfinished = `${target}.unfinished-${randomUUID()}`;
+  const unfinished = unfinishedName(target);
   try {
     database.query("VACUUM INTO $1").run(unfinished);
     sync(unfinished);

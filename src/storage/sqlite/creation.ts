@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder, sync } from "./disk.ts";
+import { makeFolder, sync, unfinishedName } from "./disk.ts";
 
 /**
  * Creates a store in `file`, and its folder, unless it exists. `bytes` returns its content. The file gets its name only
@@ -20,8 +19,7 @@ export function createStore(file: string, bytes: () => Uint8Array): void {
         "backup in its place and the log elsewhere. To start with a new store, move the log elsewhere.",
     );
   }
-  // The name has no process id, because processes in two containers can have the same one.
-  const unfinished = `${file}.unfinished-${randomUUID()}`;
+  const unfinished = unfinishedName(file);
   try {
     writeFileSync(unfinished, bytes());
     sync(unfinished);

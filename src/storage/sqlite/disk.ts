@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
@@ -9,6 +10,11 @@ export function sync(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The name of a file until it is complete. It has no process id: processes in two containers can have the same one. */
+export function unfinishedName(path: string): string {
+  return `${path}.unfinished-${randomUUID()}`;
 }
 
 /** The folder, or the nearest one above it that exists and that this process can see. */

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder, sync } from "./disk.ts";
+import { makeFolder, sync, unfinishedName } from "./disk.ts";
 import { markOf } from "./moved-mark.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
@@ -22,8 +21,7 @@ export interface Restored {
 export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
   const contents = verifySqlite(backup);
   accept(contents);
-  // The name has no process id, because processes in two containers can have the same one.
-  const unfinished = `${file}.restored-${randomUUID()}`;
+  const unfinished = unfinishedName(file);
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     makeFolder(dirname(file));
