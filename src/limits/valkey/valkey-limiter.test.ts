@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { limiterConformance } from "../../../test/conformance/limiter.ts";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess } from "../../../test/harness/limiter-process.ts";
@@ -6,7 +8,11 @@ import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
-import { parseValkeyUrl } from "./valkey-url.ts";
+import { DAY_MS } from "../../timing/units.ts";
+import { inspectValkey } from "./inspect.ts";
+import { Valkey } from "./valkey.ts";
+import { ValkeyCounts } from "./valkey-counts.ts";
+import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 
 let server: ValkeyServer;
 let cluster: ValkeyCluster;
@@ -147,6 +153,35 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       await limiter.forget("acc_1");
       if (url === server.url) expect(await server.command("KEYS", "forgotten:{*")).toEqual([]);
       expect((await limiter.peek(caller)).day.used).toBe(0);
+      await close();
+    }
+  });
+
+  test("needs only the permissions that docs/many-processes.md lists", async () => {
+    const page = readFileSync(join(import.meta.dir, "../../../docs/many-processes.md"), "utf8");
+    const [, permissions = "", more = ""] =
+      /The user needs only `([^`]+)`, and in a cluster `([^`]+)`/.exec(page) ?? [];
+    const stores = [
+      { url: `${server.url}/1`, servers: [server], rules: permissions },
+      { url: cluster.url, servers: [...cluster.masters, ...cluster.replicas], rules: `${permissions} ${more}` },
+    ];
+    for (const { url, servers, rules } of stores) {
+      const words = ["SETUSER", "petstore", "on", ">pass", ...rules.split(" ")];
+      await Promise.all(servers.map((one) => one.command("ACL", ...words)));
+      const login = url.replace("//", "//petstore:pass@");
+      const { limiter, close } = await open(login, new ManualClock(), "petstore:");
+      const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 10 });
+      for (const verdict of ["admitted", "limited"]) expect(await limiter.admit(caller)).toMatchObject({ verdict });
+      await limiter.setClockOffset(caller, 2 * DAY_MS); // the next request deletes the old denial
+      expect(await limiter.admit(caller)).toMatchObject({ verdict: "admitted" });
+      await limiter.admitSeparately(caller, "sandbox");
+      await limiter.admitAddress("192.0.2.1");
+      const address = parseValkeyUrl(login) as ValkeyAddress;
+      expect((await inspectValkey(address)).evictionPolicy).toBe("noeviction");
+      const commands = new ValkeyCounts(await Valkey.connect(address));
+      await commands.forgetKey(caller, caller.keyId);
+      commands.close();
+      await limiter.forget("acc_1");
       await close();
     }
   });
