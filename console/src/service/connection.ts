@@ -31,13 +31,16 @@ export async function watchedFetch(request: Request): Promise<Response> {
   }
 }
 
-/** What requests are about that have a separate limit, or none: they succeed although the key is limited or banned. */
+/**
+ * What a request is about, if such requests have a separate limit or none, and so succeed while the key is limited or
+ * banned: `sandbox`, `key`, `usage` or `requests`. Undefined for all other requests.
+ */
 export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
 
 let lastSecret: string | undefined;
 
-/** The response from which the new client of a key learns that it must still wait; none if it must not. */
-export function waitsOf(secret: string): Response[] {
+/** The 429 from which the new client of a key learns that it must still wait; empty if it need not wait. */
+export function initialRefusals(secret: string): Response[] {
   if (secret !== lastSecret) interruption.set(undefined);
   lastSecret = secret;
   const { value } = interruption;

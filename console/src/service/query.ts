@@ -15,7 +15,7 @@ interface Entry {
   requestNumber: number;
   /** Changes made while a request was in flight: its response may not include them. */
   changes: ((data: unknown) => unknown)[];
-  /** For each component that shows the entry, what renders it again, and its `reload`. Any one reads it again for all. */
+  /** The components that show the entry: what renders each again, and its `reload`. One `reload` is enough for all. */
   readonly components: Map<() => void, () => void>;
 }
 

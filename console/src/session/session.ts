@@ -1,7 +1,7 @@
 import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
-import { exemptionOf, waitsOf, watchedFetch } from "../service/connection.ts";
+import { exemptionOf, initialRefusals, watchedFetch } from "../service/connection.ts";
 import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
@@ -48,26 +48,27 @@ export function start(send: typeof sendFirstQuery): Promise<void> {
   );
 }
 
-/** Counts the sign-ins and sign-outs. */
-let turn = 0;
+/** Changes with each sign-in and sign-out, so that requests of an earlier one are recognized. */
+let generation = 0;
 
 /** Signs in with a key if the service knows it. */
 export async function signIn(secret: string): Promise<void> {
-  const mine = ++turn;
+  const mine = ++generation;
   session.set({ kind: "starting" });
-  const waits = waitsOf(secret);
+  const refusals = initialRefusals(secret);
   // After the user has signed out, nothing more is sent, and a late response reaches nobody.
   const send = async (request: Request): Promise<Response> => {
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
-    const response = mine === turn && ((!exemptionOf(request) && waits.pop()) || (await watchedFetch(request)));
-    if (response && mine === turn) {
+    const response =
+      mine === generation && ((!exemptionOf(request) && refusals.pop()) || (await watchedFetch(request)));
+    if (response && mine === generation) {
       const now = session.value;
       if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
       // The service no longer accepts the key: it was revoked, or has expired.
       const { code, message } = (await response.json()) as { readonly code: string; readonly message: string };
-      if (mine === turn) {
+      if (mine === generation) {
         const requestId = response.headers.get("x-request-id") ?? undefined;
         forgetKey(key);
         close(new PetstoreError(message, { code, operation: "", status: 401, requestId }));
@@ -109,7 +110,7 @@ export function signOut(): void {
 }
 
 function close(error?: PetstoreError): void {
-  turn++;
+  generation++;
   clearCache();
   session.set({ kind: "closed", error });
 }
