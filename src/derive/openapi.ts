@@ -99,13 +99,6 @@ function clientInstallation({ docs, servers: [{ url }] }: DocumentedService): st
   ].join("\n");
 }
 
-/** The document as JSON text, integers beyond 2^53 written exactly. */
-export function openApiJson(document: Json): string {
-  return JSON.stringify(document, (_key, value: unknown) =>
-    typeof value === "bigint" ? JSON.rawJSON(value.toString()) : value,
-  );
-}
-
 /** The document as YAML text. */
 export async function openApiYaml(document: Json): Promise<string> {
   const { stringify } = await import("yaml"); // loaded here, so that no start waits for it

@@ -2,14 +2,9 @@ import type { TObject, TSchema } from "typebox";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { exactJson } from "../../contract/serialize.ts";
 import { deriveLlmsText } from "../../derive/llms-text.ts";
-import {
-  type DocumentedContact,
-  type DocumentedServer,
-  deriveOpenApi,
-  openApiJson,
-  openApiYaml,
-} from "../../derive/openapi.ts";
+import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
 import { exampleOf } from "../../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { encodeCursor } from "../../http/cursor.ts";
@@ -113,7 +108,7 @@ export function documentContent(
     content: () => ({ body: "", status: 302 }),
   };
   return [
-    [json, staticFile("application/json", () => openApiJson(document()), cors)],
+    [json, staticFile("application/json", () => exactJson(document()), cors)],
     [`${root}/openapi.yaml`, staticFile("application/yaml", () => openApiYaml(document()), cors)],
     [
       `${root}/llms.txt`,
