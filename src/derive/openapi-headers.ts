@@ -1,6 +1,6 @@
+import { deprecationHeaders } from "../contract/deprecation-headers.ts";
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
-import { dateToUnixSeconds } from "../contract/operation-properties.ts";
 import { exampleOf } from "./openapi-examples.ts";
 import { operationAnchor } from "./operation-anchor.ts";
 
@@ -142,23 +142,21 @@ function headerExamples(
   operations: readonly Operation[],
   { base, docs, cursorOf }: ExampleParts,
 ): Record<string, string | undefined> {
-  const made = operations.find(({ response }) => response.location !== undefined)?.response;
-  const [body] = Object.values(made?.examples ?? {}) as Record<string, unknown>[];
+  const created = operations.find(({ response }) => response.location !== undefined)?.response;
+  const [body] = Object.values(created?.examples ?? {}) as Record<string, unknown>[];
   const paged = operations.find((operation) => operation.paged);
   const parameters = Object.entries(paged?.query?.properties ?? {})
     .filter(([name]) => name !== "cursor")
     .map(([name, schema]) => `${name}=${encodeURIComponent(String(exampleOf(schema)))}&`);
   const deprecated = operations.find(({ deprecation }) => deprecation);
-  const successor = operations.find(({ name }) => name === deprecated?.deprecation?.replacement);
-  const { since, removal } = deprecated?.deprecation ?? {};
+  const documentation = deprecated ? `${docs}#${operationAnchor(deprecated)}` : "";
+  const ofDeprecation = deprecated && deprecationHeaders(deprecated, operations, { base, documentation });
   return {
-    Location: made?.location && base + made.location.replaceAll(/\{([^}]*)\}/g, (_, name) => String(body?.[name])),
+    Location:
+      created?.location && base + created.location.replaceAll(/\{([^}]*)\}/g, (_, name) => String(body?.[name])),
     NextLink: paged && `<${base}${paged.path}?${parameters.join("")}cursor=${cursorOf(paged)}>; rel="next"`,
-    Deprecation: since && `@${dateToUnixSeconds(since)}`,
-    Sunset: removal && new Date(dateToUnixSeconds(removal) * 1000).toUTCString(),
-    DeprecationLink:
-      deprecated &&
-      `<${docs}#${operationAnchor(deprecated)}>; rel="deprecation"; type="text/html", ` +
-        `<${base}${successor?.path}>; rel="successor-version"`,
+    Deprecation: ofDeprecation?.Deprecation,
+    Sunset: ofDeprecation?.Sunset,
+    DeprecationLink: ofDeprecation?.Link,
   };
 }

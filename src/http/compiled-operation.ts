@@ -1,6 +1,7 @@
+import { deprecationHeaders } from "../contract/deprecation-headers.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
-import type { Deprecation, Operation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import {
   dateToUnixSeconds,
   hasEntityTag,
@@ -49,13 +50,14 @@ export interface CompiledOperation extends BoundOperation {
 export function compileOperation(
   bound: BoundOperation,
   operations: readonly Operation[],
-  targets: LinkTargets,
+  { base, documentation }: LinkTargets,
 ): CompiledOperation {
   const { operation } = bound;
   const { deprecation } = operation;
-  const link = deprecation ? deprecationLink(operation, deprecation.replacement, operations, targets) : "";
-  const pages = compilePageLinks(operation, targets.base);
-  const ofAll = { ...sharedHeaders, ...(deprecation ? { ...deprecationHeaders(deprecation), Link: link } : {}) };
+  const links = { base, documentation: documentation(operation) };
+  const ofDeprecation = deprecationHeaders(operation, operations, links);
+  const pages = compilePageLinks(operation, base);
+  const ofAll = { ...sharedHeaders, ...ofDeprecation };
   const ofSuccess = {
     ...ofAll,
     ...(operation.response.status === 204 ? {} : { "Content-Type": responseType(operation) }),
@@ -66,7 +68,7 @@ export function compileOperation(
     fillPath: compilePath(operation.path),
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, pages),
-    render: compileRender(operation, pages, link),
+    render: compileRender(operation, pages, ofDeprecation?.Link ?? ""),
     eventEncoder: compileEventEncoder(operation),
     canonicalRequest: takesIdempotencyKey(operation) ? compileCanonicalRequest(operation) : undefined,
     hasEntityTag: hasEntityTag(operation),
@@ -83,24 +85,4 @@ export function requireDeclared(failed: Failure, { name, errors }: Operation): F
   throw new TypeError(
     `${name} gave ${failed.error.code}, which it does not declare; add it to the errors of the operation.`,
   );
-}
-
-function deprecationHeaders({ since, removal }: Deprecation): Record<string, string> {
-  return {
-    Deprecation: `@${dateToUnixSeconds(since)}`, // RFC 9745, a structured date
-    Sunset: new Date(dateToUnixSeconds(removal) * 1000).toUTCString(), // RFC 8594
-  };
-}
-
-function deprecationLink(
-  operation: Operation,
-  replacement: string,
-  operations: readonly Operation[],
-  { base, documentation }: LinkTargets,
-): string {
-  const successor = operations.find(({ name }) => name === replacement);
-  return [
-    `<${documentation(operation)}>; rel="deprecation"; type="text/html"`,
-    `<${base}${successor?.path}>; rel="successor-version"`,
-  ].join(", ");
 }
