@@ -3,6 +3,7 @@ import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { noSniff } from "./headers.ts";
+import { IDLE_TIMEOUT } from "./idle-timeout.ts";
 import { notFound, serveContent, type WebContent } from "./web-content.ts";
 
 /**
@@ -10,8 +11,6 @@ import { notFound, serveContent, type WebContent } from "./web-content.ts";
  * and the limit headers.
  */
 const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
-/** Seconds after which a connection that neither sends nor receives is closed. */
-const IDLE_TIMEOUT = 30;
 /** How long a stopping server still responds, so that clients learn to close, in milliseconds. */
 const ASK_TO_CLOSE = 200;
 /** It then holds requests until none has arrived for this long, in milliseconds. */

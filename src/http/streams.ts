@@ -6,6 +6,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import type { EventEncoder } from "./event-encoder.ts";
 import type { Exchange } from "./exchange.ts";
+import { IDLE_TIMEOUT } from "./idle-timeout.ts";
 import type { Authenticator, Caller, KnownCaller } from "./interfaces.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
@@ -15,9 +16,7 @@ const MAX_TOTAL = 10_000;
 const RETRY_AFTER = 5;
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RECONNECT_DELAY = 1_000;
-/** How many seconds a connection may be idle after its stream has ended. */
-const IDLE_TIMEOUT = 30;
-/** The same for a connection whose client has read too slowly. */
+/** How many seconds the connection of a client that has read too slowly may be idle after its stream has ended. */
 const SLOW_IDLE_TIMEOUT = 1;
 /** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
 const CHECK_INTERVAL = 1_000;
