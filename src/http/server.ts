@@ -2,9 +2,8 @@ import { internalError } from "../contract/errors.ts";
 import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
-import { noSniff } from "./headers.ts";
 import { IDLE_TIMEOUT } from "./idle-timeout.ts";
-import { notFound, serveContent, type WebContent } from "./web-content.ts";
+import { notFound, plainError, serveContent, type WebContent } from "./web-content.ts";
 
 /**
  * Far above the service's own limit, because the HTTP parser refuses a larger body with a bare 413, without the Error body
@@ -169,8 +168,7 @@ function closing(response: Response): Response {
 
 /** For errors that even the API's own error handling could not handle. */
 function lastResort(): Response {
-  const { code, status } = internalError;
-  return Response.json({ code, message: "The service failed.", status }, { status, headers: noSniff });
+  return plainError(internalError, "The service failed.");
 }
 
 /** Why listening failed, in words for the operator. */

@@ -1,4 +1,4 @@
-import { methodNotAllowed, pathNotFound } from "../contract/errors.ts";
+import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../contract/errors.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { FixedContent } from "./fixed-content.ts";
 import { noSniff } from "./headers.ts";
@@ -36,9 +36,8 @@ interface Generated {
 /** Serves content to GET and HEAD; any other method is refused. */
 export async function serveContent(from: WebContent, request: Request): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
-    const { code, status } = methodNotAllowed;
     const message = `This path does not support ${request.method}. It supports GET, HEAD.`;
-    return Response.json({ code, message, status }, { status, headers: { Allow: "GET, HEAD", ...noSniff } });
+    return plainError(methodNotAllowed, message, { Allow: "GET, HEAD" });
   }
   if ("named" in from) {
     const found = await from.named(request.url.replace(/[?#].*$/, "").replace(/^.*\//, ""));
@@ -52,6 +51,10 @@ export async function serveContent(from: WebContent, request: Request): Promise<
 
 /** The response for unknown paths outside the API. */
 export function notFound(): Response {
-  const { code, status } = pathNotFound;
-  return Response.json({ code, message: "There is nothing at this path.", status }, { status, headers: noSniff });
+  return plainError(pathNotFound, "There is nothing at this path.");
+}
+
+/** An error outside the API: with the Error body, without the headers of API responses. */
+export function plainError({ code, status }: ErrorDefinition, message: string, headers = {}): Response {
+  return Response.json({ code, message, status }, { status, headers: { ...headers, ...noSniff } });
 }
