@@ -37,6 +37,9 @@ function streamResponse({ stream }: Exchange, headers: Headers): Response {
   return response;
 }
 
+/** The headers of every failure of a request that names no operation. */
+const headersWithoutOperation = { ...sharedHeaders, "Content-Type": "application/json" };
+
 /** The response to a failed request, with an Error body. With `closesConnection`, the connection is closed after it. */
 export function failureResponse(
   exchange: Exchange,
@@ -47,7 +50,7 @@ export function failureResponse(
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
   const { operation: compiled } = exchange;
-  const headers = new Headers(compiled ? compiled.failureHeaders : unknownHeaders);
+  const headers = new Headers(compiled ? compiled.failureHeaders : headersWithoutOperation);
   setOwnHeaders(headers, exchange.id, admission);
   if (retryAfter !== undefined) headers.set("Retry-After", String(retryAfter));
   if (error.status === 405) headers.set("Allow", exchange.route.allow);
@@ -72,8 +75,6 @@ function closedConnection(): Response {
   const body = new ReadableStream({ start: (controller) => controller.error(undefined) }); // an Error would be printed
   return new Response(body, { status: noResponse.status });
 }
-
-const unknownHeaders = { ...sharedHeaders, "Content-Type": "application/json" };
 
 /** The response to `OPTIONS` on a known path. It lists the methods and needs no key. */
 export function optionsResponse(exchange: Exchange, admission: Admission): Response {
