@@ -1,7 +1,7 @@
 import type { Input } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import { compileSerializer } from "../contract/serialize.ts";
-import { compilePath } from "./fill-path.ts";
+import { compileFillPath } from "./fill-path.ts";
 
 /** The canonical form of a request, by which idempotency compares it: equal for two requests with the same content. */
 export interface CanonicalRequest {
@@ -12,7 +12,7 @@ export interface CanonicalRequest {
 }
 
 export function compileCanonicalRequest({ method, path, query, body }: Operation): CanonicalRequest {
-  const fillPath = compilePath(path);
+  const fillPath = compileFillPath(path);
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema) : () => "";
   return {

@@ -11,7 +11,7 @@ import {
 } from "../contract/operation-properties.ts";
 import { type CanonicalRequest, compileCanonicalRequest } from "./canonical-request.ts";
 import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
-import { compilePath } from "./fill-path.ts";
+import { compileFillPath } from "./fill-path.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import { compilePageLinks } from "./page-links.ts";
 import { compileInputReader, type InputReader } from "./read-input.ts";
@@ -65,7 +65,7 @@ export function compileOperation(
   };
   return {
     ...bound,
-    fillPath: compilePath(operation.path),
+    fillPath: compileFillPath(operation.path),
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, ofDeprecation?.Link ?? ""),

@@ -1,5 +1,5 @@
 /** Compiles a path like `/pets/{id}` into a function that fills in values, percent-encoded (RFC 3986). */
-export function compilePath(path: string): (values: Readonly<Record<string, unknown>>) => string {
+export function compileFillPath(path: string): (values: Readonly<Record<string, unknown>>) => string {
   const parts = path.split(/\{([^}]*)\}/); // alternates fixed text and names
   if (parts.length === 1) return () => path;
   return (values) => {

@@ -5,7 +5,7 @@ import { pageParameterNames } from "../contract/paging.ts";
 import { compileTextReader } from "../contract/text-readers.ts";
 import { compileValidator } from "../contract/validators.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { compilePath } from "./fill-path.ts";
+import { compileFillPath } from "./fill-path.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   if (!operation.paged) return undefined;
   const list = compileListName(operation);
   const readPosition = compilePositionReader(operation.paged.position);
-  const path = compilePath(operation.path);
+  const fillPath = compileFillPath(operation.path);
   return {
     position: (cursor, shop, params, query) => {
       const name = list(params, query);
@@ -36,7 +36,7 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
       for (const name in query) {
         if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
       }
-      return `<${base}${path(params)}?${parameters}cursor=${cursor}>; rel="next"`;
+      return `<${base}${fillPath(params)}?${parameters}cursor=${cursor}>; rel="next"`;
     },
   };
 }

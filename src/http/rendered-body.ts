@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { hasEntityTag } from "../contract/operation-properties.ts";
 import { compileSerializer } from "../contract/serialize.ts";
 import { entityTag } from "./entity-tag.ts";
-import { compilePath } from "./fill-path.ts";
+import { compileFillPath } from "./fill-path.ts";
 import type { PageLinks } from "./page-links.ts";
 
 /** The expensive parts of a success, which are identical each time it is sent. */
@@ -24,7 +24,7 @@ export type Render = (success: Success, input: Input) => RenderedBody;
 export function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
   const { schema, location: path } = operation.response;
   const serialize = compileSerializer(schema);
-  const location = path === undefined ? undefined : compilePath(path);
+  const fillLocation = path === undefined ? undefined : compileFillPath(path);
   const tagOf = hasEntityTag(operation) ? entityTag : () => "";
   if (!pages) {
     return (success) => {
@@ -32,7 +32,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
       const text = serialize(body);
       // The links of a deprecated operation are not part of the resource.
       const tag = tagOf(text, "");
-      return { text, link: deprecationLink, tag, location: location?.(body as Record<string, unknown>) ?? "" };
+      return { text, link: deprecationLink, tag, location: fillLocation?.(body as Record<string, unknown>) ?? "" };
     };
   }
   /** By page: a cached page is rendered once, and the result is dropped with the cache entry. */
