@@ -19,7 +19,7 @@ const TURNS = 5;
 /** The longest time that a stopping server holds requests, in milliseconds. */
 const MAX_HOLD = 2_000;
 
-/** The handlers of a server, created once its address is known. */
+/** What a server serves, created once its address is known. */
 export interface Served {
   readonly api: Api;
   /** The path of the base address, such as `/v1`. */
@@ -63,8 +63,8 @@ export class Server {
   /** The number of requests that it has held so far. */
   #heldRequests = 0;
 
-  /** Listens, and serves what `served` returns for the address. Throws `ListenError`. */
-  constructor({ host, port, isShared }: ListenAt, served: (address: { host: string; port: number }) => Served) {
+  /** Listens, and serves what `servedAt` returns for the address. Throws `ListenError`. */
+  constructor({ host, port, isShared }: ListenAt, servedAt: (address: { host: string; port: number }) => Served) {
     const options = {
       hostname: host,
       port,
@@ -81,12 +81,12 @@ export class Server {
     }
     // In the same turn of the event loop: no request is read in between.
     try {
-      const all = served({ host, port: this.port });
+      const served = servedAt({ host, port: this.port });
       const error = (thrown: Error) => {
-        all.onError(thrown);
+        served.onError(thrown);
         return lastResort();
       };
-      this.#server.reload({ ...options, error, routes: this.#routes(all) });
+      this.#server.reload({ ...options, error, routes: this.#routes(served) });
     } catch (error) {
       void this.#server.stop(true);
       throw error;
