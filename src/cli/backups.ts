@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/store/backup-folder.ts";
 import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
+import { timestampOf } from "../contract/schemas.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/disk.ts";
 import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
@@ -37,9 +38,9 @@ const listBackups: ProgramCommand = {
   example: "backups list",
   run: (_, { config }) => {
     const found = backupsIn(config.backups.folder);
-    const rows = found.map(({ file, takenAt, bytes }) => [timeOf(takenAt), String(bytes), file]);
+    const rows = found.map(({ file, takenAt, bytes }) => [timestampOf(takenAt), String(bytes), file]);
     return {
-      json: found.map(({ file, takenAt, bytes }) => ({ file, takenAt: timeOf(takenAt), bytes })),
+      json: found.map(({ file, takenAt, bytes }) => ({ file, takenAt: timestampOf(takenAt), bytes })),
       text: found.length > 0 ? table(["TAKEN AT", "BYTES", "FILE"], rows) : nothingIn(config),
     };
   },
@@ -101,8 +102,4 @@ export function describeContents({ rows }: Contents): string {
 
 function nothingIn({ backups }: Config): string {
   return `There is no backup in ${backups.folder}. PETSTORE_BACKUP_DIR sets the folder.`;
-}
-
-function timeOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
