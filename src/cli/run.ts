@@ -48,7 +48,7 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
   return all;
 }
 
-/** Errors whose message is meant for the user, with their codes. All others are bugs in the program. */
+/** Errors of other parts whose message is meant for the user, with their codes. Any that `problemOf` does not know is a bug. */
 const expected = [
   [ConfigError, "invalid_settings"],
   [ContractError, "invalid_contract"],
@@ -62,8 +62,8 @@ const expected = [
 /** What the process provides for a command. The rest is derived from the settings. */
 export type ProcessContext = Omit<ProgramContext, "config" | "store" | "settings" | "operations">;
 
-/** The domains that are served, and how to open their store. */
-interface Program {
+/** What tests replace: the domains that are served, and how to open their store. */
+interface RunOptions {
   readonly served?: readonly ServedDomain[];
   readonly access?: (config: Config) => StoreAccess;
 }
@@ -72,7 +72,7 @@ interface Program {
 export async function run(
   words: readonly string[],
   context: ProcessContext,
-  { served = domains, access = storeAccess }: Program = {},
+  { served = domains, access = storeAccess }: RunOptions = {},
 ): Promise<number> {
   const { environment, folder, invocation, print, printError } = context;
   const isJson = words.includes("--json");
