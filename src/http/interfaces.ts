@@ -72,8 +72,8 @@ export interface Limiter {
   /**
    * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
    * ban of the key if there is one. `plan` has the limits of the plan, in separate windows that each process counts in
-   * memory. `sandbox` has the limits of `sandboxQuota` per account, by real time. Processes that share a limiter share
-   * these counts.
+   * memory. `sandbox` has the limits of `sandboxQuota` per account, by real time; processes that share a limiter share
+   * the counts of `sandbox`.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
@@ -101,7 +101,7 @@ export interface Usage {
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
-/** The record of a request that changed something or failed. It holds neither the body nor the key. */
+/** A request that changed something or failed, for its record. It holds neither the body nor the key. */
 export interface CompletedRequest {
   readonly id: string;
   readonly clientRequestId: string | undefined;

@@ -47,7 +47,8 @@ export class Idempotency {
     // Only the client has this value, so no one with access to the store can read a stored secret.
     const secret = operation.response.secret ? `${bearerToken(request.headers.get("authorization"))}\n${key}` : "";
     const keyDigest = digest(`${accountId}\n${mode}\n${canonicalRequest.target(input)}\n${key}`);
-    // Release 1.0.0 ignored the header where there is no body. Its responses may still be stored.
+    // Without the header, the text must be the one of release 1.0.0, whose responses may still be stored: `null` where
+    // there is a body, and empty where there is none, because 1.0.0 ignored the header there.
     const ifMatch = operation.ifMatch ? (request.headers.get("if-match") ?? (operation.body ? null : "")) : "";
     const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${canonicalRequest.content(input)}`);
     if (this.#running.has(keyDigest)) {
