@@ -12,7 +12,7 @@ import type { TraceSettings } from "./telemetry/otlp.ts";
 const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** All settings of the service: name, meaning, default and format. The reference is derived from this list. */
+/** The settings of the service itself: name, meaning, default and format. Domains declare more, which only they read. */
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:

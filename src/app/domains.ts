@@ -146,7 +146,7 @@ const accounts: ServedDomain = {
   ],
 };
 
-/** Domains whose changes are in the event log. */
+/** Domains whose changes are events. Webhooks too, but their operations need the event types of these. */
 const changing: readonly ServedDomain[] = [shop, accounts];
 const eventTypes = [...changing.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
 const operationsOnEvents = eventOperations(eventTypes);

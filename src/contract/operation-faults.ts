@@ -134,7 +134,7 @@ function deprecationFaults({ name, deprecation }: Operation, operations: readonl
 
 const combining = ["anyOf", "oneOf", "allOf", "$ref"];
 
-/** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would slip through. */
+/** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would stay unchanged. */
 function shapeFaults(part: string, schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = combining

@@ -19,7 +19,7 @@ export interface StreamSink<T> {
   end(): void;
 }
 
-/** Streams that an account may have open at one process. */
+/** Streams that an account may have open in one process. */
 export const MAX_STREAMS = 100;
 
 /** The header with which a client resumes a stream (Server-sent events, HTML). */

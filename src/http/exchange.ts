@@ -74,7 +74,7 @@ export class Exchange {
   /** True if the outcome is a replay. */
   isReplay = false;
 
-  /** True for an operation that changes something. Writes are slower than reads. */
+  /** True for an operation that may change something: any but a `GET`. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
   }

@@ -69,6 +69,7 @@ export class LoadShedder {
   /** For how many more samples the service counts as used by several shops. */
   #sharedFor = 0;
   #begun = 0;
+  /** True from the first request of a turn of the event loop to the end of that turn. */
   #isTurn = false;
   #turnStart = 0;
   #nextTurn: PromiseWithResolvers<void> | undefined;
@@ -123,7 +124,7 @@ export class LoadShedder {
 
   /**
    * Returns true if a request that has begun must be refused, now that its shop is known. At overload the result may
-   * come in a later turn of the event loop. A shop with fewer requests than others is neither refused nor queued.
+   * come in a later turn of the event loop. A shop with fewer requests than the average is neither refused nor queued.
    */
   refuses(request: Begun): MaybePromise<boolean> {
     const { isExcess, isWrite, caller } = request;

@@ -19,10 +19,7 @@ export type RoutedRequest = Request & { readonly params?: Readonly<Record<string
 /** `requestId` is the id that the service gave the request. */
 export type InputReader = (request: RoutedRequest, caller: Caller, requestId: string) => MaybePromise<Input | Failure>;
 
-/**
- * Compiles an operation's input schemas into the stage that reads a request. `pages` are the
- * operation's, if it has any.
- */
+/** Compiles an operation's input schemas into the function that reads a request. `pages` are its own, if it has any. */
 export function compileInputReader(operation: Operation, pages: PageLinks | undefined): InputReader {
   const readParams = compileParamsReader(operation);
   const readQuery = compileQueryReader(operation.query);

@@ -45,7 +45,7 @@ function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
 }
 
-/** Caches the latest valid results, because clients repeat few queries often. */
+/** Caches valid results, because clients repeat few queries often. */
 function cached(read: (query: string) => QueryResult): (query: string) => QueryResult {
   const known = new Map<string, QueryResult>();
   return (query) => {

@@ -56,7 +56,7 @@ export class RequestsInFlight {
     }, CHECK_INTERVAL);
   }
 
-  /** Stops once the last request has its response. */
+  /** Stops the checks. Call it when the last request has its response. */
   stop(): void {
     clearInterval(this.#checks);
   }

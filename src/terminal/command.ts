@@ -83,7 +83,7 @@ export interface Report {
   readonly hasFailed?: boolean;
   /** True if the text goes to standard error, because standard output has something else already. */
   readonly printToStderr?: boolean;
-  /** A warning about missing data in an otherwise complete report. */
+  /** A warning, printed after the result. The command has not failed. */
   readonly warning?: Problem;
 }
 
