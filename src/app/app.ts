@@ -157,7 +157,7 @@ export class App {
         delays,
         streams,
       },
-      health: {
+      monitoring: {
         probe: () => storage.probe(),
         isStopping: () => this.#stopping,
         metrics: () => shared?.metricsOfAll() ?? metrics.expose(),

@@ -12,7 +12,7 @@ import { Api, type ApiServices } from "../http/api.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
-import { type HealthOptions, healthContent } from "../http/health.ts";
+import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts";
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -29,7 +29,7 @@ const STORAGE_RETRY = 1;
 interface ServerContext {
   readonly storage: Storage;
   readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "failureFor">;
-  readonly health: Omit<HealthOptions, "clock">;
+  readonly monitoring: Omit<MonitoringOptions, "clock">;
   /** True if other processes may listen on the port as well. */
   readonly isShared: boolean;
 }
@@ -46,7 +46,7 @@ interface Serving {
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
-  { storage, services, health, isShared }: ServerContext,
+  { storage, services, monitoring, isShared }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let base = "";
@@ -72,7 +72,7 @@ export function serveOperations(
         ...documentContent(operations, config, base, root),
         ...webConsole.content,
         ...wellKnownContent(config, documentedBases(config, base), clock),
-        ...healthContent({ ...health, clock }),
+        ...monitoringContent({ ...monitoring, clock }),
       ]),
       onError: (error) => services.log.failing("request_failed", error, {}),
     };

@@ -8,7 +8,7 @@ const PROBE_DEADLINE = 2_000;
 /** How long a result is reused, in milliseconds. Each probe writes to the disk, and anyone may request it. */
 const KNOWN_FOR = 1_000;
 
-export interface HealthOptions {
+export interface MonitoringOptions {
   /** Rejects if the store is unavailable. */
   readonly probe: () => Promise<void>;
   readonly isStopping: () => boolean;
@@ -18,7 +18,7 @@ export interface HealthOptions {
 }
 
 /** The pages for monitoring. None needs a key. */
-export function healthContent({ probe, isStopping, metrics, clock }: HealthOptions): [string, WebContent][] {
+export function monitoringContent({ probe, isStopping, metrics, clock }: MonitoringOptions): [string, WebContent][] {
   const readiness = new Readiness(probe, clock);
   const headers = { "Cache-Control": "no-store" };
   return [

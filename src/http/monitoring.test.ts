@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { healthContent } from "./health.ts";
+import { monitoringContent } from "./monitoring.ts";
 import { serveContent } from "./web-content.ts";
 
 let clock: ManualClock;
@@ -18,7 +18,7 @@ beforeEach(() => {
     probes.push(started);
     return started.promise;
   };
-  const pages = new Map(healthContent({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
+  const pages = new Map(monitoringContent({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
   const page = pages.get("/readyz");
   if (!page) throw new Error("There is no page /readyz.");
   readyz = async () => {
