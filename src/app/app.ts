@@ -158,7 +158,7 @@ export class App {
         streams,
       },
       monitoring: {
-        probe: () => storage.probe(),
+        checkStore: () => storage.check(),
         isStopping: () => this.#stopping,
         metrics: () => shared?.metricsOfAll() ?? metrics.expose(),
       },

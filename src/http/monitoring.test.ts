@@ -5,20 +5,20 @@ import { serveContent } from "./web-content.ts";
 
 let clock: ManualClock;
 let isStopping: boolean;
-/** The probes of the store so far. The test ends each of them. */
-let probes: PromiseWithResolvers<void>[];
+/** The checks of the store so far. The test ends each of them. */
+let checks: PromiseWithResolvers<void>[];
 let readyz: () => Promise<[number, string]>;
 
 beforeEach(() => {
   clock = new ManualClock();
   isStopping = false;
-  probes = [];
-  const probe = () => {
+  checks = [];
+  const checkStore = () => {
     const started = Promise.withResolvers<void>();
-    probes.push(started);
+    checks.push(started);
     return started.promise;
   };
-  const pages = new Map(monitoringContent({ probe, isStopping: () => isStopping, metrics: () => "", clock }));
+  const pages = new Map(monitoringContent({ checkStore, isStopping: () => isStopping, metrics: () => "", clock }));
   const page = pages.get("/readyz");
   if (!page) throw new Error("There is no page /readyz.");
   readyz = async () => {
@@ -28,25 +28,25 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-test("many checks cause one probe of the store, and another after a second", async () => {
+test("many requests cause one check of the store, and another after a second", async () => {
   const crowd = Promise.all(Array.from({ length: 100 }, readyz));
-  probes[0]?.resolve();
+  checks[0]?.resolve();
   expect(new Set((await crowd).map(String))).toEqual(new Set(["200,ready"]));
   clock.advance(999);
   expect(await readyz()).toEqual([200, "ready"]);
-  expect(probes).toHaveLength(1);
+  expect(checks).toHaveLength(1);
   clock.advance(1);
   const later = readyz();
-  expect(probes).toHaveLength(2);
-  probes[1]?.reject(new Error("full"));
+  expect(checks).toHaveLength(2);
+  checks[1]?.reject(new Error("full"));
   expect(await later).toEqual([503, "storage unavailable"]);
   clock.advance(1_000);
   const restored = readyz();
-  probes[2]?.resolve();
+  checks[2]?.resolve();
   expect(await restored).toEqual([200, "ready"]);
 });
 
-test("a store that does not respond is slow, and is not probed again until it does", async () => {
+test("a store that does not respond is slow, and is not checked again until it does", async () => {
   jest.useFakeTimers();
   for (let time = 0; time < 3; time++) {
     const response = readyz();
@@ -54,13 +54,13 @@ test("a store that does not respond is slow, and is not probed again until it do
     clock.advance(2_000);
     expect(await response).toEqual([503, "storage slow"]);
   }
-  expect(probes).toHaveLength(1);
-  probes[0]?.resolve();
+  expect(checks).toHaveLength(1);
+  checks[0]?.resolve();
   expect(await readyz()).toEqual([200, "ready"]);
 });
 
 test("a stopping service reports it at once", async () => {
   isStopping = true;
   expect(await readyz()).toEqual([503, "stopping"]);
-  expect(probes).toEqual([]);
+  expect(checks).toEqual([]);
 });

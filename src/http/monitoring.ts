@@ -4,13 +4,13 @@ import { settlesWhileRunning } from "../timing/settles-within.ts";
 import type { WebContent } from "./web-content.ts";
 
 /** How long the store may take to respond to the check while this process is not blocked, in milliseconds. */
-const PROBE_DEADLINE = 2_000;
-/** How long a result is reused, in milliseconds. Each probe writes to the disk, and anyone may request it. */
+const CHECK_DEADLINE = 2_000;
+/** How long a result is reused, in milliseconds. Each check writes to the disk, and anyone may request it. */
 const KNOWN_FOR = 1_000;
 
 export interface MonitoringOptions {
   /** Rejects if the store is unavailable. */
-  readonly probe: () => Promise<void>;
+  readonly checkStore: () => Promise<void>;
   readonly isStopping: () => boolean;
   /** All metrics, in the text format of Prometheus. */
   readonly metrics: () => MaybePromise<string>;
@@ -18,8 +18,13 @@ export interface MonitoringOptions {
 }
 
 /** The pages for monitoring. None needs a key. */
-export function monitoringContent({ probe, isStopping, metrics, clock }: MonitoringOptions): [string, WebContent][] {
-  const readiness = new Readiness(probe, clock);
+export function monitoringContent({
+  checkStore,
+  isStopping,
+  metrics,
+  clock,
+}: MonitoringOptions): [string, WebContent][] {
+  const readiness = new Readiness(checkStore, clock);
   const headers = { "Cache-Control": "no-store" };
   return [
     ["/healthz", { type: "application/json", headers, content: () => ({ body: '{"status":"ok"}' }) }],
@@ -43,14 +48,14 @@ export function monitoringContent({ probe, isStopping, metrics, clock }: Monitor
 
 /** Checks whether the store is available, at most once a second. */
 class Readiness {
-  readonly #probe: () => Promise<void>;
+  readonly #checkStore: () => Promise<void>;
   readonly #clock: Clock;
   #checking: Promise<string | undefined> | undefined;
   #problem: string | undefined;
   #knownAt = Number.NEGATIVE_INFINITY;
 
-  constructor(probe: () => Promise<void>, clock: Clock) {
-    this.#probe = probe;
+  constructor(checkStore: () => Promise<void>, clock: Clock) {
+    this.#checkStore = checkStore;
     this.#clock = clock;
   }
 
@@ -58,11 +63,11 @@ class Readiness {
   async problem(): Promise<string | undefined> {
     if (this.#clock.monotonic() - this.#knownAt < KNOWN_FOR) return this.#problem;
     const checking = (this.#checking ??= this.#check());
-    return (await settlesWhileRunning(checking, PROBE_DEADLINE)) ? checking : "storage slow";
+    return (await settlesWhileRunning(checking, CHECK_DEADLINE)) ? checking : "storage slow";
   }
 
   async #check(): Promise<string | undefined> {
-    this.#problem = await this.#probe().then(
+    this.#problem = await this.#checkStore().then(
       () => undefined,
       () => "storage unavailable",
     );

@@ -86,7 +86,7 @@ export interface Storage {
    */
   scrub(): Promise<boolean>;
   /** Checks that the store can be read and written. Rejects with `StorageUnavailable`. */
-  probe(): Promise<void>;
+  check(): Promise<void>;
   /** Commits the waiting transactions, then closes the store. */
   close(): Promise<void>;
 }

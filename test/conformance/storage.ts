@@ -509,7 +509,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
     });
 
     test("a probe of a store that works resolves, and writes no row", async () => {
-      await storage.probe();
+      await storage.check();
       expect(await names(storage)).toEqual([]);
     });
 
@@ -526,7 +526,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await names(storage); // a statement that was used before fails no differently
         await storage.close();
         expect(await failureOf(() => add(storage, "Tom"))).toBeInstanceOf(StorageUnavailable);
-        expect(await failureOf(() => storage.probe())).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.check())).toBeInstanceOf(StorageUnavailable);
         expect(await failureOf(() => storage.all(allPets))).toBeInstanceOf(StorageUnavailable);
         expect(await failureOf(() => storage.first(countPets))).toBeInstanceOf(StorageUnavailable);
         expect(await names(await open())).toEqual(["Rex"]);

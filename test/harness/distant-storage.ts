@@ -61,8 +61,8 @@ export class DistantStorage implements Storage {
   lead(asSubstitute?: boolean): MaybePromise<boolean> {
     return this.#storage.lead(asSubstitute);
   }
-  probe(): Promise<void> {
-    return this.#storage.probe();
+  check(): Promise<void> {
+    return this.#storage.check();
   }
   close(): Promise<void> {
     return this.#storage.close();

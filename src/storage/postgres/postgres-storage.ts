@@ -165,7 +165,7 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
-  async probe(): Promise<void> {
+  async check(): Promise<void> {
     await this.write(() => all(writeNothing));
   }
 

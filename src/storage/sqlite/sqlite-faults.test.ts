@@ -105,7 +105,7 @@ describe("files that were moved or deleted", () => {
     await add("Rex");
     happen();
     expect(await failureOf(add("Tom"))).toBeInstanceOf(StorageUnavailable);
-    expect(await failureOf(storage.probe())).toBeInstanceOf(StorageUnavailable);
+    expect(await failureOf(storage.check())).toBeInstanceOf(StorageUnavailable);
     expect(count()).toBe(1);
     expect(causes).toEqual(["SQLITE_READONLY_DBMOVED", "SQLITE_READONLY_DBMOVED"]);
     expect(fatalErrors).toEqual([]);

@@ -182,7 +182,7 @@ export class SqliteStorage implements Storage {
     return this.#checkpoints.truncate();
   }
 
-  async probe(): Promise<void> {
+  async check(): Promise<void> {
     await this.write(() => all(writeNothing));
   }
 

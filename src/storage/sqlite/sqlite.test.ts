@@ -186,7 +186,7 @@ describe("SqliteStorage", () => {
   test("does not change the schema version when it checks that it can write", async () => {
     const newer = new Database(file);
     newer.run("PRAGMA user_version = 1000"); // the program is replaced, and this process still runs
-    await storage.probe().catch(() => {});
+    await storage.check().catch(() => {});
     expect(newer.query("PRAGMA user_version").get()).toEqual({ user_version: 1000 });
     newer.close();
   });

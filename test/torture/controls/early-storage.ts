@@ -84,6 +84,6 @@ export class EarlyStorage implements Storage {
   lead(): boolean {
     return true;
   }
-  async probe(): Promise<void> {}
+  async check(): Promise<void> {}
   async close(): Promise<void> {}
 }
