@@ -5,6 +5,7 @@ import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { MINUTE_MS } from "../../timing/units.ts";
 import { DeprecatedCallCounter } from "./deprecated-calls.ts";
 import type { DeprecatedCalls, UsageStore } from "./usage.store.ts";
@@ -65,8 +66,11 @@ export class UsageCounter implements Usage {
   #size = 0;
   #uncounted = 0;
   readonly #deprecated = new DeprecatedCallCounter();
-  /** The batch that is being written. */
+  /** The batch that is being written, until its commit begins. */
   #writing: Batch | undefined;
+  /** Commits of saves that have begun, and whether the last one has not ended yet. */
+  #commits = 0;
+  #isCommitting = false;
   #saved: Promise<void> = Promise.resolve();
 
   constructor(store: UsageStore, clock: Clock) {
@@ -90,7 +94,22 @@ export class UsageCounter implements Usage {
     return { counts: this.#size, uncounted: this.#uncounted };
   }
 
-  /** Requests of a shop, or of one of its keys, that are not in the store yet. */
+  /**
+   * Makes a read of the store, followed by `unsaved`, count each request once. Between the two calls, a save may move
+   * requests from memory to the store, and the read would find them in neither. It is then repeated after the save.
+   */
+  countingOnce<T>(read: () => MaybePromise<T>): MaybePromise<T> {
+    const [commits, wasCommitting] = [this.#commits, this.#isCommitting];
+    const result = read();
+    // On the embedded store such a read ends in the same turn of the event loop, and no commit runs in between.
+    if (!(result instanceof Promise)) return result;
+    return result.then((found) => {
+      if (!wasCommitting && commits === this.#commits) return found;
+      return Promise.allSettled([this.#saved]).then(() => this.countingOnce(read));
+    });
+  }
+
+  /** Requests of a shop, or of one of its keys, that are not in the store yet. See `countingOnce`. */
   unsaved(shop: ShopName, keyId?: string): RequestCount[] {
     const { accountId, mode } = shop;
     const beingWritten = (this.#writing?.counts ?? []).filter(
@@ -127,10 +146,10 @@ export class UsageCounter implements Usage {
     if (batch.counts.length === 0 && batch.calls.length === 0) return;
     this.#writing = batch;
     try {
-      // On the embedded store no read runs between the last step and the commit, so each count is read once. On
-      // PostgreSQL, a read in between misses these counts, but none is read twice.
       await this.#store.add(this.#requestCounts(batch.counts), batch.calls, () => {
         this.#writing = undefined;
+        this.#commits++;
+        this.#isCommitting = true;
       });
     } catch (error) {
       this.#writing = undefined;
@@ -141,6 +160,8 @@ export class UsageCounter implements Usage {
       if (isUnknown) this.#uncounted += requestsIn(batch.counts);
       this.#giveBack(isUnknown ? { counts: [], calls: batch.calls } : batch);
       throw error;
+    } finally {
+      this.#isCommitting = false;
     }
   }
 

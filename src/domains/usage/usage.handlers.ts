@@ -24,10 +24,8 @@ export function usageHandlers(
     getUsage: ({ caller, query: { granularity, limit, keyId }, after }) => {
       const unsaved = () => counter.unsaved(caller, keyId);
       const query = { before: after, limit, keyId, now: clock.now(), unsaved };
-      return whenReady(store.page(caller, granularity, query), ({ items, ...rest }) => ({
-        items: items.map(marked),
-        ...rest,
-      }));
+      const page = counter.countingOnce(() => store.page(caller, granularity, query));
+      return whenReady(page, ({ items, ...rest }) => ({ items: items.map(marked), ...rest }));
     },
   };
 }

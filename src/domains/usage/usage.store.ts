@@ -58,7 +58,7 @@ interface UsageQuery {
   readonly now: number;
   /**
    * Requests of the shop that are not in the store yet. Called after the read, so that requests that are written during
-   * the read may be missing from this page, but are never counted twice.
+   * the read are not counted twice. They may be missing: see `UsageCounter.countingOnce`.
    */
   readonly unsaved: () => readonly RequestCount[];
 }
