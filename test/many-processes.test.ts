@@ -48,6 +48,17 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     return { ...issued, accounts, keys, account, close: () => storage.close() };
   }
 
+  test("create one first account if they start at once on an empty database", async () => {
+    const ofDevelopment = {
+      PETSTORE_ENV: "development",
+      PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
+    };
+    const programs = await Promise.all(Array.from({ length: 4 }, () => Program.start(newDataDir(), ofDevelopment)));
+    expect(await runJson(newDataDir(), ["accounts", "list"], ofDevelopment)).toMatchObject([{ name: "First account" }]);
+    expect(programs.filter(({ output }) => output.includes("psk_test_"))).toHaveLength(1);
+    await Promise.all(programs.map((program) => program.end()));
+  });
+
   test("all apply a new key, a changed plan and a revoked key within a second", async () => {
     const programs = await Promise.all([start(), start()]);
     const { key, record, accounts, keys, account, close } = await newAccount();
