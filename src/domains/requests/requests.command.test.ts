@@ -58,7 +58,7 @@ test("requests lists those of a shop, with the filters of the API", async () => 
   expect(await list("--until", "2020-01-01T00:00:00Z")).toEqual([]);
   expect(await list("--limit", "1")).toHaveLength(1);
   const { stdout } = await runInProcess(dataDir, ["requests", "--account", account]);
-  expect(stdout).toMatch(/^ANSWERED +ID +STATUS +CODE +OPERATION +PATH +KEY +ADDRESS$/m);
+  expect(stdout).toMatch(/^TIME +ID +STATUS +CODE +OPERATION +PATH +KEY +ADDRESS$/m);
   for (const wrong of [
     ["--status", "3xx"],
     ["--limit", "0"],

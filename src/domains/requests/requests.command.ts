@@ -38,7 +38,7 @@ const explain: Command = {
     }),
 };
 
-const headings = ["ANSWERED", "ID", "STATUS", "CODE", "OPERATION", "PATH", "KEY", "ADDRESS"];
+const headings = ["TIME", "ID", "STATUS", "CODE", "OPERATION", "PATH", "KEY", "ADDRESS"];
 
 const list: Command = {
   name: "requests",
