@@ -16,7 +16,10 @@ export interface OrderedPets {
   ): Transaction<NewEvent | "not found" | RefusedTransition>;
 }
 
-/** The animal's status, `from`, does not allow the change: the form of `RefusedTransition` of animals. */
+/**
+ * The animal's status, `from`, does not allow the change. The result of `PetStore` has this form: orders do not import
+ * animals.
+ */
 export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: string | undefined;

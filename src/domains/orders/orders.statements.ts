@@ -52,7 +52,7 @@ const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, ${pairsColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = statement<OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
-// Listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions/postgresql.md.
+// `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions/postgresql.md.
 export const lastByPet = statement<OrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );

@@ -51,8 +51,9 @@ interface PetMismatch {
 }
 
 /**
- * Part of a transaction: the order that decides the animal's status, as `DecidingOrder` of the animals describes it. It
- * is the animal's last one, because another can be placed only when it is over.
+ * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
+ * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
+ * over. The store of animals takes this function as its `DecidingOrderCheck`.
  */
 export function* decidingOrder({ shop }: LockedShop, petId: bigint) {
   const last = yield* first(lastByPet, shop, petId);

@@ -18,7 +18,7 @@ export type Figure = (typeof totals)[number] | (typeof daily)[number];
 /** By how much a transaction changes the figures of its shop. */
 type Changes = Partial<Record<Figure, number>>;
 
-/** A shop that a transaction has locked and counts for. */
+/** The part of a `LockedShop` that its figures need. */
 export interface CountedShop {
   readonly shop: number;
   /** The time of the change by the shop's clock, in Unix milliseconds. */
