@@ -17,8 +17,9 @@ export interface Transition {
 }
 
 /**
- * All allowed changes of status. A status is never removed once it is set. A client can change a status that it has set
- * manually (`updated`), unless an order decides the status: see `DecidingOrderCheck`.
+ * All allowed changes of status. A status is never removed once it is set. Changes by orders are looked up here. A
+ * client's own change (`updated`) is not: `updatePet` allows all of them, unless an order decides the status (see
+ * `DecidingOrderCheck`). They are listed for docs/status.md.
  */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
@@ -38,7 +39,7 @@ export interface RefusedTransition {
   readonly from: PetStatus | undefined;
 }
 
-/** Why the change is not allowed; undefined if it is. */
+/** Why a change by an order is not allowed; undefined if it is. */
 export function refusalOf(
   from: PetStatus | undefined,
   to: PetStatus,
