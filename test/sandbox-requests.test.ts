@@ -64,7 +64,7 @@ describe("an operation of sandboxes", () => {
       (rows) => rows.length === 1,
     );
     const { json } = await get("/requests");
-    expect(json[0].explanation).toContain(" for all keys of the account together. Try again");
+    expect(json[0].explanation).toContain(" for all keys of the shop together. Try again");
     await service.stop();
   });
 

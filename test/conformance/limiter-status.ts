@@ -97,7 +97,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
       expect(await free()).toEqual({ verdict: "admitted", limit, remaining: 0, reset, retryAfter: 0 });
     });
 
-    test("is admitted up to the plan's limit for all keys of the account together, and is no strike", async () => {
+    test("is admitted up to the plan's limit for all keys of the shop together, and is no strike", async () => {
       await tested.send(caller(), 4);
       tested.clock.advance(2 * SECOND);
       const admissions = [];

@@ -88,6 +88,6 @@ function limitText({ code, status, keyId, facts }: StoredRequest): string {
   const whose =
     keyId === ""
       ? "one address without a valid key"
-      : `all keys of the account together${isFree ? ", for operations that cost no quota" : ""}`;
+      : `all keys of the shop together${isFree ? ", for operations that cost no quota" : ""}`;
   return `${beginnings.admit} ${count(limit, "request")} per ${window} for ${whose}. Try again in ${count(retryAfter, "second")}.`;
 }

@@ -86,7 +86,7 @@ const limited: RequestRecord = {
   stage: "admit",
   message: "The 60 requests of the current window are used up. Try again in 12 seconds.",
   explanation:
-    "A limit rejected the request: 60 requests per minute for all keys of the account together. Try again in 12 seconds.",
+    "A limit rejected the request: 60 requests per minute for all keys of the shop together. Try again in 12 seconds.",
   advice: "Wait as many seconds as Retry-After says before the next request. Requests sent earlier lead to a ban.",
 };
 

@@ -201,7 +201,7 @@ describe("a record explains", () => {
   test.each([
     [
       { perMinute: 1, perDay: 100 },
-      /^A limit rejected the request: 1 request per minute for all keys of the account together\. Try again in 60 seconds\.$/,
+      /^A limit rejected the request: 1 request per minute for all keys of the shop together\. Try again in 60 seconds\.$/,
     ],
     [
       { perMinute: 100, perDay: 1 },
