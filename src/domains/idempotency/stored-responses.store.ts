@@ -6,6 +6,7 @@ import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { HOUR_MS } from "../../timing/units.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
 interface ResponseRow extends Row {
@@ -23,7 +24,7 @@ interface DueRow extends DigestRow {
 
 export const storedResponseTables = [shopTable("stored_responses", "digest")];
 
-const LIFETIME = RESPONSE_LIFETIME_HOURS * 60 * 60 * 1000;
+const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 

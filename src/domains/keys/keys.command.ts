@@ -3,6 +3,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/table.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
@@ -183,7 +184,7 @@ function readMode(text: string | undefined): Mode | undefined {
   return mode;
 }
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
 /** A duration such as `24h`, in milliseconds. */
 function readDuration(option: string, text: string): number {
