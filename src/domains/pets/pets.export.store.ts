@@ -1,7 +1,6 @@
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 

@@ -1,5 +1,4 @@
-import type { Row } from "../../storage/statement.ts";
-import { statement } from "../../storage/statement.ts";
+import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countsIn } from "./usage-intervals.ts";
 

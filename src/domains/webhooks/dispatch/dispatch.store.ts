@@ -5,8 +5,7 @@ import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import type { Health } from "../endpoints/endpoint-health.ts";
-import type { EndpointStore } from "../endpoints/endpoints.store.ts";
-import { type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
+import { type EndpointStore, type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
 import {
   type CourierRow,
