@@ -60,8 +60,7 @@ export interface StoredIntervals {
 
 export function storedIntervalsOf(granularity: Granularity): StoredIntervals {
   const { span, interval, reach } = sources[granularity];
-  const { length } = spans[span];
-  return { span, length, interval, reach, spanCount: reach / length + 1 };
+  return { span, length: lengthOf(span), interval, reach, spanCount: reach / lengthOf(span) + 1 };
 }
 
 /** The largest multiple of `unit` up to the value. */
@@ -69,9 +68,14 @@ export function floorTo(value: number, unit: number): number {
   return Math.floor(value / unit) * unit;
 }
 
+/** The length of a span, in seconds. */
+export function lengthOf(span: Span): number {
+  return spans[span].length;
+}
+
 /** The start of the span that the requests belong to. */
 export function startOf({ minute }: RequestCount, span: Span): number {
-  return floorTo(minute * MINUTE_SECONDS, spans[span].length);
+  return floorTo(minute * MINUTE_SECONDS, lengthOf(span));
 }
 
 /** Adds requests to the text of a span's counts; undefined if it has none yet. */

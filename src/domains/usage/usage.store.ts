@@ -26,6 +26,7 @@ import {
 import {
   floorTo,
   intervalsOf,
+  lengthOf,
   type RequestCount,
   type Span,
   startOf,
@@ -135,7 +136,7 @@ export class UsageStore {
   /** Deletes the usage of an account's shops and its calls of deprecated operations. */
   async forget(accountId: string, now: number): Promise<void> {
     for (const span of ["hour", "day"] as const) {
-      const { length } = storedIntervalsOf(span === "hour" ? "minute" : "day");
+      const length = lengthOf(span);
       const newest = floorTo(now / 1000, length);
       const oldest = newest - retention[span] - length;
       // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
