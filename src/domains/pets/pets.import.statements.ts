@@ -2,7 +2,8 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { PetStatus } from "./pets.schemas.ts";
 import type { PetRow } from "./pets.statements.ts";
 
-export interface IdRow extends Row {
+/** A line whose id cannot be kept, and the number of all such lines. */
+export interface RefusedIdRow extends Row {
   line: bigint;
   id: bigint;
   total: bigint;
@@ -88,10 +89,10 @@ export const raiseLastId = statement(`
   WHERE shop = $1 AND last_pet_id < (SELECT max(id) FROM staged_pets)
 `);
 /** Lines after `$1` with an id of at most `$2`, which the shop has already assigned. */
-export const assignedIds = statement<IdRow>(`
+export const assignedIds = statement<RefusedIdRow>(`
   SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
 `);
-export const repeatedIds = statement<IdRow>(`
+export const repeatedIds = statement<RefusedIdRow>(`
   SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets
   JOIN (SELECT id, min(line) AS line FROM staged_pets GROUP BY id HAVING count(*) > 1) AS earliest
     ON earliest.id = staged_pets.id AND earliest.line < staged_pets.line

@@ -17,7 +17,6 @@ import {
   advanceLastId,
   assignedIds,
   countStaged,
-  type IdRow,
   idsOf,
   insert,
   insertPairs,
@@ -29,6 +28,7 @@ import {
   partAfter,
   petsOfPart,
   positionOf,
+  type RefusedIdRow,
   raiseLastId,
   repeatedIds,
   savePosition,
@@ -127,7 +127,7 @@ export class PetImportStore {
   /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
   async checkIds(faults: LineFaults, { line: from, idsAbove }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
-    const note = (rows: readonly IdRow[], message: string) =>
+    const note = (rows: readonly RefusedIdRow[], message: string) =>
       faults.add(
         rows.map(({ line, id }) => ({ line: Number(line), message: `/id ${id} ${message}` })),
         Number(rows[0]?.total ?? 0),
