@@ -39,8 +39,16 @@ export function currentKeys(
   [newest]: readonly SecretVersion[],
   secretKeys: SecretKeys,
 ): SigningKeys | undefined {
-  const key = newest && secretKeys.find(newest.keyId);
-  return key && deriveKeys(key, endpointId, newest.version);
+  return newest && keysOfVersion(endpointId, newest, secretKeys);
+}
+
+function keysOfVersion(
+  endpointId: string,
+  { version, keyId }: SecretVersion,
+  secretKeys: SecretKeys,
+): SigningKeys | undefined {
+  const key = secretKeys.find(keyId);
+  return key && deriveKeys(key, endpointId, version);
 }
 
 /** The number of enabled endpoints whose newest secret is derived from a key that is not among these. */
@@ -58,5 +66,5 @@ export function validKeys(
 ): readonly SigningKeys[] {
   return versions
     .filter(({ endsAt }) => endsAt === null || endsAt > now)
-    .flatMap((version) => currentKeys(endpointId, [version], secretKeys) ?? []);
+    .flatMap((version) => keysOfVersion(endpointId, version, secretKeys) ?? []);
 }
