@@ -10,8 +10,8 @@ import type { CourierState } from "./dispatch.store.ts";
 import { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import { nextTask, type Task } from "./next-task.ts";
 import { continueSubject, readAhead } from "./read-ahead.ts";
-import { messageOfTask, sendSigned } from "./signed-message.ts";
 import { isRedelivery } from "./subjects.ts";
+import { messageOfTask, sendSigned } from "./task-message.ts";
 
 /**
  * Delivers the events of one endpoint: those about one subject in order, those about different subjects in parallel. It
