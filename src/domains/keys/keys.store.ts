@@ -240,8 +240,9 @@ export class KeyStore {
 }
 
 /**
- * Part of a transaction: adds an event of a key to the log of the shop that the key is for. A live key that changes a
- * test key is not named there: test keys know of no live key.
+ * Part of a transaction that has locked the key's account: adds an event to the log of the shop that the key is for. All
+ * changes of keys lock first the account, then the shop, so that none wait for each other. A live key that changes a test
+ * key is not named there: test keys know of no live key.
  */
 function* publishKey(author: KeyAuthor, { accountId, mode }: ApiKey, now: number, event: NewEvent): Transaction<void> {
   const locked = yield* lockShopOf(accountId, mode, now);
