@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused` on request: new events still stored are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
+/** `paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why an attempt failed. */

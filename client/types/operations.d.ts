@@ -419,7 +419,7 @@ export interface Event<Id = bigint> {
 }
 /** An event type, or `*` for all. */
 export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
-/** `paused` on request: new events still stored are sent once it is enabled again. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
+/** `paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 /** Why an attempt failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";

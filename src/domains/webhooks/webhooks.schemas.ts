@@ -91,7 +91,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` on request: new events still stored are sent once it is enabled again. `disabled` by the service after 5 days of " +
+      "`paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of " +
       "failures or a 410: new events are not sent.",
   }),
   publicKey: Type.Optional(
