@@ -85,7 +85,10 @@ export interface RecordFilters {
   readonly until?: number | undefined;
 }
 
-/** Reads up to `limit` records of a shop, the newest first, that are older than a time and a number. */
+/**
+ * Reads up to `limit` records of a shop, the newest first, that are older than a time and a number. The caller has made
+ * the filter `until` part of that time.
+ */
 export function recordsQuery(
   shop: number,
   [at, number]: readonly [number, number],

@@ -41,7 +41,10 @@ export function shownPublicKey({ own }: SigningKeys): string {
   return `whpk_${Buffer.from(x, "base64url").toString("base64")}`;
 }
 
-/** The message id of an event at an endpoint: the same in every attempt and redelivery. It contains no full stop. */
+/**
+ * The message id of an event at an endpoint: the same in every attempt and redelivery. It contains no full stop, which
+ * separates the parts of the signed text.
+ */
 export function messageId(endpointId: string, shopNumber: bigint, eventId: bigint): string {
   const digest = createHash("sha256").update(`${shopNumber}:${eventId}:${endpointId}`).digest();
   return `msg_${digest.subarray(0, 18).toString("base64url")}`;
