@@ -2,11 +2,12 @@
 import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
+import { DISCONNECT } from "../../contract/simulate-header.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
-const withSameKey = "Send it again with the same Idempotency-Key: it then takes effect only once.";
+const again = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
 
-/** What to do about errors of the service itself, by their codes. */
+/** What to do about errors that no single operation declares, by their codes. */
 const adviceByCode: Readonly<Record<string, string>> = {
   [errors.missingApiKey.code]: "Send the key in the header Authorization: Bearer <API_KEY>.",
   [errors.invalidApiKey.code]: "Check the key for typing mistakes, or use another: it may be revoked or expired.",
@@ -28,8 +29,9 @@ const adviceByCode: Readonly<Record<string, string>> = {
   [errors.preconditionFailed.code]: "Read the resource again, and send its new ETag as If-Match.",
   [errors.sandboxWasReset.code]: "Send it again with ids from the new sandbox. The old ids no longer exist.",
   [errors.overloaded.code]: "Wait as many seconds as Retry-After says, then send it again. It cost no quota.",
-  [errors.storageUnavailable.code]: withSameKey,
+  [errors.storageUnavailable.code]: again,
   [errors.internalError.code]: "Give the request id to the operator, who finds the cause in the log.",
+  [DISCONNECT]: again,
 };
 
 /** What to do about all other errors, by status. */
@@ -39,6 +41,10 @@ const adviceByStatus: Readonly<Record<number, string>> = {
   409: "Read the resource again. Its current state does not allow this request.",
   410: "Use what the message names instead.",
 };
+
+/** What to do about all other failures of the service. */
+const later =
+  "Wait as many seconds as Retry-After says, then send it again. If it still fails, ask the operator of the service.";
 
 /** The beginning of an explanation, by the stage that rejected the request. */
 const beginnings: Readonly<Record<RequestStage, string>> = {
@@ -56,12 +62,13 @@ const beginnings: Readonly<Record<RequestStage, string>> = {
 export function explain(request: StoredRequest): string {
   const { code, status, facts } = request;
   const { stage, message = "", details } = facts;
-  if (code === "" || stage === undefined) return describeSuccess(request);
+  if (code === "" || stage === undefined) return describeSuccess(request); // a failure always has a stage
   const faults = (details ?? []).map((fault) => `${fault.path} ${fault.message}`).join("; ");
   if (faults !== "") return sentence(`${beginnings.readInput} ${faults}`);
   if (code === errors.accountSuspended.code && stage === "identify") return message;
   if (stage === "shedLoad") return beginnings.shedLoad;
   if (stage === "admit") return limitText(request);
+  if (code === DISCONNECT) return "The request asked for a closed connection with Petstore-Simulate.";
   // The service itself failed, unless the error was simulated.
   if (status >= 500 && stage !== "simulate") return `The service failed in the stage ${stage}: ${message}`;
   return `${beginnings[stage]} ${message}`;
@@ -70,7 +77,7 @@ export function explain(request: StoredRequest): string {
 /** What to do about a failure; undefined for a success. */
 export function adviceFor({ code, status }: StoredRequest): string | undefined {
   if (code === "") return undefined;
-  return adviceByCode[code] ?? adviceByStatus[status] ?? (status < 500 ? "Do what the message says." : withSameKey);
+  return adviceByCode[code] ?? adviceByStatus[status] ?? (status < 500 ? "Do what the message says." : later);
 }
 
 function describeSuccess({ operation, status, facts }: StoredRequest): string {

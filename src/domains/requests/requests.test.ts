@@ -157,6 +157,9 @@ describe("listRequests", () => {
   });
 });
 
+const operatorMayHelp =
+  "Wait as many seconds as Retry-After says, then send it again. If it still fails, ask the operator of the service.";
+
 describe("a record explains", () => {
   test("the invalid fields", async () => {
     const shop = await newShop();
@@ -238,6 +241,25 @@ describe("a record explains", () => {
     const record = await recordOf(shop, await send(shop, "GET", "/pets", { headers }));
     expect(record).toMatchObject({ stage: "simulate", status: 503 });
     expect(record.explanation).toStartWith("The request asked for this error with Petstore-Simulate:");
+  });
+
+  test.each([
+    ["/pets", "storage_unavailable", "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once."],
+    ["/events/stream", "streams_exhausted", operatorMayHelp],
+    ["/webhook-endpoints", "webhooks_unavailable", operatorMayHelp],
+  ])("what a client of %s can do about %s", async (path, code, advice) => {
+    const shop = await newShop(unlimitedQuota, ["read", "admin"]);
+    const record = await recordOf(shop, await send(shop, "GET", path, { headers: { "Petstore-Simulate": code } }));
+    expect(record).toMatchObject({ code, status: 503, advice });
+  });
+
+  test("what to do about a lost response", async () => {
+    const shop = await newShop();
+    const headers = { "Petstore-Simulate": "disconnect" };
+    expect(await send(shop, "POST", "/pets", { body: animal, headers }).catch(() => "closed")).toBe("closed");
+    const [record] = await records(shop, 1);
+    expect(record.explanation).toBe("The request asked for a closed connection with Petstore-Simulate.");
+    expect(record.advice).toStartWith("Send it again. With the same Idempotency-Key");
   });
 
   test("an idempotent replay", async () => {
