@@ -54,7 +54,7 @@ const beginnings: Readonly<Record<RequestStage, string>> = {
   resolve: "The path, the method or the key's scope is wrong:",
   simulate: "The request asked for this error with Petstore-Simulate:",
   readInput: "The input is invalid:",
-  handle: "The state of the shop does not allow the request:",
+  handle: "The operation refused the request:",
   openStream: "The stream was not opened:",
 };
 

@@ -82,7 +82,7 @@ describe("listRequests", () => {
         code: "pet_not_found",
         stage: "handle",
         message: "No animal has the id 99.",
-        explanation: "The state of the shop does not allow the request: No animal has the id 99.",
+        explanation: "The operation refused the request: No animal has the id 99.",
       }),
       {
         id: requestIdOf(created),
@@ -184,9 +184,7 @@ describe("a record explains", () => {
     await send(shop, "POST", "/store/orders", { body: { petId: 1 } });
     const record = await recordOf(shop, await send(shop, "DELETE", "/pets/1"));
     expect(record).toMatchObject({ stage: "handle", code: "pet_has_open_order", path: "/pets/1" });
-    expect(record.explanation).toStartWith(
-      "The state of the shop does not allow the request: The animal 1 has an open order",
-    );
+    expect(record.explanation).toStartWith("The operation refused the request: The animal 1 has an open order");
     expect(record.advice).toStartWith("Read the resource again");
   });
 
@@ -244,7 +242,11 @@ describe("a record explains", () => {
   });
 
   test.each([
-    ["/pets", "storage_unavailable", "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once."],
+    [
+      "/pets",
+      "storage_unavailable",
+      "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.",
+    ],
     ["/events/stream", "streams_exhausted", operatorMayHelp],
     ["/webhook-endpoints", "webhooks_unavailable", operatorMayHelp],
   ])("what a client of %s can do about %s", async (path, code, advice) => {
