@@ -54,7 +54,7 @@ import { usageHandlers } from "../domains/usage/usage.handlers.ts";
 import { usageOperations } from "../domains/usage/usage.operations.ts";
 import { WaitingAttempts } from "../domains/webhooks/deliveries/waiting-attempts.store.ts";
 import { webhookAccountTables, webhookShopTables } from "../domains/webhooks/endpoints/endpoints.statements.ts";
-import { listenCommand } from "../domains/webhooks/listen.command.ts";
+import { listenCommand } from "../domains/webhooks/listen/listen.command.ts";
 import { openWebhooks } from "../domains/webhooks/open-webhooks.ts";
 import { systemNetwork } from "../domains/webhooks/sending/send.ts";
 import { webhookCommands } from "../domains/webhooks/webhooks.command.ts";

@@ -3,7 +3,7 @@ import { readConfig, settings, valuesOf } from "../config.ts";
 import { optionalSetting, setting, trueOrFalse } from "../settings/setting.ts";
 import { checkDomains, type Domain, settingsOf } from "./domain.ts";
 import { petCreated, petOperations } from "./pets/pets.operations.ts";
-import { listenCommand } from "./webhooks/listen.command.ts";
+import { listenCommand } from "./webhooks/listen/listen.command.ts";
 
 const toySettings = {
   PETSTORE_TOY_SHELVES: setting<number>({

@@ -1,14 +1,14 @@
 // `petstore listen` next to a running service. It knows only the service's address and a key.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { verifyWebhook } from "../../../client/src/index.ts";
-import { contextOf } from "../../../test/harness/commands.ts";
-import { startEventServer } from "../../../test/harness/event-server.ts";
-import { eventually, newDataDir, Program, runCommand } from "../../../test/harness/program.ts";
-import { TestService } from "../../../test/harness/service.ts";
-import { Receiver } from "../../../test/harness/webhooks.ts";
-import { run } from "../../cli/run.ts";
+import { verifyWebhook } from "../../../../client/src/index.ts";
+import { contextOf } from "../../../../test/harness/commands.ts";
+import { startEventServer } from "../../../../test/harness/event-server.ts";
+import { eventually, newDataDir, Program, runCommand } from "../../../../test/harness/program.ts";
+import { TestService } from "../../../../test/harness/service.ts";
+import { Receiver } from "../../../../test/harness/webhooks.ts";
+import { run } from "../../../cli/run.ts";
 
-const command = (...words: string[]) => [process.execPath, `${import.meta.dir}/../../main.ts`, "listen", ...words];
+const command = (...words: string[]) => [process.execPath, `${import.meta.dir}/../../../main.ts`, "listen", ...words];
 
 let service: TestService;
 let key: string;

@@ -1,4 +1,4 @@
-import { CommandFailed } from "../../terminal/command.ts";
+import { CommandFailed } from "../../../terminal/command.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
 const SILENCE = 45_000;

@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { exactJson } from "../../contract/serialize.ts";
+import { exactJson } from "../../../contract/serialize.ts";
 import {
   type Command,
   type CommandContext,
   CommandFailed,
   type ParsedArguments,
   UsageError,
-} from "../../terminal/command.ts";
-import { EventFeed, type FeedEvent } from "./event-feed.ts";
+} from "../../../terminal/command.ts";
 import {
   messageId,
   type SigningKeys,
@@ -15,9 +14,10 @@ import {
   shownSecret,
   signedHeaders,
   signingKeys,
-} from "./secrets/signatures.ts";
-import { TIME_LIMIT } from "./sending/send.ts";
-import { listenSettings } from "./webhooks.settings.ts";
+} from "../secrets/signatures.ts";
+import { TIME_LIMIT } from "../sending/send.ts";
+import { listenSettings } from "../webhooks.settings.ts";
+import { EventFeed, type FeedEvent } from "./event-feed.ts";
 
 const SECRET_BYTES = 32;
 
