@@ -55,7 +55,8 @@ export class EventFeed {
   async *#connection(): AsyncGenerator<FeedEvent, void, void> {
     const { base, key, types, stop, say } = this.#options;
     const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+    const startTimer = () => setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+    let timer = startTimer();
     const signal = AbortSignal.any([stop, silence.signal]);
     try {
       const headers: Record<string, string> = { authorization: `Bearer ${key}` };
@@ -71,11 +72,11 @@ export class EventFeed {
       let text = "";
       const decoder = new TextDecoder();
       for await (const piece of response.body) {
-        clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+        clearTimeout(timer); // while events are forwarded, nothing is read
         const blocks = (text + decoder.decode(piece, { stream: true })).split("\n\n");
         text = blocks.pop() ?? "";
         for (const block of blocks) yield* this.#read(block);
+        timer = startTimer();
       }
     } finally {
       clearTimeout(timer);

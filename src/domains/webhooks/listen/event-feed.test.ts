@@ -1,0 +1,42 @@
+import { expect, jest, test } from "bun:test";
+import { EventFeed } from "./event-feed.ts";
+
+/** An event in the stream. */
+const block = (id: number) => `id: ${id}\nevent: pet.created\ndata: {"id":${id}}\n\n`;
+
+test("a message that takes long to forward does not count as silence of the service", async () => {
+  const streams: ReadableStreamDefaultController<string>[] = [];
+  const start = (stream: ReadableStreamDefaultController<string>) => {
+    stream.enqueue(streams.length === 0 ? block(1) + block(2) : block(3));
+    streams.push(stream);
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(new ReadableStream({ start })),
+  });
+  const base = `http://127.0.0.1:${server.port}/v1`;
+  const said: string[] = [];
+  const say = async (line: string) => void said.push(line);
+  const stop = new AbortController();
+  const feed = new EventFeed({ base, key: "psk_test_1", types: undefined, after: undefined, stop: stop.signal, say });
+  const events = feed.events();
+  const nextId = async () => (await events.next()).value?.id;
+  jest.useFakeTimers();
+  try {
+    expect(await nextId()).toBe("1");
+    jest.advanceTimersByTime(60_000);
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(await nextId()).toBe("2");
+  const last = nextId();
+  try {
+    streams[0]?.enqueue(block(3));
+  } catch {
+    // The connection is closed: the feed gets the event from the next one.
+  }
+  expect([await last, said]).toEqual(["3", [`Following the events of the sandbox at ${base}.`]]);
+  stop.abort();
+  await server.stop(true);
+});
