@@ -1,7 +1,7 @@
 import { CommandFailed } from "../../../terminal/command.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
-const SILENCE = 45_000;
+const SILENCE = 30_000;
 /** The longest pause between two attempts to connect, in milliseconds. */
 const LONGEST_WAIT = 30_000;
 
@@ -55,7 +55,7 @@ export class EventFeed {
   async *#connection(): AsyncGenerator<FeedEvent, void, void> {
     const { base, key, types, stop, say } = this.#options;
     const silence = new AbortController();
-    const startTimer = () => setTimeout(() => silence.abort(new Error("Nothing came for 45 seconds.")), SILENCE);
+    const startTimer = () => setTimeout(() => silence.abort(new Error("Nothing came for 30 seconds.")), SILENCE);
     let timer = startTimer();
     const signal = AbortSignal.any([stop, silence.signal]);
     try {
