@@ -12,7 +12,7 @@ const someAccounts = statement<AccountRow>("SELECT id FROM accounts WHERE delete
 
 /** Options of a command that works on one shop. */
 export const shopOptions = {
-  account: { meaning: "The account of the shop. It is optional if there is only one account.", value: "ID" },
+  account: { meaning: "The account of the shop. It is optional if there is only one account.", value: "ACCOUNT" },
   sandbox: { meaning: "The account's sandbox instead of its live shop. Outside production there are only sandboxes." },
 } as const;
 
