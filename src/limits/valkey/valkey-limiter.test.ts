@@ -8,6 +8,7 @@ import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { inspectValkey } from "./inspect.ts";
 import { Valkey } from "./valkey.ts";
@@ -184,6 +185,15 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       await limiter.forget("acc_1");
       await close();
     }
+  });
+
+  test("says why the server did not forget an account", async () => {
+    await server.command("ACL", "SETUSER", "reader", "on", ">pass", "~*", "+@all", "-unlink");
+    const { limiter, close } = await open(server.url.replace("//", "//reader:pass@"));
+    const error = (await limiter.forget("acc_1").catch((caught: unknown) => caught)) as Error;
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toContain((error.cause as Error).message);
+    await close();
   });
 
   test("keeps little, and only as long as it is needed", async () => {

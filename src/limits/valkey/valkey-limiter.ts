@@ -117,7 +117,7 @@ export class ValkeyLimiter implements Limiter {
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
     // During a local fallback, other processes would not notice the change. Save first: the server may lose its data.
-    if (this.#isInFallback) throw notShared();
+    if (this.#isInFallback) throw serverFailed();
     await this.#lastKnown.saveClockOffset(sandbox, ahead);
     await this.#withinCallTimeout(this.#options.counts.setClockOffset(sandbox, ahead));
     this.#lastKnown.noteClockOffset(sandbox, ahead);
@@ -129,7 +129,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   async forget(accountId: string): Promise<void> {
-    if (this.#isInFallback) throw notShared();
+    if (this.#isInFallback) throw serverFailed();
     await this.#fallback.forget(accountId);
     await this.#lastKnown.forget(accountId);
     await this.#withinCallTimeout(this.#options.counts.forget(accountId));
@@ -183,13 +183,13 @@ export class ValkeyLimiter implements Limiter {
   /** Waits for work of the server, at most as long as a request waits for it. Rejects with `StorageUnavailable`. */
   async #withinCallTimeout(work: Promise<void>): Promise<void> {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const call = { questions: [], since: this.#watch.start(), giveUp: () => reject(notShared()) };
+    const call = { questions: [], since: this.#watch.start(), giveUp: () => reject(serverFailed()) };
     this.#calls.add(call);
     try {
       await Promise.race([work, givenUp]);
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
-      throw notShared(error);
+      throw serverFailed(error);
     } finally {
       this.#calls.delete(call);
     }
@@ -288,8 +288,11 @@ export class ValkeyLimiter implements Limiter {
   }
 }
 
-const notShared = (cause?: unknown) =>
-  new StorageUnavailable("The server that counts limits for all processes is away.", { cause });
+/** The error for a change that the server did not make: because of `cause`, or because it does not answer. */
+function serverFailed(cause?: unknown): StorageUnavailable {
+  const reason = cause === undefined ? "is away." : `failed: ${(cause as Error).message}`;
+  return new StorageUnavailable(`The server that counts limits for all processes ${reason}`, { cause });
+}
 
 function sandboxAdmission(decision: Decision, position: number): Admission {
   return admissionAt(decision, sandboxQuota, position);
