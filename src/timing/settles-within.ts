@@ -1,4 +1,4 @@
-/** True as soon as the work is done, false after the timeout. Late work is not cancelled. */
+/** True as soon as the work is done, false after the timeout. Rejects if the work does. Late work is not cancelled. */
 export async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), milliseconds);
@@ -13,9 +13,9 @@ export async function settlesWithin(work: Promise<unknown>, milliseconds: number
 const TICKS = 20;
 
 /**
- * True as soon as the work is done, false after `milliseconds` in which the event loop has run. While the loop is
- * blocked, or the process gets no CPU time, it cannot see that the work is done. Such a delay counts as one tick,
- * however long it takes.
+ * Like `settlesWithin`, but the timeout is in milliseconds in which the event loop has run. While the loop is blocked,
+ * or the process gets no CPU time, it cannot see that the work is done. Such a delay counts as one tick, however long
+ * it takes.
  */
 export async function settlesWhileRunning(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
