@@ -37,6 +37,34 @@ test("the end of a new worker after a restart does not count together with those
   await supervisor.ended(); // rejects if the workers failed
 });
 
+test("a restart that is requested during the start begins when all workers serve", async () => {
+  const stop = new AbortController();
+  const events: string[] = [];
+  const finished = Promise.withResolvers<void>();
+  const supervisor = new Supervisor({
+    workers: 2,
+    command: () => [process.execPath, "-e", serves],
+    environment: process.env,
+    output: new LineOutput(async () => {}),
+    log: {
+      info: (event: string) => {
+        events.push(event);
+        if (event === "restart_finished") finished.resolve();
+      },
+    } as unknown as Log,
+    stop: stop.signal,
+    silence: { starting: 600_000, serving: 600_000 },
+  });
+  const started = supervisor.start();
+  supervisor.restart();
+  await started;
+  await finished.promise;
+  const ready = ["worker_ready", "worker_ready"];
+  expect(events).toEqual([...ready, "restart_started", ...ready, "restart_finished"]);
+  stop.abort();
+  await supervisor.ended();
+});
+
 test("the end of a worker that has run for long is not among the five early ones before the service stops", async () => {
   /** The process ids of workers that have served. */
   const workers: number[] = [];

@@ -51,6 +51,7 @@ export class Supervisor {
   #failure: WorkersFailed | undefined;
   #isEnding = false;
   #replaced = 0;
+  #isStarting = true;
   #isRestarting = false;
   #isRestartWanted = false;
 
@@ -77,6 +78,8 @@ export class Supervisor {
     this.#slots[1] = first;
     for (const worker of this.#slots.slice(1)) void this.#keepRunning(worker);
     await Promise.race([this.#allReady(), this.#end.promise]);
+    this.#isStarting = false;
+    void this.#replaceAll();
     return this.#isEnding ? undefined : at;
   }
 
@@ -87,10 +90,13 @@ export class Supervisor {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Replaces all workers one by one, each when its successor serves. A call in the meantime starts another round. */
+  /**
+   * Replaces all workers one by one, each when its successor serves. A call in the meantime starts another round. A call
+   * during the start takes effect after it.
+   */
   restart(): void {
     this.#isRestartWanted = true;
-    if (!this.#isRestarting) void this.#replaceAll();
+    if (!this.#isStarting && !this.#isRestarting) void this.#replaceAll();
   }
 
   /** The metrics of all workers that answer, and of this process. */
@@ -180,6 +186,7 @@ export class Supervisor {
     }
   }
 
+  /** Replaces all workers as often as wanted. */
   async #replaceAll(): Promise<void> {
     this.#isRestarting = true;
     while (this.#isRestartWanted && !this.#isEnding) {
