@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../src/cli/doctor/finding.ts";
 import { stateQueries } from "../src/storage/store-state.ts";
@@ -134,6 +135,26 @@ describe("petstore doctor", () => {
       message: expect.stringContaining(`127.0.0.1:${server.port}: `) as string,
     });
   });
+
+  test.skipIf(!hasValkey || postgresMissing !== undefined)(
+    "compares the clock of each server at the time of its answer, however long another server takes",
+    async () => {
+      const [valkey, server] = [await ValkeyServer.start(), await PostgresServer.start()];
+      const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+      const dataDir = newDataDir();
+      await runCommand(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "pro"], settings);
+      const session = await new SQL(settings.PETSTORE_DATABASE_URL).reserve();
+      await session.unsafe("BEGIN; LOCK TABLE webhook_endpoints");
+      const { found } = await examine(dataDir, { ...settings, PETSTORE_VALKEY_URL: valkey.url });
+      await session.unsafe("ROLLBACK");
+      await server.remove();
+      await valkey.stop();
+      expect([found["store"]?.state, found["clock"]]).toEqual([
+        "failed", // the statement that waits for the lock
+        { check: "clock", state: "ok", message: expect.stringMatching(/the same as Valkey\.$/) as string },
+      ]);
+    },
+  );
 
   test.skipIf(postgresMissing !== undefined)(
     "checks PostgreSQL: without a store, with a store, and without a server",

@@ -11,8 +11,8 @@ export interface StoreState {
   readonly belongsToProduction: boolean | undefined;
   /** The real time of the last change of a shop, in unix milliseconds; 0 if there was none. */
   readonly lastChange: number;
-  /** The clock of the database server, in unix milliseconds; undefined without a server. */
-  readonly serverTime: number | undefined;
+  /** How far the clock of the database server is ahead of this machine's, in milliseconds; undefined without a server. */
+  readonly serverAhead: number | undefined;
   readonly newestSecrets: readonly NewestSecrets[];
 }
 

@@ -24,11 +24,12 @@ export const doctor: ProgramCommand = {
 
 async function findings(config: Config, secrets: Values<typeof webhookSettings>): Promise<Finding[]> {
   const [store, valkey] = await Promise.all([checkStore(config), seenValkey(config)]);
-  const [now, { serverTime, lastChange = 0 } = {}] = [Date.now(), store.state];
+  const { serverAhead, lastChange = 0 } = store.state ?? {};
   const clocks = [
-    ...(serverTime === undefined ? [] : [{ name: "PostgreSQL", ahead: serverTime - now }]),
-    ...(valkey && "time" in valkey ? [{ name: "Valkey", ahead: valkey.time - now }] : []),
+    ...(serverAhead === undefined ? [] : [{ name: "PostgreSQL", ahead: serverAhead }]),
+    ...(valkey && "ahead" in valkey ? [{ name: "Valkey", ahead: valkey.ahead }] : []),
   ];
+  const now = Date.now();
   return [
     ok("settings", `All are valid. PETSTORE_ENV is ${config.environment}.`),
     ...store.findings,

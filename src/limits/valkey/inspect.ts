@@ -8,8 +8,8 @@ export interface ValkeyState {
   readonly version: string;
   /** Its `maxmemory-policy`, for example `noeviction`. */
   readonly evictionPolicy: string;
-  /** Its clock, in Unix milliseconds. */
-  readonly time: number;
+  /** How far its clock is ahead of this machine's, in milliseconds. */
+  readonly ahead: number;
   /** Its response time in milliseconds. */
   readonly latency: number;
 }
@@ -32,7 +32,7 @@ export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState
     return {
       version: own ? `Valkey ${own}` : `Redis ${field(server, "redis_version") ?? "of an unknown version"}`,
       evictionPolicy: field(memory, "maxmemory_policy") ?? "unknown",
-      time: Number(seconds) * 1_000 + Number(micros) / 1_000,
+      ahead: Number(seconds) * 1_000 + Number(micros) / 1_000 - Date.now(),
       latency,
     };
   } finally {

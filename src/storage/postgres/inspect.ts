@@ -29,13 +29,14 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
     const read = (sql: string) => (connection as Connection).run({ sql });
     const [[environment], [last]] = [await read(stateQueries.environment), await read(stateQueries.lastChange)];
     const [server] = await connection.run(readServer);
+    const serverAhead = Number(server?.["now"]) - Date.now(); // now, because the next query may take seconds
     return {
       engine: `PostgreSQL ${server?.["version"]}`,
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment && environment["environment"] === "production",
       lastChange: Number(last?.["last_change"] ?? 0),
-      serverTime: Number(server?.["now"]),
+      serverAhead,
       newestSecrets: (await read(stateQueries.newestSecrets)) as unknown as NewestSecrets[],
     };
   } catch (error) {

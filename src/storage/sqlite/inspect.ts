@@ -15,7 +15,7 @@ export function inspectSqlite(file: string): StoreState {
       knownSchema: migrations.length,
       belongsToProduction: environment === undefined ? undefined : environment === "production",
       lastChange: Number(read(stateQueries.lastChange)?.["last_change"] ?? 0),
-      serverTime: undefined,
+      serverAhead: undefined,
       newestSecrets: database.query<NewestSecrets, []>(stateQueries.newestSecrets).all(),
     };
   } finally {
