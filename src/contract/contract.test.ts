@@ -316,6 +316,12 @@ describe("it is a fault of a schema", () => {
     expect(faultsAfter(createToy, { response })).toEqual(["Toy: two different schemas have this title; rename one."]);
   });
 
+  test("that a path parameter has its title", () => {
+    const toyId = Int64({ description: "Which toy." });
+    const params = { schema: Type.Object({ toyId: { ...toyId, title: "Toy" } }), invalidError: toyNotFound };
+    expect(faultsAfter(getToy, { params })).toContain("Toy: two different schemas have this title; rename one.");
+  });
+
   test("that it has the title of the body of errors", () => {
     const body = { schema: Type.Object({ name }, { title: "Error" }), examples: { "A ball": { name: "Ball" } } };
     expect(faultsAfter(createToy, { body })).toEqual(["Error: two different schemas have this title; rename one."]);
