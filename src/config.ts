@@ -77,7 +77,7 @@ export interface Config {
   readonly valkey: ValkeyAddress | undefined;
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
-  /** True if the log may hold addresses of clients. */
+  /** True if the log and the records of requests may hold addresses of clients. */
   readonly logAddresses: boolean;
   /** Where traces are sent; undefined for nowhere. The headers may hold a secret. */
   readonly traces: TraceSettings | undefined;

@@ -10,7 +10,7 @@ export const telemetrySettings = {
     ...oneOf(logLevels),
   }),
   PETSTORE_LOG_ADDRESSES: setting<boolean>({
-    meaning: "Whether log lines have the addresses of clients (of IPv6, the first 64 bits).",
+    meaning: "Whether log lines and request records have clients' addresses (of IPv6, the first 64 bits).",
     fallback: "true",
     ...trueOrFalse,
   }),
