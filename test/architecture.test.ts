@@ -102,7 +102,7 @@ const rules: readonly Rule[] = [
   {
     of: /^timing\//,
     may: /^(timing\/|node:fs$)/,
-    because: "clocks and deadlines belong to no part",
+    because: "clocks and timeouts belong to no part",
   },
   {
     of: /^storage\//,
