@@ -3,9 +3,9 @@ import { openUnused } from "../app/store/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
 import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";
+import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
-import { counted } from "../terminal/progress.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
 export const adopt: ProgramCommand = {

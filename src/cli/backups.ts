@@ -7,8 +7,8 @@ import { timestampOf } from "../contract/schemas.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/disk.ts";
 import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
+import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";
-import { counted } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { ProgramCommand } from "./program-command.ts";
 

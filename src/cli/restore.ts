@@ -4,8 +4,8 @@ import { engineOf } from "../app/store/engines.ts";
 import { restoreStore } from "../app/store/restore-store.ts";
 import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
+import { counted } from "../terminal/amounts.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
-import { counted } from "../terminal/progress.ts";
 import { describeContents } from "./backups.ts";
 import type { ProgramCommand } from "./program-command.ts";
 

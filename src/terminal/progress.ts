@@ -1,3 +1,5 @@
+import { counted } from "./amounts.ts";
+
 /** Milliseconds between two changes of what is shown. */
 const REDRAW_INTERVAL = 100;
 const WIDTH = 24;
@@ -59,15 +61,4 @@ function duration(seconds: number): string {
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   const rest = String(whole % 60).padStart(2, "0");
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
-}
-
-/** A number with its unit, which is given in the singular: `3 rows`. */
-export function counted(number: number, unit: string): string {
-  return `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
-}
-
-/** How long and how fast, in words. */
-export function pace(number: number, seconds: number): string {
-  const perSecond = Math.round(number / seconds).toLocaleString("en");
-  return `in ${seconds.toFixed(1)} s, ${perSecond} a second`;
 }

@@ -11,7 +11,7 @@ import type { Values } from "../../settings/setting.ts";
 import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
 import { nearestFolder } from "../../storage/sqlite/disk.ts";
 import type { StoreState } from "../../storage/store-state.ts";
-import { counted } from "../../terminal/progress.ts";
+import { counted } from "../../terminal/amounts.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const MIB = 1_048_576;

@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { silentObserver } from "../../storage/storage.ts";
+import { counted, pace } from "../../terminal/amounts.ts";
 import {
   type Command,
   type CommandContext,
@@ -8,7 +9,7 @@ import {
   type Report,
   UsageError,
 } from "../../terminal/command.ts";
-import { counted, Progress, pace } from "../../terminal/progress.ts";
+import { Progress } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
