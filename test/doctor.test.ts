@@ -66,7 +66,7 @@ describe("petstore doctor", () => {
     utimesSync(old, 0, 0);
     const { status, found } = await examine(dataDir, {
       PETSTORE_BACKUP_EVERY: "1d",
-      PETSTORE_TRUSTED_PROXIES: "0.0.0.0/0",
+      PETSTORE_TRUSTED_PROXIES: "0.0.0.0/0,::/00",
       PETSTORE_DATABASE_URL: "",
     });
     expect(status).toBe(1);
@@ -75,7 +75,10 @@ describe("petstore doctor", () => {
       state: "warning",
       message: expect.stringContaining("2026-01-01") as string,
     });
-    expect(found["proxies"]?.state).toBe("failed");
+    expect(found["proxies"]).toMatchObject({
+      state: "failed",
+      message: expect.stringMatching(/^0\.0\.0\.0\/0, ::\/00 trusts every client/) as string,
+    });
   });
 
   test("reports a store of another environment, a base address without TLS, and one that does not respond", async () => {

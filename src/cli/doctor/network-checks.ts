@@ -40,7 +40,7 @@ export function checkValkey({ valkey, database }: Config, seen: SeenValkey): Fin
 
 export function checkProxies(config: Config): Finding {
   const { trustedProxies: proxies } = config;
-  const all = proxies.filter((network) => network.endsWith("/0"));
+  const all = proxies.filter((network) => /\/0+$/.test(network));
   if (all.length > 0) {
     const advice = "Set PETSTORE_TRUSTED_PROXIES to the addresses of your proxies.";
     return failed("proxies", `${all.join(", ")} trusts every client, so clients can fake their addresses.`, advice);
