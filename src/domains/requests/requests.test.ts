@@ -189,14 +189,29 @@ describe("a record explains", () => {
   });
 
   test.each([
-    ["GET", "/nothing", "resolve", "path_not_found", /is wrong: There is nothing at this path/],
-    ["PUT", "/pets", "resolve", "method_not_allowed", /is wrong: This path does not support PUT/],
+    ["GET", "/nothing", "resolve", "path_not_found", /with this path and method: There is nothing at this path/],
+    ["PUT", "/pets", "resolve", "method_not_allowed", /with this path and method: This path does not support PUT/],
     ["POST", "/pets", "resolve", "insufficient_scope", /lacks the scope write/],
   ])("why %s %s did not match", async (method, path, stage, code, words) => {
     const shop = await newShop(unlimitedQuota, ["read"]);
     const record = await recordOf(shop, await send(shop, method, path));
     expect(record).toMatchObject({ stage, code, advice: expect.any(String) });
     expect(record.explanation).toMatch(words);
+  });
+
+  test("that an operation was removed, and that no part of the request is wrong", async () => {
+    const later = await TestService.start();
+    later.clock.advance(Date.UTC(2030, 11, 5) - later.clock.now());
+    const key = await later.newKey();
+    expect((await later.call("GET", "/pets/1", { key })).json.code).toBe("operation_removed");
+    const [record] = await eventually(
+      async () => (await later.call("GET", "/requests", { key })).json,
+      (found) => found.length > 0,
+    );
+    expect(record.explanation).toStartWith(
+      "The key may call no operation with this path and method: The operation was removed on 2030-12-05.",
+    );
+    await later.stop();
   });
 
   test.each([
