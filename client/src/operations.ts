@@ -461,7 +461,7 @@ export interface EventActor {
 export interface EventSubject {
   /** The first part of the event's `type`. */
   readonly type: string;
-  /** The identifier of the resource, as text. */
+  /** The identifier of the resource, as text. Of many animals, their old category or range of ids. */
   readonly id: string;
 }
 

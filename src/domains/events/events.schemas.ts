@@ -43,7 +43,11 @@ export function eventSchemas(types: readonly EventType[]) {
       subject: Type.Object(
         {
           type: Type.String({ description: "The first part of the event's `type`.", examples: ["pet"] }),
-          id: Type.String({ description: "The identifier of the resource, as text.", examples: ["7"] }),
+          id: Type.String({
+            description:
+              "The identifier of the resource, as text. Of many animals, their old category or range of ids.",
+            examples: ["7"],
+          }),
         },
         { title: "EventSubject", description: "The resource that was changed." },
       ),
