@@ -7,7 +7,7 @@ import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
-/** How long to wait for another process that migrates the schema, in milliseconds. */
+/** How long a migration waits for a lock of another session, such as a process that migrates too, in milliseconds. */
 const LOCK_DEADLINE = 60_000;
 /** The advisory lock for schema changes: "PETS" in ASCII. */
 const LOCK = 0x50455453;
@@ -70,9 +70,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
   } catch (error) {
     await connection.run(rollback).catch(() => connection.close());
     if (postgresCode(error) !== "55P03") throw error;
-    throw new StorageUnusable(
-      `Another process has been changing the schema of ${shown} for ${LOCK_DEADLINE / 1_000} s.`,
-    );
+    throw new StorageUnusable(`Another session has kept the schema of ${shown} locked for ${LOCK_DEADLINE / 1_000} s.`);
   }
 }
 
