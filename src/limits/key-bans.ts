@@ -62,7 +62,7 @@ export class KeyBans {
     this.shop = { accountId, mode };
   }
 
-  /** The state of a key when the limiter starts. */
+  /** The state of a key with a stored ban, at the time `opened`. */
   static restore(shop: ShopName, ban: Ban, opened: ClockReading): KeyBans {
     const keyBans = new KeyBans(shop);
     keyBans.#banLevel = ban.level;

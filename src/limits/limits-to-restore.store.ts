@@ -12,7 +12,7 @@ export interface StoredLimits {
   readonly ahead: number;
   readonly minuteEnds: number;
   readonly minuteUsed: number;
-  /** The known days with requests, most recent first. */
+  /** Days with their counts, of which the first two are restored. A day of 0 stands for none. */
   readonly days: readonly DayCount[];
   /** The last ban of each of its keys. */
   readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
