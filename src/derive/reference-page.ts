@@ -53,22 +53,32 @@ export function deriveReferenceStart(operations: readonly Operation[], url: stri
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
     customCss: deriveReferenceStyles(operations),
   };
-  // Zod, which is part of the bundle, otherwise tests whether the page's policy allows `new Function`. It does
-  // not, and each test would be reported as a violation.
-  // The anchors are operation names. Links in responses use them too.
-  // Inputs of the test panel do not expose that their list of suggestions is closed, and some of its buttons have
-  // no role. Screen readers need both (WCAG 2.2, 4.1.2).
-  return `globalThis.__zod_globalConfig = { jitless: true };
+  return `${NO_GENERATED_CODE}
 addEventListener("DOMContentLoaded", () =>
   Scalar.createApiReference("#reference", {
     ...${JSON.stringify(settings)},
-    generateTagSlug: ({ name }) => name,
-    generateOperationSlug: ({ operationId }) => operationId,
+    ${ANCHORS}
   }),
 );
-new MutationObserver(() => {
-  for (const input of document.querySelectorAll("[role=combobox]:not([aria-expanded])")) input.ariaExpanded = "false";
-  for (const button of document.querySelectorAll("button[role=none]")) button.removeAttribute("role");
-}).observe(document, { childList: true, subtree: true, attributeFilter: ["aria-expanded", "role"] });
+${ROLES}
 `;
 }
+
+/**
+ * Zod, which is part of the bundle, otherwise tests whether the page's policy allows `new Function`. It does not, and
+ * each test would be reported as a violation.
+ */
+const NO_GENERATED_CODE = "globalThis.__zod_globalConfig = { jitless: true };";
+
+/** The anchors that `operationAnchor` returns. Links in responses use them too. */
+const ANCHORS = `generateTagSlug: ({ name }) => name,
+    generateOperationSlug: ({ operationId }) => operationId,`;
+
+/**
+ * Inputs of the test panel do not expose that their list of suggestions is closed, and some of its buttons have no role.
+ * Screen readers need both (WCAG 2.2, 4.1.2).
+ */
+const ROLES = `new MutationObserver(() => {
+  for (const input of document.querySelectorAll("[role=combobox]:not([aria-expanded])")) input.ariaExpanded = "false";
+  for (const button of document.querySelectorAll("button[role=none]")) button.removeAttribute("role");
+}).observe(document, { childList: true, subtree: true, attributeFilter: ["aria-expanded", "role"] });`;
