@@ -24,16 +24,16 @@ export function linksOf(operation: Operation, operations: readonly Operation[], 
   );
 }
 
-/** The path of the list to which the resource of a response belongs: there a POST makes one, and returns its `id`. */
+/** The path to which a POST adds a resource like that of the response, and returns its `id`; undefined if there is none. */
 function collectionOf({ response }: Operation, operations: readonly Operation[]): string | undefined {
-  const making = operations.find(
+  const adding = operations.find(
     (other) =>
       other.method === "POST" &&
       other.response.status === 201 &&
       other.response.schema === response.schema &&
       "id" in ((response.schema as TObject).properties ?? {}),
   );
-  return making?.path;
+  return adding?.path;
 }
 
 function link({ name }: Operation, parameter: string, field: string, components: Components) {
