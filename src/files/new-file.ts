@@ -32,7 +32,7 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   } catch (error) {
     throw asFileError(error, path);
   } finally {
-    await rm(unfinished, { force: true });
+    if (existsSync(unfinished)) await rm(unfinished); // `force` fails for a missing file on a read-only file system
   }
 }
 
@@ -97,6 +97,8 @@ export function asFileError(error: unknown, path: string): unknown {
       return new FileError(`${path} is a folder.`, { cause: error });
     case "EACCES":
       return new FileError(`${path} may not be used by this user.`, { cause: error });
+    case "EROFS":
+      return new FileError(`${path} is on a file system that is mounted read-only.`, { cause: error });
     case "EPIPE":
       return new FileError(`Nobody reads ${path} any more.`, { cause: error });
     default:

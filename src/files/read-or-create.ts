@@ -33,7 +33,7 @@ function createFile(file: string, text: string): void {
     linkOrKeepExisting(unfinished, file);
     inFile(dirname(file), "r", () => {});
   } finally {
-    rmSync(unfinished, { force: true });
+    if (existsSync(unfinished)) rmSync(unfinished);
   }
 }
 

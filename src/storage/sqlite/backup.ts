@@ -22,7 +22,7 @@ export function backupSqlite(file: string, target: string): Contents {
     sync(dirname(target));
     return contents;
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    if (existsSync(unfinished)) rmSync(unfinished);
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new StorageUnusable(`The backup to ${target} failed: ${reason}.`, { cause: error });
   } finally {

@@ -26,7 +26,7 @@ export function createStore(file: string, bytes: () => Uint8Array): void {
     link(unfinished, file);
     sync(dirname(file));
   } finally {
-    rmSync(unfinished, { force: true });
+    if (existsSync(unfinished)) rmSync(unfinished);
   }
 }
 

@@ -34,7 +34,7 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
     sync(dirname(file));
     return { contents, replaced: replaced ? aside : undefined };
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    if (existsSync(unfinished)) rmSync(unfinished);
     if (error instanceof StorageUnusable) throw error;
     const where = existsSync(aside) ? ` The previous store is now ${aside}.` : "";
     throw new StorageUnusable(`${backup} cannot be restored: ${(error as Error).message}.${where}`, { cause: error });

@@ -109,6 +109,12 @@ describe("a backup", () => {
     expect(readdirSync(join(place, "copies"))).toEqual([]);
   });
 
+  test("says that its file cannot be created", () => {
+    const long = join(place, "copies", "x".repeat(250)); // the unfinished file has a longer name
+    expect(() => backupSqlite(file, long)).toThrow(StorageUnusable);
+    expect(() => backupSqlite(file, long)).toThrow(`The backup to ${long} failed: `);
+  });
+
   test("is refused for a folder that does not exist", () => {
     const nowhere = join(place, "nowhere", "backup.db");
     expect(() => backupSqlite(file, nowhere)).toThrow(

@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asFileError, FileError, writeNewFile } from "./new-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-new-file-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function* pieces() {
+  yield "one";
+}
+
+// The unfinished file has a longer name. As on a read-only file system, it can be neither created nor removed.
+test("says in words that a file cannot be created", async () => {
+  const file = join(folder, "x".repeat(250));
+  const failure = await writeNewFile(file, pieces(), false).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(FileError);
+  expect((failure as FileError).message).toStartWith(`${file} failed: ENAMETOOLONG: `);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("says in words that a file system is read-only", () => {
+  const failure = Object.assign(new Error("EROFS: read-only file system, open"), { code: "EROFS", syscall: "open" });
+  expect(asFileError(failure, "/pets.csv")).toMatchObject({
+    name: "FileError",
+    message: "/pets.csv is on a file system that is mounted read-only.",
+  });
+});
