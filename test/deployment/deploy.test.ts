@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
+import { BlockList } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -19,12 +20,12 @@ import { assignments, dockerInstructions, interpolate, read, readCompose, root }
 const STOPS_WITHIN = 15;
 
 describe("compose.yaml", () => {
-  const { services } = readCompose();
+  const { services, networks } = readCompose();
   const ours = Object.values(services).filter(({ image }) => image === "petstore");
   const example = assignments(read("deploy/petstore.env.example"));
 
   function addressOf(name: string): string {
-    return services[name]?.networks.inside.ipv4_address ?? "";
+    return services[name]?.networks.inside?.ipv4_address ?? "";
   }
 
   test("runs the service twice, with settings that it takes", () => {
@@ -56,6 +57,17 @@ describe("compose.yaml", () => {
       ([, address]) => address,
     );
     expect(upstream).toEqual([addressOf("petstore-1"), addressOf("petstore-2")]);
+  });
+
+  test("gives no other container a fixed address: those that start earlier would take it", () => {
+    const given = new BlockList();
+    for (const { ip_range } of networks.inside.ipam.config) {
+      const [address = "", bits] = ip_range.split("/");
+      given.addSubnet(address, Number(bits));
+    }
+    const fixed = Object.keys(services).map(addressOf).filter(Boolean);
+    expect(fixed).toHaveLength(3);
+    expect(fixed.filter((address) => given.check(address))).toEqual([]);
   });
 
   test("gives it the time that it takes to stop", () => {

@@ -8,7 +8,8 @@ export const read = (file: string): string => readFileSync(join(root, file), "ut
 interface ComposeService {
   readonly image: string;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly networks: { readonly inside: { readonly ipv4_address: string } };
+  /** A list of names for a service without a fixed address. */
+  readonly networks: { readonly inside?: { readonly ipv4_address: string } };
   readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -18,6 +19,9 @@ interface ComposeService {
 
 interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: {
+    readonly inside: { readonly ipam: { readonly config: readonly { readonly ip_range: string }[] } };
+  };
   readonly volumes: Readonly<Record<string, null>>;
 }
 
