@@ -70,6 +70,10 @@ describe("compose.yaml", () => {
     expect(fixed.filter((address) => given.check(address))).toEqual([]);
   });
 
+  test("runs Valkey as its image does without root, with no shell", () => {
+    expect(services["valkey"]?.command?.[0]).toBe("valkey-server");
+  });
+
   test("gives it the time that it takes to stop", () => {
     for (const { stop_grace_period } of ours)
       expect(Number.parseInt(stop_grace_period ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
