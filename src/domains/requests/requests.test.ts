@@ -5,11 +5,12 @@ import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { environment, newKeys } from "../../../test/torture/keys.ts";
 import type { Scope } from "../../contract/caller.ts";
-import type { Quota } from "../../contract/quota.ts";
-import { DAY_MS, SECOND_MS } from "../../timing/units.ts";
+import { addressQuota, type Quota } from "../../contract/quota.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
 import { generateApiKey } from "../keys/api-key.ts";
+import { explain } from "./explanations.ts";
 import { RequestStore } from "./requests.store.ts";
-import { NO_SHOP } from "./stored-request.ts";
+import { NO_SHOP, type StoredRequest } from "./stored-request.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -322,6 +323,29 @@ describe("a request without a valid key", () => {
     }
     await storage.close();
   });
+});
+
+test("the daily limit of an address is explained as such, even in the last minute of the day", async () => {
+  const evening = await TestService.start();
+  const moveTo = (time: string) => evening.clock.advance(Date.parse(`2026-11-22T${time}.000Z`) - evening.clock.now());
+  moveTo("23:30:00");
+  let sent = 0;
+  for (; sent < addressQuota.perDay; sent += addressQuota.perMinute) {
+    const many = Math.min(addressQuota.perMinute, addressQuota.perDay - sent);
+    await Promise.all(Array.from({ length: many }, () => evening.call("GET", "/pets")));
+    evening.clock.advance(MINUTE_MS);
+  }
+  moveTo("23:59:30");
+  const limited = await evening.call("GET", "/pets");
+  expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "30"]);
+  const storage = await evening.store.open();
+  const found = await eventually(
+    () => new RequestStore(storage).find(requestIdOf(limited)),
+    (one) => one !== undefined,
+  );
+  expect(explain(found as StoredRequest)).toContain(" 1000 requests per day for one address without a valid key.");
+  await storage.close();
+  await evening.stop();
 });
 
 describe("records contain", () => {

@@ -1,5 +1,6 @@
 import type { Fault } from "../../contract/errors.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
+import { addressQuota } from "../../contract/quota.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
@@ -77,7 +78,8 @@ export function toStoredRequest(request: CompletedRequest, at: number): StoredRe
 function windowOf({ admission, caller }: CompletedRequest): "minute" | "day" {
   const { limit = 0, retryAfter = 0 } = admission ?? {};
   if (retryAfter > MINUTE_SECONDS) return "day";
-  return caller && limit === caller.perDay && limit !== caller.perMinute ? "day" : "minute";
+  const { perMinute, perDay } = caller ?? addressQuota;
+  return limit === perDay && limit !== perMinute ? "day" : "minute";
 }
 
 /** The values of the columns, in the order of the statement that inserts them. */
