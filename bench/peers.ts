@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileS
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
-import { encodeCursor } from "../src/http/cursor.ts";
-import { compileListName, cursorScope } from "../src/http/page-links.ts";
+import { encodeCursor } from "../src/http/response/cursor.ts";
+import { compileListName, cursorScope } from "../src/http/response/page-links.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";

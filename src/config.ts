@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { publicSettings } from "./config/public-settings.ts";
 import { storeSettings } from "./config/store-settings.ts";
 import { telemetrySettings } from "./config/telemetry-settings.ts";
-import { isNetwork } from "./http/client-address.ts";
+import { isNetwork } from "./http/input/client-address.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./limits/valkey/valkey-url.ts";
 import { oneOf, optionalSetting, readSettings, type Settings, setting, type Values } from "./settings/setting.ts";
 import type { PostgresAddress } from "./storage/postgres/address.ts";

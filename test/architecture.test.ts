@@ -56,7 +56,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.settings\.ts$/,
-    may: /^(settings\/|http\/client-address\.ts$)/,
+    may: /^(settings\/|http\/input\/client-address\.ts$)/,
     because: "a domain declares its settings, and nobody else reads them",
   },
   {
@@ -81,7 +81,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^config(\.ts$|\/)/,
-    may: /^(config\/|settings\/|http\/client-address\.ts$|limits\/valkey\/valkey-url\.ts$|storage\/postgres\/address\.ts$|node:path$)/,
+    may: /^(config\/|settings\/|http\/input\/client-address\.ts$|limits\/valkey\/valkey-url\.ts$|storage\/postgres\/address\.ts$|node:path$)/,
     because: "the settings of the service know the forms of addresses, and no domain",
   },
   {

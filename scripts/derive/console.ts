@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { Operation } from "../../src/contract/operation.ts";
 import { LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
 import { DISCONNECT } from "../../src/contract/simulate-header.ts";
-import { simulatedFailures } from "../../src/http/simulated-failures.ts";
+import { simulatedFailures } from "../../src/http/simulation/simulated-failures.ts";
 
 /** The keywords of a schema that a form needs. */
 interface FormSchema {

@@ -9,15 +9,15 @@ import {
 } from "../contract/errors.ts";
 import { type RequestStage, requestStages } from "../contract/request-stages.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import type { BodyDrains } from "./body-drains.ts";
-import { addressOf } from "./client-address.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
+import type { BodyDrains } from "./input/body-drains.ts";
+import { addressOf } from "./input/client-address.ts";
+import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
-import type { RoutedRequest } from "./read-input.ts";
-import { refuseAtOverload } from "./refuse-at-overload.ts";
+import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 import { type ReportServices, RequestReports } from "./request-reports.ts";
-import { failureResponse, optionsResponse, successResponse } from "./response.ts";
+import { failureResponse, optionsResponse, successResponse } from "./response/response.ts";
 import { type StageServices, stages } from "./stages.ts";
 
 /** The `Retry-After` of a request for which the store was too slow, in seconds. */

@@ -9,14 +9,14 @@ import {
   responseType,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
-import { type CanonicalRequest, compileCanonicalRequest } from "./canonical-request.ts";
-import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { compileFillPath } from "./fill-path.ts";
-import { SuccessHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
-import { compilePageLinks } from "./page-links.ts";
-import { compileInputReader, type InputReader } from "./read-input.ts";
-import { type SimulationReader, simulationReader } from "./read-simulation.ts";
-import { compileRender, type Render } from "./rendered-body.ts";
+import { type CanonicalRequest, compileCanonicalRequest } from "./input/canonical-request.ts";
+import { compileInputReader, type InputReader } from "./input/read-input.ts";
+import { SuccessHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
+import { compilePageLinks } from "./response/page-links.ts";
+import { compileRender, type Render } from "./response/rendered-body.ts";
+import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
+import { compileEventEncoder, type EventEncoder } from "./streams/event-encoder.ts";
 
 /** The addresses to which responses link. */
 export interface LinkTargets {

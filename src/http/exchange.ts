@@ -3,11 +3,11 @@ import type { Input, Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
+import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission, Caller } from "./interfaces.ts";
-import type { OpenStream } from "./open-stream.ts";
-import type { RoutedRequest } from "./read-input.ts";
-import type { Simulation } from "./read-simulation.ts";
-import type { RenderedBody } from "./rendered-body.ts";
+import type { RenderedBody } from "./response/rendered-body.ts";
+import type { Simulation } from "./simulation/read-simulation.ts";
+import type { OpenStream } from "./streams/open-stream.ts";
 
 /** One path below the base address with its operations by method; an unknown path has none. */
 export interface Route {

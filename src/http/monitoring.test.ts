@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { monitoringContent } from "./monitoring.ts";
-import { serveContent } from "./web-content.ts";
+import { serveContent } from "./response/web-content.ts";
 
 let clock: ManualClock;
 let isStopping: boolean;

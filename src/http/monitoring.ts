@@ -1,7 +1,7 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { settlesWhileRunning } from "../timing/settles-within.ts";
-import type { WebContent } from "./web-content.ts";
+import type { WebContent } from "./response/web-content.ts";
 
 /** How long the store may take to respond to the check while this process is not blocked, in milliseconds. */
 const CHECK_DEADLINE = 2_000;

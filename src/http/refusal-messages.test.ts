@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../test/harness/manual-clock.ts";
 import { TestService } from "../../test/harness/service.ts";
 import type { Exchange } from "./exchange.ts";
-import { LoadShedder } from "./load-shedder.ts";
-import { refuseAtOverload } from "./refuse-at-overload.ts";
+import { LoadShedder } from "./overload/load-shedder.ts";
+import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 
 const SECOND = 1_000;
 

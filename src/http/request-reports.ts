@@ -5,12 +5,12 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { isPlainId } from "../telemetry/plain-id.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { addressOf, type ClientAddresses } from "./client-address.ts";
-import { readClientRequestId } from "./client-request-id.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
+import { addressOf, type ClientAddresses } from "./input/client-address.ts";
+import { readClientRequestId } from "./input/client-request-id.ts";
+import type { RoutedRequest } from "./input/read-input.ts";
 import type { AbuseMonitor, Admission, RequestRecords, Usage } from "./interfaces.ts";
-import type { RoutedRequest } from "./read-input.ts";
 
 export interface ReportServices {
   readonly usage: Usage;

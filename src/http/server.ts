@@ -3,7 +3,7 @@ import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { IDLE_TIMEOUT } from "./idle-timeout.ts";
-import { notFound, plainError, serveContent, type WebContent } from "./web-content.ts";
+import { notFound, plainError, serveContent, type WebContent } from "./response/web-content.ts";
 
 /**
  * Far above the service's own limit, because the HTTP parser refuses a larger body with a bare 413, without the Error body

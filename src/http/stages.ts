@@ -17,17 +17,17 @@ import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { type RequestStage, requestStages } from "../contract/request-stages.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { bearerToken } from "./bearer-token.ts";
-import { addressOf, type ClientAddresses } from "./client-address.ts";
 import { requireDeclared } from "./compiled-operation.ts";
-import type { Delays } from "./delays.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
+import { bearerToken } from "./input/bearer-token.ts";
+import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
-import type { LoadShedder } from "./load-shedder.ts";
-import { refuseAtOverload } from "./refuse-at-overload.ts";
-import { simulate } from "./simulate-stage.ts";
-import type { Streams } from "./streams.ts";
+import type { LoadShedder } from "./overload/load-shedder.ts";
+import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
+import type { Delays } from "./simulation/delays.ts";
+import { simulate } from "./simulation/simulate-stage.ts";
+import type { Streams } from "./streams/streams.ts";
 
 /** The services that the stages need. */
 export interface StageServices {

@@ -1,6 +1,6 @@
 // Who a request without a valid key is counted for: an address that an anonymous client sends is not trusted.
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { ClientAddresses } from "../../src/http/client-address.ts";
+import { ClientAddresses } from "../../src/http/input/client-address.ts";
 import { TestService } from "../harness/service.ts";
 import { KeepAlive } from "./keep-alive.ts";
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
-import { ClientAddresses } from "../../src/http/client-address.ts";
+import { ClientAddresses } from "../../src/http/input/client-address.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";

@@ -3,7 +3,7 @@
 // `Connection: close` instead of draining; in ../pipelining.test.ts, pipelined requests that are delayed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/body-drains.ts";
+import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/input/body-drains.ts";
 import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";

@@ -3,7 +3,7 @@
 // effect, `/readyz` that fails.
 
 import { describe, expect, test } from "bun:test";
-import { loadLimits } from "../../src/http/load-shedder.ts";
+import { loadLimits } from "../../src/http/overload/load-shedder.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { eventually } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";

@@ -1,5 +1,5 @@
-import { FixedContent } from "../../http/fixed-content.ts";
-import type { StaticFile, WebContent } from "../../http/web-content.ts";
+import { FixedContent } from "../../http/response/fixed-content.ts";
+import type { StaticFile, WebContent } from "../../http/response/web-content.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { isBuilt } from "../is-built.ts";
 import { buildConsole, type ConsoleFile } from "./build-console.ts";

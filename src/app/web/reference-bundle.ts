@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import bundle from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { version } from "../../../node_modules/@scalar/api-reference/package.json";
-import { FixedContent } from "../../http/fixed-content.ts";
-import type { StaticFile } from "../../http/web-content.ts";
+import { FixedContent } from "../../http/response/fixed-content.ts";
+import type { StaticFile } from "../../http/response/web-content.ts";
 
 /** The script of the reference page. Its name contains its version, so browsers can cache it forever. */
 export const referenceBundle: StaticFile & { readonly name: string } = {

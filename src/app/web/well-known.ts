@@ -1,7 +1,7 @@
 import type { Config, SecurityContact } from "../../config.ts";
 import { deriveApiCatalog } from "../../derive/api-catalog.ts";
-import { FixedContent } from "../../http/fixed-content.ts";
-import type { WebContent } from "../../http/web-content.ts";
+import { FixedContent } from "../../http/response/fixed-content.ts";
+import type { WebContent } from "../../http/response/web-content.ts";
 import type { Clock } from "../../timing/clock.ts";
 
 /** The address of the catalogue, below the host (RFC 8615). */

@@ -1,4 +1,4 @@
-import { isNetwork } from "../../http/client-address.ts";
+import { isNetwork } from "../../http/input/client-address.ts";
 import { optionalSetting, setting } from "../../settings/setting.ts";
 
 /** The least number of bytes of a key: 32 random bytes cannot be guessed. */

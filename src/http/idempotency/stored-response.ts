@@ -1,7 +1,7 @@
 import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
 import type { Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { RenderedBody } from "../rendered-body.ts";
+import type { RenderedBody } from "../response/rendered-body.ts";
 
 /**
  * A stored response: a failure, or a success that is already rendered, so that a replay is identical byte for byte. The

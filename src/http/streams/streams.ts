@@ -1,13 +1,13 @@
-import { type Failure, failure, streamsExhausted, tooManyStreams } from "../contract/errors.ts";
-import type { Streamed } from "../contract/handler.ts";
-import { MAX_STREAMS } from "../contract/stream.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { Clock } from "../timing/clock.ts";
+import { type Failure, failure, streamsExhausted, tooManyStreams } from "../../contract/errors.ts";
+import type { Streamed } from "../../contract/handler.ts";
+import { MAX_STREAMS } from "../../contract/stream.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Clock } from "../../timing/clock.ts";
+import type { Exchange } from "../exchange.ts";
+import { IDLE_TIMEOUT } from "../idle-timeout.ts";
+import type { Authenticator, Caller, KnownCaller } from "../interfaces.ts";
 import type { EventEncoder } from "./event-encoder.ts";
-import type { Exchange } from "./exchange.ts";
-import { IDLE_TIMEOUT } from "./idle-timeout.ts";
-import type { Authenticator, Caller, KnownCaller } from "./interfaces.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */

@@ -6,12 +6,12 @@ import {
   idempotencyKeyInUse,
   invalidInput,
   invalidRequest,
-} from "../contract/errors.ts";
-import { faultsOf } from "../contract/input-faults.ts";
-import type { Operation } from "../contract/operation.ts";
-import { errorsOf } from "../contract/operation-properties.ts";
-import { compileValidator } from "../contract/validators.ts";
-import { compileQueryReader } from "./read-query.ts";
+} from "../../contract/errors.ts";
+import { faultsOf } from "../../contract/input-faults.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { errorsOf } from "../../contract/operation-properties.ts";
+import { compileValidator } from "../../contract/validators.ts";
+import { compileQueryReader } from "../input/read-query.ts";
 
 /** Seconds of `Retry-After` if neither a window nor a ban determines it. */
 const RETRY = 1;

@@ -1,5 +1,5 @@
-import { MAX_DELAYED } from "../contract/simulate-header.ts";
-import type { Clock } from "../timing/clock.ts";
+import { MAX_DELAYED } from "../../contract/simulate-header.ts";
+import type { Clock } from "../../timing/clock.ts";
 
 /** A delay that has not ended. */
 interface Delay {

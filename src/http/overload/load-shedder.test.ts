@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ManualClock } from "../../test/harness/manual-clock.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type LoadLimits, LoadShedder, loadLimits } from "./load-shedder.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, maxWaiting, maxTurnMs } = loadLimits;

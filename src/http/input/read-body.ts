@@ -6,12 +6,12 @@ import {
   invalidInput,
   payloadTooLarge,
   unsupportedMediaType,
-} from "../contract/errors.ts";
-import { faultsOf } from "../contract/input-faults.ts";
-import { parseJson } from "../contract/parse-json.ts";
-import { BODY_LIMIT } from "../contract/request-limits.ts";
-import { compileDecoder, compileValidator } from "../contract/validators.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
+} from "../../contract/errors.ts";
+import { faultsOf } from "../../contract/input-faults.ts";
+import { parseJson } from "../../contract/parse-json.ts";
+import { BODY_LIMIT } from "../../contract/request-limits.ts";
+import { compileDecoder, compileValidator } from "../../contract/validators.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;

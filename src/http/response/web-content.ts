@@ -1,5 +1,5 @@
-import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../contract/errors.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../../contract/errors.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { FixedContent } from "./fixed-content.ts";
 import { noSniff } from "./headers.ts";
 

@@ -1,6 +1,6 @@
-import type { Fault } from "../contract/errors.ts";
-import { parseInt64 } from "../contract/schemas.ts";
-import { LAST_EVENT_ID } from "../contract/stream.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { parseInt64 } from "../../contract/schemas.ts";
+import { LAST_EVENT_ID } from "../../contract/stream.ts";
 
 const fault: Fault = { path: `/header/${LAST_EVENT_ID}`, message: "must hold the id of an event, a whole number" };
 

@@ -1,14 +1,18 @@
-import type { Caller } from "../contract/caller.ts";
-import { type Failure, failure, invalidInput, pathNotFound } from "../contract/errors.ts";
-import type { Input } from "../contract/handler.ts";
-import type { Operation } from "../contract/operation.ts";
-import { mediaTypesOf, takesIdempotencyKey } from "../contract/operation-properties.ts";
-import { compileTextReaders } from "../contract/text-readers.ts";
-import { compileValidator } from "../contract/validators.ts";
-import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type IdempotencyKeyResult, noIdempotencyKey, readIdempotencyKey } from "./idempotency/read-idempotency-key.ts";
+import type { Caller } from "../../contract/caller.ts";
+import { type Failure, failure, invalidInput, pathNotFound } from "../../contract/errors.ts";
+import type { Input } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
+import { compileTextReaders } from "../../contract/text-readers.ts";
+import { compileValidator } from "../../contract/validators.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import {
+  type IdempotencyKeyResult,
+  noIdempotencyKey,
+  readIdempotencyKey,
+} from "../idempotency/read-idempotency-key.ts";
+import type { PageLinks } from "../response/page-links.ts";
 import { readLastEventId } from "./last-event-id.ts";
-import type { PageLinks } from "./page-links.ts";
 import { compilePrecondition } from "./precondition.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type Coding, codings, preferredCoding } from "./content-coding.ts";
 import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange.ts";
 
 /**
  * Finds the address that a request without a valid key is counted for: an IPv4 address, or the first

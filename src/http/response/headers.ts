@@ -1,7 +1,7 @@
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
-import { SIMULATE } from "../contract/simulate-header.ts";
-import { LAST_EVENT_ID } from "../contract/stream.ts";
-import type { Admission } from "./interfaces.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
+import { SIMULATE } from "../../contract/simulate-header.ts";
+import { LAST_EVENT_ID } from "../../contract/stream.ts";
+import type { Admission } from "../interfaces.ts";
 
 /** The response headers that a script on another site may read (Fetch standard, section 3.3). */
 const exposed = [

@@ -1,4 +1,4 @@
-import type { StreamSink } from "../contract/stream.ts";
+import type { StreamSink } from "../../contract/stream.ts";
 import { aliveComment, type EventEncoder, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */

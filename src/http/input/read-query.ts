@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from "typebox";
-import type { Fault } from "../contract/errors.ts";
-import { faultsOf, pointerToken } from "../contract/input-faults.ts";
-import { compileTextReaders, itemsOf } from "../contract/text-readers.ts";
-import { compileDecoder, compileValidator } from "../contract/validators.ts";
+import type { Fault } from "../../contract/errors.ts";
+import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
+import { compileTextReaders, itemsOf } from "../../contract/text-readers.ts";
+import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 
 /** The maximum number of cached queries per operation, and their maximum length in characters: about 0.5 MB. */
 const MAX_CACHED = 500;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readStream } from "../../test/harness/server-sent-events.ts";
-import { streamTicks, tick } from "../../test/harness/ticks.ts";
+import { readStream } from "../../../test/harness/server-sent-events.ts";
+import { streamTicks, tick } from "../../../test/harness/ticks.ts";
 import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 

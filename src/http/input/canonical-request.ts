@@ -1,7 +1,7 @@
-import type { Input } from "../contract/handler.ts";
-import type { Operation } from "../contract/operation.ts";
-import { compileSerializer } from "../contract/serialize.ts";
-import { compileFillPath } from "./fill-path.ts";
+import type { Input } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
+import { compileFillPath } from "../fill-path.ts";
 
 /** The canonical form of a request, by which idempotency compares it: equal for two requests with the same content. */
 export interface CanonicalRequest {

@@ -1,5 +1,5 @@
-import type { Operation } from "../contract/operation.ts";
-import { compileSerializer } from "../contract/serialize.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
 
 /** Encodes the events of a streamed operation. */
 export interface EventEncoder {

@@ -1,6 +1,6 @@
-import { type Failure, failure, overloaded } from "../contract/errors.ts";
-import { count } from "../contract/messages.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Failure, failure, overloaded } from "../../contract/errors.ts";
+import { count } from "../../contract/messages.ts";
+import type { Exchange } from "../exchange.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 
 /** The refusal of a request that was not processed. It belongs to no shop, so no shop counts or records it. */

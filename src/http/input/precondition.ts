@@ -1,6 +1,6 @@
-import type { Operation } from "../contract/operation.ts";
-import { compileSerializer } from "../contract/serialize.ts";
-import { entityTag, matchesIfMatch } from "./entity-tag.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
+import { entityTag, matchesIfMatch } from "../response/entity-tag.ts";
 
 /** Whether a resource is still what the client expects. */
 type Matches = (current: unknown) => boolean;

@@ -1,9 +1,9 @@
-import type { Input, Page, Resource, Success } from "../contract/handler.ts";
-import type { Operation } from "../contract/operation.ts";
-import { hasEntityTag } from "../contract/operation-properties.ts";
-import { compileSerializer } from "../contract/serialize.ts";
+import type { Input, Page, Resource, Success } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { hasEntityTag } from "../../contract/operation-properties.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
+import { compileFillPath } from "../fill-path.ts";
 import { entityTag } from "./entity-tag.ts";
-import { compileFillPath } from "./fill-path.ts";
 import type { PageLinks } from "./page-links.ts";
 
 /** The expensive parts of a success, which are identical each time it is sent. */

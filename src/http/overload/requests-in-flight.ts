@@ -1,8 +1,8 @@
-import { BodyDrains } from "./body-drains.ts";
-import { Deadlines } from "./deadlines.ts";
-import { Delays } from "./delays.ts";
+import { Deadlines } from "../deadlines.ts";
+import { BodyDrains } from "../input/body-drains.ts";
+import { Delays } from "../simulation/delays.ts";
+import { type StreamServices, Streams } from "../streams/streams.ts";
 import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
-import { type StreamServices, Streams } from "./streams.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;

@@ -1,10 +1,10 @@
-import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../contract/errors.ts";
-import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
+import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
+import { IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Admission } from "../interfaces.ts";
+import { noResponse } from "../simulation/read-simulation.ts";
 import { matchesIfNoneMatch } from "./entity-tag.ts";
-import type { Exchange } from "./exchange.ts";
 import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
-import type { Admission } from "./interfaces.ts";
-import { noResponse } from "./read-simulation.ts";
 
 /** The response to a request whose handler succeeded. `base` is the base address. */
 export function successResponse(exchange: Exchange, admission: Admission, base: string): Response {

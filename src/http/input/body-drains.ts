@@ -1,9 +1,9 @@
-import { type Failure, payloadTooLarge, requestTimeout } from "../contract/errors.ts";
-import { BODY_LIMIT } from "../contract/request-limits.ts";
-import type { Clock } from "../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { type Failure, payloadTooLarge, requestTimeout } from "../../contract/errors.ts";
+import { BODY_LIMIT } from "../../contract/request-limits.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { Deadlines } from "../deadlines.ts";
 import { type BodyLength, bodyLength } from "./body-length.ts";
-import { Deadlines } from "./deadlines.ts";
 
 /** The largest body that is drained, in bytes. */
 export const DRAIN_LIMIT = 16 * 1024 * 1024;

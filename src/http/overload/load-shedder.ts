@@ -1,5 +1,5 @@
-import type { Clock } from "../timing/clock.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { Clock } from "../../timing/clock.ts";
+import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { InFlightByShop } from "./in-flight-by-shop.ts";
 import { QueuedRequests } from "./queued-requests.ts";
 
