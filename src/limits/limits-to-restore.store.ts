@@ -1,4 +1,4 @@
-import { ShopMap } from "../contract/shop-map.ts";
+import { ShopMap } from "../collections/shop-map.ts";
 import type { Mode } from "../http/interfaces.ts";
 import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";

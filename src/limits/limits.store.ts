@@ -1,4 +1,4 @@
-import type { ShopMap } from "../contract/shop-map.ts";
+import type { ShopMap } from "../collections/shop-map.ts";
 import type { Mode, ShopName } from "../http/interfaces.ts";
 import { each } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";

@@ -1,7 +1,7 @@
+import { RecentMap } from "../collections/recent-map.ts";
+import { entriesOf, ShopMap } from "../collections/shop-map.ts";
 import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
-import { entriesOf, ShopMap } from "../contract/shop-map.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
-import { RecentMap } from "../storage/recent-map.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";

@@ -1,5 +1,5 @@
+import { RecentMap } from "../collections/recent-map.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { RecentMap } from "./recent-map.ts";
 import type { Storage } from "./storage.ts";
 
 /** The number of remembered keys that were requested once. */

@@ -1,5 +1,5 @@
+import { RecentMap } from "../../collections/recent-map.ts";
 import type { Authenticator, Caller, KnownCaller } from "../../http/interfaces.ts";
-import { RecentMap } from "../../storage/recent-map.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";

@@ -1,7 +1,7 @@
+import { RecentMap } from "../../collections/recent-map.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { scannedPage } from "../../storage/page-query.ts";
-import { RecentMap } from "../../storage/recent-map.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { StoreCache } from "../../storage/store-cache.ts";

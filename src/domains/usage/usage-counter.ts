@@ -1,7 +1,7 @@
+import { entriesOf, ShopMap } from "../../collections/shop-map.ts";
 import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
-import { entriesOf, ShopMap } from "../../contract/shop-map.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Clock } from "../../timing/clock.ts";

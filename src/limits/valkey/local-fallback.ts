@@ -1,7 +1,7 @@
+import { RecentMap } from "../../collections/recent-map.ts";
+import { ShopMap } from "../../collections/shop-map.ts";
 import { type Quota, sandboxQuota } from "../../contract/quota.ts";
-import { ShopMap } from "../../contract/shop-map.ts";
 import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
-import { RecentMap } from "../../storage/recent-map.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { MAX_SHOPS, type MemoryLimiter, type StartingCounts } from "../memory-limiter.ts";
 import { windowStatus } from "../windows.ts";

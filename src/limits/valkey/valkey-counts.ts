@@ -1,5 +1,5 @@
+import type { ShopMap } from "../../collections/shop-map.ts";
 import type { Quota } from "../../contract/quota.ts";
-import type { ShopMap } from "../../contract/shop-map.ts";
 import type { Caller, Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../limits-to-restore.store.ts";

@@ -1,4 +1,4 @@
-import { modes, type ShopName } from "./caller.ts";
+import { modes, type ShopName } from "../contract/caller.ts";
 
 /** The values of one mode by account. */
 interface ValuesOfMode<V> {
