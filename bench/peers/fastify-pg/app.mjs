@@ -5,8 +5,9 @@ import rateLimit from "@fastify/rate-limit";
 import Fastify from "fastify";
 import { Redis } from "ioredis";
 import { Pool, types } from "pg";
-import pino from "pino";
-import { EXPOSED, handleError, refuse, tagResponse } from "../fastify/interface.mjs";
+import { handleError, refuse, tagResponse } from "../fastify/replies.mjs";
+import { EXPOSED } from "../interface.mjs";
+import { openLog } from "../log.mjs";
 import { KeyRing } from "./keys.mjs";
 import { PetStore } from "./pets.mjs";
 import { routes } from "./routes.mjs";
@@ -25,8 +26,7 @@ const valkey = new Redis(process.env.VALKEY_URL, { enableAutoPipelining: true, m
 const keys = new KeyRing(pool);
 
 const app = Fastify({
-  // Asynchronous, as pino's documentation advises for speed: lines are written in batches.
-  loggerInstance: pino(pino.destination({ dest: 1, sync: false, minLength: 4096 })),
+  loggerInstance: openLog(),
   disableRequestLogging: true, // one line a request instead of two
   bodyLimit: 64 * 1024,
   ajv: { customOptions: { removeAdditional: false, allErrors: true } },

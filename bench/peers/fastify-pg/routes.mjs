@@ -1,15 +1,6 @@
-import {
-  DEPRECATION,
-  deprecationLinks,
-  isPetId,
-  listQuery,
-  newPet,
-  nextLink,
-  pet,
-  positionOf,
-  refuse,
-  SUNSET,
-} from "../fastify/interface.mjs";
+import { refuse } from "../fastify/replies.mjs";
+import { listQuery, newPet, pet } from "../fastify/schemas.mjs";
+import { DEPRECATION, deprecationLinks, isPetId, nextLink, positionOf, SUNSET } from "../interface.mjs";
 
 /** The three operations. */
 export async function routes(app, { pets, base }) {

@@ -1,16 +1,6 @@
-import {
-  DEPRECATION,
-  deprecationLinks,
-  isPetId,
-  listQuery,
-  newPet,
-  nextLink,
-  pet,
-  positionOf,
-  refuse,
-  SUNSET,
-  tagResponse,
-} from "./interface.mjs";
+import { DEPRECATION, deprecationLinks, isPetId, nextLink, positionOf, SUNSET } from "../interface.mjs";
+import { refuse, tagResponse } from "./replies.mjs";
+import { listQuery, newPet, pet } from "./schemas.mjs";
 
 /** The three operations. */
 export async function routes(app, { pets, base }) {

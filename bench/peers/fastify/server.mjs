@@ -1,29 +1,26 @@
 // The interface as a good engineer would write it with Fastify and better-sqlite3: schemas in and
 // out, bearer keys, two windows of limits, prepared statements, keyset pages, entity tags, one log
 // line a request, durable writes.
+import Database from "better-sqlite3";
 import Fastify from "fastify";
-import pino from "pino";
-import { EXPOSED, handleError, refuse } from "./interface.mjs";
-import { KeyRing } from "./keys.mjs";
-import { Limits } from "./limits.mjs";
-import { PetStore } from "./pets.mjs";
+import { Admission } from "../embedded/admission.mjs";
+import { PetStore } from "../embedded/pets.mjs";
+import { openStore } from "../embedded/store.mjs";
+import { EXPOSED } from "../interface.mjs";
+import { openLog } from "../log.mjs";
+import { handleError, refuse } from "./replies.mjs";
 import { routes } from "./routes.mjs";
-import { openStore } from "./store.mjs";
 
 const port = Number(process.env.PORT);
-const store = openStore(process.env.STORE);
-const keys = new KeyRing(store);
-const limits = new Limits();
+const store = openStore(Database, process.env.STORE);
+const admission = new Admission(store);
 
 const app = Fastify({
-  // Asynchronous, as pino's documentation advises for speed: lines are written in batches.
-  loggerInstance: pino(pino.destination({ dest: 1, sync: false, minLength: 4096 })),
+  loggerInstance: openLog(),
   disableRequestLogging: true, // one line a request instead of two
   bodyLimit: 64 * 1024,
   ajv: { customOptions: { removeAdditional: false, allErrors: true } },
 });
-
-const QUOTA_OF_ADDRESS = { perMinute: 60, perDay: 1_000 };
 
 app.decorateRequest("caller", null);
 
@@ -31,22 +28,9 @@ app.addHook("onRequest", (request, reply, done) => {
   reply.header("X-Request-Id", request.id);
   reply.header("Access-Control-Allow-Origin", "*");
   reply.header("Access-Control-Expose-Headers", EXPOSED);
-  const token = /^bearer +(.*)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const caller = token === undefined ? undefined : keys.find(token);
-  const admission = caller
-    ? limits.admit(caller.accountId, caller)
-    : limits.admit(`address ${request.ip}`, QUOTA_OF_ADDRESS);
-  reply.header("X-RateLimit-Limit", admission.limit);
-  reply.header("X-RateLimit-Remaining", admission.remaining);
-  reply.header("X-RateLimit-Reset", admission.reset);
-  if (!admission.admitted) {
-    reply.header("Retry-After", admission.retryAfter);
-    return refuse(reply, 429, "rate_limit_exceeded", "The requests of the current window are used up.");
-  }
-  if (!caller) {
-    reply.header("WWW-Authenticate", `Bearer realm="petstore"${token === undefined ? "" : ', error="invalid_token"'}`);
-    return refuse(reply, 401, "invalid_api_key", "The API key is missing or not valid.");
-  }
+  const { headers, caller, refusal } = admission.decide(request.headers.authorization, () => request.ip);
+  reply.headers(headers);
+  if (refusal) return refuse(reply, ...refusal);
   request.caller = caller;
   return done();
 });
