@@ -27,6 +27,7 @@ export const serverNames = [
   "service",
   "nginx",
   "Fastify",
+  "Hono",
   "bare Bun.serve",
   "reading Bun.serve",
   "Bun.serve with SQLite",
@@ -83,7 +84,12 @@ const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, 
 /** Tells why a server cannot be started; undefined if it can. */
 export function unavailableReason(name: ServerName): string | undefined {
   if (name === "nginx") return Bun.which("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)";
-  const modules = { Fastify: "better-sqlite3/build", "json-server": "json-server", Prism: "@stoplight/prism-cli" };
+  const modules = {
+    Fastify: "better-sqlite3/build",
+    Hono: "hono",
+    "json-server": "json-server",
+    Prism: "@stoplight/prism-cli",
+  };
   if (!(name in modules)) return undefined;
   const folder = join(PEERS, "node_modules", modules[name as keyof typeof modules]);
   return existsSync(folder) ? undefined : "its packages could not be installed";
@@ -121,16 +127,8 @@ const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe |
       dialect: serviceDialect(store.animals),
     };
   },
-  Fastify: ({ folder, store }, port) => {
-    const file = join(folder, "petstore.db");
-    copyFileSync(store.file, file);
-    return {
-      command: ["node", "fastify/server.mjs"],
-      cwd: PEERS,
-      env: { PORT: String(port), STORE: file },
-      dialect: fastifyDialect(store.animals),
-    };
-  },
+  Fastify: (setup, port) => storeRecipe(setup, port, ["node", "fastify/server.mjs"]),
+  Hono: (setup, port) => storeRecipe(setup, port, [process.execPath, "hono/server.mjs"]),
   nginx: async (setup, port) => {
     const config = join(setup.folder, "nginx.conf");
     writeFileSync(config, nginxConfig(setup.folder, port, await responsesOf(setup)));
@@ -193,13 +191,26 @@ export function serviceDialect(animals: number): Dialect {
   return ownDialect(animals, (id) => encodeCursor(String(id), AVAILABLE));
 }
 
-export function fastifyDialect(animals: number): Dialect {
+/** That of the services on Fastify and Hono. */
+export function frameworkDialect(animals: number): Dialect {
   return ownDialect(animals, (id) => Buffer.from(String(id)).toString("base64url"));
 }
 
 function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dialect {
   const pageAfter = cursorAfter && ((id: number) => `${FIRST_PAGE}&cursor=${cursorAfter(id)}`);
   return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
+}
+
+/** A service of its own on a copy of the store. */
+function storeRecipe({ folder, store }: ServerSetup, port: number, command: readonly string[]): Recipe {
+  const file = join(folder, "petstore.db");
+  copyFileSync(store.file, file);
+  return {
+    command,
+    cwd: PEERS,
+    env: { PORT: String(port), STORE: file },
+    dialect: frameworkDialect(store.animals),
+  };
 }
 
 async function bareRecipe(setup: ServerSetup, port: number, command: readonly string[]): Promise<Recipe> {

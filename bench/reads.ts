@@ -58,7 +58,7 @@ export const hotPage: Workload = {
   ],
 };
 
-const coldServers: readonly ServerName[] = ["service", "Fastify", "Bun.serve with SQLite"];
+const coldServers: readonly ServerName[] = ["service", "Fastify", "Hono", "Bun.serve with SQLite"];
 
 export const coldPages: Workload = {
   name: "list-cold",

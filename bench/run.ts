@@ -55,10 +55,10 @@ const onOneStore: Page = {
   ],
   texts: performanceTexts,
   programs: () => [
-    ["SQLite of the service", sqliteVersion()],
+    ["SQLite of the service and Hono", sqliteVersion()],
     ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
   ],
-  packages: ["fastify", "better-sqlite3", "pino", "json-server", "@stoplight/prism-cli"],
+  packages: ["fastify", "better-sqlite3", "hono", "zod", "pino", "json-server", "@stoplight/prism-cli"],
 };
 
 const manyProcesses: Page = {

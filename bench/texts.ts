@@ -21,11 +21,13 @@ const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http
   client's address, and makes its response headers once; *bare Bun.serve* makes them for each response. They are the limit of what can be reached.
 - **Bun.serve with SQLite** reads the same headers, and the same rows from a copy of the store with the service's own
   statements, builds their JSON, and does nothing else. It shows what the runtime and SQLite alone cost a read.
-- **Fastify** works on a copy of the service's store with the same tables, indexes and durability, and has keys, two
-  windows of limits, schemas, all headers, entity tags, pages by key and one log line a request. It has no strikes and
-  bans, keeps its limits in memory only, converts the types of a body instead of refusing it, rounds integers above 2^53,
-  does not check the filter of a cursor or the scopes of a key, has no metrics, and notices a revoked key by reading it
-  again each second. Each create writes its event too, and is a commit of its own, as better-sqlite3 is commonly used.
+- **Fastify** (on Node, with better-sqlite3) and **Hono** (on Bun, with bun:sqlite and Zod) share the code that depends
+  on neither framework nor driver. Both work on a copy of the service's store with the same tables, indexes and
+  durability, and have keys, two windows of limits, schemas, all headers, entity tags, pages by key and one log line a
+  request. They have no strikes and bans, keep their limits in memory only, do not check the filter of a cursor or the
+  scopes of a key, have no metrics, and notice a revoked key by reading it again each second. In a body, Fastify converts
+  types and rounds integers above 2^53; Hono refuses both. Each create writes its event too, and is a commit of its own,
+  as both drivers are commonly used.
 - **json-server** has no keys, limits or validation. It holds 1,000 animals instead of 100,000, because it looks through
   all of them for each request and writes all of them to its file after each create, without waiting for the disk.
 - **Prism** answers with the examples of the OpenAPI document. It checks requests, but has no store, keys that mean

@@ -8,8 +8,8 @@ import { type Bench, type Findings, ratioTarget, type Workload } from "./workloa
 import { type Request, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
-const mixedServers: readonly ServerName[] = ["service", "Fastify", "json-server", "Prism"];
-const forCreates: readonly ServerName[] = ["service", "Fastify", "reading Bun.serve", "json-server", "Prism"];
+const mixedServers: readonly ServerName[] = ["service", "Fastify", "Hono", "json-server", "Prism"];
+const forCreates: readonly ServerName[] = ["service", "Fastify", "Hono", "reading Bun.serve", "json-server", "Prism"];
 
 async function compareWrites(
   bench: Bench,
@@ -39,8 +39,8 @@ export const create: Workload = {
   name: "create",
   title: "Add animals",
   description:
-    "`POST /v1/pets`, 64 connections. The service and Fastify write the event in the same transaction and answer after the " +
-    "commit is on disk; the others promise no such thing.",
+    "`POST /v1/pets`, 64 connections. The service, Fastify and Hono write the event in the same transaction and answer " +
+    "after the commit is on disk; the others promise no such thing.",
   inShort: true,
   chart: "rate",
   run: (bench) => compareWrites(bench, creates, CONNECTIONS, forCreates),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "../../test/harness/free-port.ts";
 import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
-import { type Dialect, fastifyDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
+import { type Dialect, frameworkDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
 import { cpuTime, type Environment, processTree } from "../processes.ts";
 import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
@@ -98,6 +98,6 @@ const recipes: Record<Kind, (port: number, processes: number, store: SharedStore
     command: ["node", "fastify-pg/server.mjs"],
     cwd: PEERS,
     env: { PORT: String(port), PROCESSES: String(processes), DATABASE_URL: database, VALKEY_URL: valkey },
-    dialect: fastifyDialect(animals),
+    dialect: frameworkDialect(animals),
   }),
 };
