@@ -1,8 +1,8 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { openWithoutMigrating } from "./database.ts";
-import { sync, unfinishedName } from "./disk.ts";
+import { nameIfFree, sync, unfinishedName } from "./disk.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
 /**
@@ -10,7 +10,7 @@ import { type Contents, verifySqlite } from "./verify.ts";
  * gets its name only when it is complete, on disk and verified. Throws `StorageUnusable`.
  */
 export function backupSqlite(file: string, target: string): Contents {
-  if (existsSync(target)) throw new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
+  if (existsSync(target)) throw alreadyExists(target);
   if (!existsSync(dirname(target))) throw new StorageUnusable(`The folder ${dirname(target)} does not exist.`);
   const database = openWithoutMigrating(file);
   const unfinished = unfinishedName(target);
@@ -18,14 +18,17 @@ export function backupSqlite(file: string, target: string): Contents {
     database.query("VACUUM INTO $1").run(unfinished);
     sync(unfinished);
     const contents = verifySqlite(unfinished);
-    renameSync(unfinished, target);
-    sync(dirname(target));
-    return contents;
+    if (nameIfFree(unfinished, target)) return contents;
   } catch (error) {
-    if (existsSync(unfinished)) rmSync(unfinished);
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new StorageUnusable(`The backup to ${target} failed: ${reason}.`, { cause: error });
   } finally {
     database.close();
+    if (existsSync(unfinished)) rmSync(unfinished);
   }
+  throw alreadyExists(target);
+}
+
+function alreadyExists(target: string): StorageUnusable {
+  return new StorageUnusable(`${target} exists already; a backup overwrites nothing.`);
 }

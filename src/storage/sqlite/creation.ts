@@ -1,7 +1,7 @@
-import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder, sync, unfinishedName } from "./disk.ts";
+import { makeFolder, nameIfFree, sync, unfinishedName } from "./disk.ts";
 
 /**
  * Creates a store in `file`, and its folder, unless it exists. `bytes` returns its content. The file gets its name only
@@ -23,23 +23,9 @@ export function createStore(file: string, bytes: () => Uint8Array): void {
   try {
     writeFileSync(unfinished, bytes());
     sync(unfinished);
-    link(unfinished, file);
-    sync(dirname(file));
+    nameIfFree(unfinished, file);
   } finally {
     if (existsSync(unfinished)) rmSync(unfinished);
-  }
-}
-
-/** Creates a hard link, unless the name exists. */
-function link(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    // Some file systems have no hard links.
-    if (!/^(EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(code ?? "")) throw error;
-    if (!existsSync(to)) renameSync(from, to);
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** Syncs a file, or the entries of a folder, to disk. */
@@ -15,6 +15,22 @@ export function sync(path: string): void {
 /** The name of a file until it is complete. It has no process id: processes in two containers can have the same one. */
 export function unfinishedName(path: string): string {
   return `${path}.unfinished-${randomUUID()}`;
+}
+
+/** Gives a complete file its name, and returns true. If the name exists, returns false and changes nothing. */
+export function nameIfFree(unfinished: string, name: string): boolean {
+  try {
+    linkSync(unfinished, name);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    // Some file systems have no hard links.
+    if (!/^(EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP|EMLINK)$/.test(code ?? "")) throw error;
+    if (existsSync(name)) return false;
+    renameSync(unfinished, name);
+  }
+  sync(dirname(name));
+  return true;
 }
 
 /** The folder, or the nearest one above it that exists and that this process can see. */

@@ -51,6 +51,19 @@ describe("a backup", () => {
       yield* all(addPet, "right");
     });
 
+  const backupInProcess = (copy: string) =>
+    Bun.spawn(
+      [
+        process.execPath,
+        "-e",
+        "(await import(process.env.SOURCE)).backupSqlite(process.env.STORE, process.env.TARGET)",
+      ],
+      {
+        env: { ...process.env, SOURCE: join(import.meta.dir, "backup.ts"), STORE: file, TARGET: copy },
+        stderr: "ignore",
+      },
+    );
+
   test("contains everything, and can be used as a store", async () => {
     await addPair();
     backupSqlite(file, target);
@@ -64,11 +77,7 @@ describe("a backup", () => {
       const copy = `${target}.${round}`;
       let acknowledged = (await pairsIn(file))[0];
       const atLeast = acknowledged;
-      const script = `(await import(process.env.SOURCE)).backupSqlite(process.env.STORE, process.env.TARGET)`;
-      const backup = Bun.spawn([process.execPath, "-e", script], {
-        env: { ...process.env, SOURCE: join(import.meta.dir, "backup.ts"), STORE: file, TARGET: copy },
-        stderr: "inherit",
-      });
+      const backup = backupInProcess(copy);
       while (backup.exitCode === null) {
         await Promise.all(Array.from({ length: 20 }, addPair));
         acknowledged += 20;
@@ -89,6 +98,15 @@ describe("a backup", () => {
       new StorageUnusable(`${target} exists already; a backup overwrites nothing.`),
     );
     expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
+  });
+
+  test("overwrites no other backup that was taken at the same time", async () => {
+    // So large that all four have begun before the first one ends.
+    for (let round = 0; round < 50; round++) await storage.write(() => all(addPet, "x".repeat(1_000_000)));
+    const backups = Array.from({ length: 4 }, () => backupInProcess(target));
+    const statuses = await Promise.all(backups.map(({ exited }) => exited));
+    expect(statuses.filter((status) => status === 0)).toHaveLength(1);
+    expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
   });
 
   test("succeeds beside the unfinished file of a killed process with the same id", async () => {
