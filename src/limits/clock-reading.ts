@@ -34,6 +34,11 @@ export function realSeconds(time: number, ahead: number): number {
   return Math.ceil((time - ahead) / 1000);
 }
 
+/** `Retry-After` for this many milliseconds: whole seconds, at least 1, so that the client does not return too early. */
+export function retryAfterOf(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}
+
 /**
  * Reads the clocks and detects jumps of the wall clock. Durations such as a minute or a ban end by the
  * monotonic clock, so that a jump neither ends nor extends them.

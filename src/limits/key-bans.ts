@@ -1,6 +1,13 @@
 import type { Admission, LimitStatus, ShopName } from "../http/interfaces.ts";
 import { DAY_MS } from "../timing/units.ts";
-import { type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import {
+  type ClockReading,
+  realSeconds,
+  remainingUntil,
+  retryAfterOf,
+  type StoredEnd,
+  storedEnd,
+} from "./clock-reading.ts";
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
 export const GRACE = 1_000;
@@ -80,7 +87,7 @@ export class KeyBans {
       limit,
       remaining: 0,
       reset: realSeconds(this.#banEndsWall, reading.ahead),
-      retryAfter: Math.max(1, Math.ceil(rest / 1000)),
+      retryAfter: retryAfterOf(rest),
     };
   }
 

@@ -1,7 +1,15 @@
 import type { Quota } from "../contract/quota.ts";
 import type { Admission, WindowStatus } from "../http/interfaces.ts";
 import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
-import { aheadBy, type ClockReading, realSeconds, remainingUntil, type StoredEnd, storedEnd } from "./clock-reading.ts";
+import {
+  aheadBy,
+  type ClockReading,
+  realSeconds,
+  remainingUntil,
+  retryAfterOf,
+  type StoredEnd,
+  storedEnd,
+} from "./clock-reading.ts";
 
 /** The UTC calendar day of a wall time, as days since 1970-01-01. */
 function dayOf(wall: number): number {
@@ -164,14 +172,14 @@ export class Windows {
       limit: quota.perDay,
       remaining: 0,
       reset: endOfDay(reading),
-      retryAfter: Math.max(1, Math.ceil((DAY_MS - (reading.wall - this.#day * DAY_MS)) / 1000)),
+      retryAfter: retryAfterOf(DAY_MS - (reading.wall - this.#day * DAY_MS)),
     };
     const ofMinute = {
       verdict: "limited" as const,
       limit: quota.perMinute,
       remaining: 0,
       reset: realSeconds(this.#minuteEndsWall, reading.ahead),
-      retryAfter: Math.max(1, Math.ceil((this.#minuteEnds - reading.monotonic) / 1000)),
+      retryAfter: retryAfterOf(this.#minuteEnds - reading.monotonic),
     };
     if (this.#dayUsed < quota.perDay) return ofMinute;
     if (this.#minuteUsed < quota.perMinute) return ofDay;

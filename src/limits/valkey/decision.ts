@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { DAY_MS } from "../../timing/units.ts";
-import { realSeconds } from "../clock-reading.ts";
+import { realSeconds, retryAfterOf } from "../clock-reading.ts";
 import { banLength, banSchedule, strikesForBan } from "../key-bans.ts";
 import { windowStatus } from "../windows.ts";
 
@@ -100,19 +100,15 @@ function denial(decision: Decision, { perMinute, perDay }: Quota): Admission {
 
 function denialUntil(end: number, { now, ahead }: Decision, limit: number): Admission {
   const reset = realSeconds(end, ahead);
-  return { verdict: "limited", limit, remaining: 0, reset, retryAfter: secondsUntil(end, now) };
+  return { verdict: "limited", limit, remaining: 0, reset, retryAfter: retryAfterOf(end - now) };
 }
 
 function ban({ now, ahead, banEnds }: Decision, { perMinute }: Quota): Admission {
-  const retryAfter = secondsUntil(banEnds, now);
+  const retryAfter = retryAfterOf(banEnds - now);
   return { verdict: "banned", limit: perMinute, remaining: 0, reset: realSeconds(banEnds, ahead), retryAfter };
 }
 
 /** The end of the UTC day of a decision. */
 function endOfDay({ now }: Decision): number {
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-}
-
-function secondsUntil(end: number, now: number): number {
-  return Math.max(1, Math.ceil((end - now) / 1000));
 }

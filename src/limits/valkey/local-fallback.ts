@@ -3,6 +3,7 @@ import { ShopMap } from "../../collections/shop-map.ts";
 import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { retryAfterOf } from "../clock-reading.ts";
 import { MAX_SHOPS, type MemoryLimiter, type StartingCounts } from "../memory-limiter.ts";
 import { windowStatus } from "../windows.ts";
 import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
@@ -47,8 +48,7 @@ export class LocalFallback {
     const ban = this.#lastKnown.ban(caller);
     if (ban) {
       const { limit, rest } = ban;
-      const retryAfter = Math.max(1, Math.ceil(rest / 1000));
-      return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter };
+      return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter: retryAfterOf(rest) };
     }
     this.#continue(caller);
     const { perMinute, perDay } = this.#share.of(caller);
