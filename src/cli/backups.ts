@@ -5,7 +5,7 @@ import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
 import { StorageUnusable } from "../storage/errors.ts";
-import { makeFolder } from "../storage/sqlite/disk.ts";
+import { makeFolder } from "../storage/sqlite/folders.ts";
 import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";

@@ -1,10 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-
-/** File systems without hard links say so in one of these ways. */
-const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
 
 /** A file that cannot be read or written, in words for the person at the terminal. */
 export class FileError extends Error {
@@ -25,9 +22,10 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   const unfinished = unfinishedName(path);
   try {
     const bytes = await writePieces(await open(unfinished, "wx", 0o600), pieces);
-    if (mayReplace) await rename(unfinished, path);
-    else await linkOrFail(unfinished, path);
-    await syncFolder(dirname(path));
+    if (mayReplace) {
+      await rename(unfinished, path);
+      sync(dirname(path));
+    } else if (!nameIfFree(unfinished, path)) throw alreadyExists(path);
     return bytes;
   } catch (error) {
     throw asFileError(error, path);
@@ -48,36 +46,6 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Pro
     await file.close();
   }
   return bytes;
-}
-
-/** The name of a file until it is complete. It has no process id: processes in two containers can have the same one. */
-export function unfinishedName(path: string): string {
-  return `${path}.unfinished-${randomUUID()}`;
-}
-
-/** Gives a file a name that must be free. Renaming would replace a file that was created in the meantime. */
-async function linkOrFail(file: string, name: string): Promise<void> {
-  try {
-    await link(file, name);
-  } catch (error) {
-    if (!hasNoLinks(error)) throw error;
-    if (existsSync(name)) throw alreadyExists(name);
-    await rename(file, name);
-  }
-}
-
-/** True for the error of a file system that cannot give a file a second name. */
-export function hasNoLinks(error: unknown): boolean {
-  return noLinks.has(codeOf(error));
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /** The error of a file system in words; any other as it is. */

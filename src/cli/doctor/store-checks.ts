@@ -9,7 +9,7 @@ import type { webhookSettings } from "../../domains/webhooks/webhooks.settings.t
 import { FileError } from "../../files/new-file.ts";
 import type { Values } from "../../settings/setting.ts";
 import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
-import { nearestFolder } from "../../storage/sqlite/disk.ts";
+import { nearestFolder } from "../../storage/sqlite/folders.ts";
 import type { StoreState } from "../../storage/store-state.ts";
 import { counted } from "../../terminal/amounts.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";

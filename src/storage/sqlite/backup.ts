@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { nameIfFree, sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
 import { openWithoutMigrating } from "./database.ts";
-import { nameIfFree, sync, unfinishedName } from "./disk.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
 /**

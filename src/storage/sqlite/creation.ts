@@ -1,7 +1,8 @@
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { nameIfFree, sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder, nameIfFree, sync, unfinishedName } from "./disk.ts";
+import { makeFolder } from "./folders.ts";
 
 /**
  * Creates a store in `file`, and its folder, unless it exists. `bytes` returns its content. The file gets its name only

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { sync } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
-import { sync } from "./disk.ts";
 
 /** The file that marks a store as moved and names its new location. Deleting it removes the mark. */
 export function markOf(file: string): string {

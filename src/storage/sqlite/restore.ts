@@ -1,7 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder, sync, unfinishedName } from "./disk.ts";
+import { makeFolder } from "./folders.ts";
 import { markOf } from "./moved-mark.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isBusy } from "./database.ts";
-import { makeFolder } from "./disk.ts";
+import { makeFolder } from "./folders.ts";
 
 /** The process that serves a store. */
 export interface ServingProcess {

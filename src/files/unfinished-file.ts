@@ -1,0 +1,37 @@
+// How a file appears under its name only when it is complete: write it under another name, sync it, then name it.
+import { randomUUID } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Errors of file systems that have no hard links, or no room for another one. */
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+/** The name of a file until it is complete. It has no process id: processes in two containers can have the same one. */
+export function unfinishedName(path: string): string {
+  return `${path}.unfinished-${randomUUID()}`;
+}
+
+/** Gives a complete file its name, and returns true. If the name exists, returns false and changes nothing. */
+export function nameIfFree(unfinished: string, name: string): boolean {
+  try {
+    linkSync(unfinished, name); // renaming would replace a file that was created in the meantime
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    if (!noLinks.has(code)) throw error;
+    if (existsSync(name)) return false;
+    renameSync(unfinished, name);
+  }
+  sync(dirname(name));
+  return true;
+}
+
+/** Syncs a file, or the entries of a folder, to disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
