@@ -201,7 +201,7 @@ function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dial
   return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
 }
 
-/** A service of its own on a copy of the store. */
+/** For a peer that works on its own copy of the store. */
 function storeRecipe({ folder, store }: ServerSetup, port: number, command: readonly string[]): Recipe {
   const file = join(folder, "petstore.db");
   copyFileSync(store.file, file);
