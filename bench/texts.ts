@@ -20,7 +20,8 @@ const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http
   headers \`Date\`, \`Server\` or \`Connection\` of their own), and do nothing else: no key, no limits, no store. Only nginx logs. *Reading Bun.serve* also reads the same headers, path and body as the service, but not the
   client's address, and makes its response headers once; *bare Bun.serve* makes them for each response. They are the limit of what can be reached.
 - **Bun.serve with SQLite** reads the same headers, and the same rows from a copy of the store with the service's own
-  statements, builds their JSON, and does nothing else. It shows what the runtime and SQLite alone cost a read.
+  statements, builds their JSON, and adds the same rows in one commit for each turn of its event loop. It does nothing
+  else, and shows what the runtime and SQLite alone cost.
 - **Fastify** (on Node, with better-sqlite3) and **Hono** (on Bun, with bun:sqlite and Zod) share the code that depends
   on neither framework nor driver. Both work on a copy of the service's store with the same tables, indexes and
   durability, and have keys, two windows of limits, schemas, all headers, entity tags, pages by key and one log line a

@@ -9,7 +9,15 @@ import { type Request, runWrk, writeLoad } from "./wrk.ts";
 
 const ANIMALS = 100_000;
 const mixedServers: readonly ServerName[] = ["service", "Fastify", "Hono", "json-server", "Prism"];
-const forCreates: readonly ServerName[] = ["service", "Fastify", "Hono", "reading Bun.serve", "json-server", "Prism"];
+const forCreates: readonly ServerName[] = [
+  "service",
+  "Fastify",
+  "Hono",
+  "reading Bun.serve",
+  "Bun.serve with SQLite",
+  "json-server",
+  "Prism",
+];
 
 async function compareWrites(
   bench: Bench,
@@ -39,8 +47,9 @@ export const create: Workload = {
   name: "create",
   title: "Add animals",
   description:
-    "`POST /v1/pets`, 64 connections. The service, Fastify and Hono write the event in the same transaction and answer " +
-    "after the commit is on disk; the others promise no such thing.",
+    "`POST /v1/pets`, 64 connections. The service, Fastify, Hono and *Bun.serve with SQLite* write the event in the " +
+    "same transaction and answer after the commit is on disk; the others promise no such thing. Only the service and " +
+    "*Bun.serve with SQLite* add the animals of one turn together.",
   inShort: true,
   chart: "rate",
   run: (bench) => compareWrites(bench, creates, CONNECTIONS, forCreates),

@@ -7,6 +7,7 @@ export class PetStore {
   #byId;
   #page;
   #pageByStatus;
+  #insert;
   #add;
 
   constructor(store) {
@@ -26,7 +27,7 @@ export class PetStore {
       `INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
        VALUES (${SHOP}, ?, ?, 'pet.created', ?, ?, ?, ?)`,
     );
-    this.#add = store.transaction(({ name, categoryId, status }, actor, requestId) => {
+    this.#insert = ({ name, categoryId, status }, actor, requestId) => {
       const { id, eventId } = count.get();
       const now = Date.now();
       const pet = { id, name, categoryId, status };
@@ -34,7 +35,8 @@ export class PetStore {
       insert.run(id, name, BigInt(categoryId), status ?? null, now);
       log.run(eventId, now, id, actor, requestId, JSON.stringify(pet));
       return pet;
-    });
+    };
+    this.#add = store.transaction(this.#insert);
   }
 
   get(id) {
@@ -45,6 +47,11 @@ export class PetStore {
   list(after, limit, status) {
     const rows = status ? this.#pageByStatus.all(status, after, limit) : this.#page.all(after, limit);
     return rows.map(withoutNull);
+  }
+
+  /** Adds one animal and its event in the transaction of the caller. */
+  insert(pet, actor, requestId) {
+    return this.#insert(pet, actor, requestId);
   }
 
   /** Adds one animal and its event in one transaction; both are on disk when this returns. */
