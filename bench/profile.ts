@@ -61,13 +61,15 @@ export const profile: Workload = {
 interface CpuProfile {
   readonly nodes: readonly { id: number; callFrame: { url: string }; children?: readonly number[] }[];
   readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
 }
 
-/** The files with the most time, in percent: each sample counts for the innermost frame that is in `source`. */
+/**
+ * The files with the most time, in percent. Each sample counts once, for the innermost frame that is in `source`. The
+ * time between two samples does not count: where the process was idle, it is much longer than the work after it.
+ */
 function sharesOf(folder: string, source: string): [string, number][] {
   const [file = ""] = readdirSync(folder);
-  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile;
+  const { nodes, samples } = JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile;
   const urls = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.url]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
   const nameOf = (node: number): string => {
@@ -76,17 +78,14 @@ function sharesOf(folder: string, source: string): [string, number][] {
     if (own !== undefined) return own;
     return parent === undefined ? "the runtime itself" : nameOf(parent);
   };
-  const times = new Map<string, number>();
-  let total = 0;
-  for (const [index, sample] of samples.entries()) {
+  const counts = new Map<string, number>();
+  for (const sample of samples) {
     const name = nameOf(sample);
-    const time = timeDeltas[index] ?? 0;
-    times.set(name, (times.get(name) ?? 0) + time);
-    total += time;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const sorted = [...times]
+  const sorted = [...counts]
     .toSorted(([, a], [, b]) => b - a)
-    .map(([name, time]) => [name, (time / total) * 100] as const);
+    .map(([name, count]) => [name, (count / samples.length) * 100] as const);
   const others = sorted.slice(NAMED).reduce((sum, [, share]) => sum + share, 0);
   return [...sorted.slice(0, NAMED).map(([name, share]): [string, number] => [name, share]), ["other files", others]];
 }
