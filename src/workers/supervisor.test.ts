@@ -1,12 +1,13 @@
 import { expect, spyOn, test } from "bun:test";
 import type { Log } from "../telemetry/log.ts";
 import { LineOutput } from "./line-output.ts";
-import { Supervisor, WorkersFailed } from "./supervisor.ts";
+import { Supervisor, type SupervisorOptions, WorkersFailed } from "./supervisor.ts";
 
 /** A worker that serves until it is asked to stop. */
 const serves = `process.on("message", () => process.exit()); process.send({ kind: "ready", at: { address: "", docs: "" } });`;
 
-test("the end of a new worker after a restart does not count together with those before", async () => {
+/** A supervisor of one worker that serves, and what its log says. */
+function supervise(options: Partial<SupervisorOptions> = {}) {
   const stop = new AbortController();
   let worker = 0;
   let expected = { event: "", resolve: () => {} };
@@ -14,27 +15,53 @@ test("the end of a new worker after a restart does not count together with those
     if (event === "worker_ready") worker = pid;
     if (event === expected.event || event === "worker_given_up") expected.resolve();
   };
-  const until = async (event: string, act: () => void) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    expected = { event, resolve };
-    act();
-    await promise;
-  };
   const supervisor = new Supervisor({
     workers: 1,
     command: () => [process.execPath, "-e", serves],
     environment: process.env,
     output: new LineOutput(async () => {}),
-    log: { info: note, warn: () => {}, error: note } as unknown as Log,
+    log: { info: note, warn: note, error: note } as unknown as Log,
     stop: stop.signal,
     silence: { starting: 600_000, serving: 600_000 },
+    ...options,
   });
+  return {
+    supervisor,
+    stop,
+    /** Kills the worker that has become ready last. */
+    kill: () => void process.kill(worker),
+    /** Resolves when the event is logged after `act`, or the supervisor has given up. */
+    until: async (event: string, act: () => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      expected = { event, resolve };
+      act();
+      await promise;
+    },
+  };
+}
+
+test("the end of a new worker after a restart does not count together with those before", async () => {
+  const { supervisor, stop, kill, until } = supervise();
   await supervisor.start();
-  for (let ends = 1; ends <= 4; ends++) await until("worker_ready", () => process.kill(worker));
+  for (let ends = 1; ends <= 4; ends++) await until("worker_ready", kill);
   await until("restart_finished", () => supervisor.restart());
-  await until("worker_ready", () => process.kill(worker));
+  await until("worker_ready", kill);
   stop.abort();
   await supervisor.ended(); // rejects if the workers failed
+});
+
+test("while the program is missing, a restart leaves the old worker, and its replacement is tried again", async () => {
+  let isMissing = false;
+  const { supervisor, stop, kill, until } = supervise({
+    command: () => (isMissing ? ["/missing"] : [process.execPath, "-e", serves]),
+  });
+  await supervisor.start();
+  isMissing = true;
+  await until("restart_failed", () => supervisor.restart());
+  await until("worker_ended", kill); // throws if the old one has ended
+  await until("worker_ready", () => (isMissing = false));
+  stop.abort();
+  await supervisor.ended();
 });
 
 test("a restart that is requested during the start begins when all workers serve", async () => {

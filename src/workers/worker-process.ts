@@ -32,16 +32,19 @@ export interface WorkerOptions {
   readonly onHang: (silence: number) => void;
 }
 
+type Child = Bun.Subprocess<"ignore", "pipe", "inherit">;
+
 /** The supervisor's view of one worker. */
 export class WorkerProcess {
   readonly number: number;
   readonly startedAt = performance.now();
   /** The address at which it serves; undefined if it ends before. */
   readonly ready: Promise<ListeningAt | undefined>;
-  /** How it ended, in words. */
+  /** How it ended, in words, also if it could not be started. */
   readonly ended: Promise<string>;
   #isReady = false;
-  readonly #child: Bun.Subprocess<"ignore", "pipe", "inherit">;
+  /** Undefined if it could not be started. */
+  readonly #child: Child | undefined;
   readonly #questions = new Questions();
 
   constructor({ number, command, environment, output, metricsOfAll, onReached, silence, onHang }: WorkerOptions) {
@@ -49,44 +52,53 @@ export class WorkerProcess {
     const monitor = new HeartbeatMonitor(silence.starting, this.startedAt);
     const ready = Promise.withResolvers<ListeningAt | undefined>();
     this.ready = ready.promise;
-    this.#child = Bun.spawn([...command], {
-      env: environment,
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-      serialization: "json",
-      ipc: (message: FromWorker) => {
-        monitor.heard();
-        if (message.kind === "alive") return;
-        if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
-        else if (message.kind === "reached") {
-          onReached(message.stage, () => this.#send({ kind: "go on", question: message.question }));
-        } else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
-        else {
-          this.#isReady = true;
-          monitor.limit = silence.serving;
-          ready.resolve(message.at);
-        }
-      },
-    });
+    let child: Child;
+    try {
+      child = Bun.spawn([...command], {
+        env: environment,
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "inherit",
+        serialization: "json",
+        ipc: (message: FromWorker) => {
+          monitor.heard();
+          if (message.kind === "alive") return;
+          if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
+          else if (message.kind === "reached") {
+            onReached(message.stage, () => this.#send({ kind: "go on", question: message.question }));
+          } else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
+          else {
+            this.#isReady = true;
+            monitor.limit = silence.serving;
+            ready.resolve(message.at);
+          }
+        },
+      });
+    } catch (error) {
+      // The program on disk is being replaced, or the system allows no more processes.
+      ready.resolve(undefined);
+      this.ended = Promise.resolve(`because it could not be started: ${String(error)}`);
+      return;
+    }
+    this.#child = child;
     const watch = setInterval(() => {
-      if (!monitor.check(performance.now(), processorWait(this.#child.pid))) return;
+      if (!monitor.check(performance.now(), processorWait(child.pid))) return;
       clearInterval(watch);
       onHang(monitor.limit);
-      this.#child.kill("SIGKILL");
+      child.kill("SIGKILL");
     }, HEARTBEAT_INTERVAL);
-    const copied = output.copy(this.#child.stdout);
-    this.ended = this.#child.exited.then(async (status) => {
+    const copied = output.copy(child.stdout);
+    this.ended = child.exited.then(async (status) => {
       clearInterval(watch);
       this.#isReady = false;
       ready.resolve(undefined);
       await copied;
-      return this.#child.signalCode ? `by ${this.#child.signalCode}` : `with status ${status}`;
+      return child.signalCode ? `by ${child.signalCode}` : `with status ${status}`;
     });
   }
 
-  get pid(): number {
-    return this.#child.pid;
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   /** True while it reports that it serves. */
@@ -101,7 +113,7 @@ export class WorkerProcess {
 
   /** Asks the worker to finish and stop. Resolves when it has ended. A worker that takes too long is killed. */
   async stop(): Promise<void> {
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), STOP_DEADLINE);
+    const late = setTimeout(() => this.#child?.kill("SIGKILL"), STOP_DEADLINE);
     this.#send({ kind: "stop" });
     await this.ended;
     clearTimeout(late);
@@ -113,7 +125,7 @@ export class WorkerProcess {
 
   #send(message: FromSupervisor): void {
     try {
-      this.#child.send(message);
+      this.#child?.send(message);
     } catch {
       // It has ended; the waiting code learns that.
     }
