@@ -64,6 +64,17 @@ test("while the program is missing, a restart leaves the old worker, and its rep
   await supervisor.ended();
 });
 
+test("a log that nobody reads delays neither a replacement nor the end for long", async () => {
+  const { supervisor, stop, kill, until } = supervise({
+    command: () => [process.execPath, "-e", `console.log("a line"); ${serves}`],
+    output: new LineOutput(() => new Promise(() => {})),
+  });
+  await supervisor.start();
+  await until("worker_ready", kill);
+  stop.abort();
+  await supervisor.ended();
+});
+
 test("a restart that is requested during the start begins when all workers serve", async () => {
   const stop = new AbortController();
   const events: string[] = [];

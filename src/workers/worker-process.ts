@@ -1,4 +1,5 @@
 import type { StopStage } from "../http/server.ts";
+import { settlesWithin } from "../timing/settles-within.ts";
 import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
@@ -8,6 +9,8 @@ import { Questions } from "./questions.ts";
 const STOP_DEADLINE = 14_500;
 /** How long a worker may take to send its metrics, in milliseconds. A slower one is left out. */
 const METRICS_DEADLINE = 1_000;
+/** How long the last lines of an ended worker may take to be written, in milliseconds. Nobody may be reading them. */
+const OUTPUT_DEADLINE = 1_000;
 
 /** How long a worker may be silent before it counts as hanging, in milliseconds. */
 export interface SilenceLimits {
@@ -87,12 +90,12 @@ export class WorkerProcess {
       onHang(monitor.limit);
       child.kill("SIGKILL");
     }, HEARTBEAT_INTERVAL);
-    const copied = output.copy(child.stdout);
+    const copied = output.copy(child.stdout).catch(() => {}); // if it cannot be read, only lines of the log are lost
     this.ended = child.exited.then(async (status) => {
       clearInterval(watch);
       this.#isReady = false;
       ready.resolve(undefined);
-      await copied;
+      await settlesWithin(copied, OUTPUT_DEADLINE);
       return child.signalCode ? `by ${child.signalCode}` : `with status ${status}`;
     });
   }
