@@ -75,6 +75,16 @@ test("a log that nobody reads delays neither a replacement nor the end for long"
   await supervisor.ended();
 });
 
+test("a stop reaches the first worker while it starts", async () => {
+  const { supervisor, stop } = supervise({
+    command: () => [process.execPath, "-e", `process.on("message", () => process.exit());`],
+  });
+  const started = supervisor.start();
+  stop.abort();
+  expect(await started).toBeUndefined();
+  await supervisor.ended();
+});
+
 test("a restart that is requested during the start begins when all workers serve", async () => {
   const stop = new AbortController();
   const events: string[] = [];

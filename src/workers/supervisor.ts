@@ -71,7 +71,7 @@ export class Supervisor {
     else stop.addEventListener("abort", end);
     if (this.#isEnding) return undefined;
     const first = this.#spawn(1);
-    const at = await first.ready;
+    const at = await Promise.race([first.ready, this.#end.promise]);
     if (this.#isEnding) return undefined;
     if (!at) throw new WorkersFailed(`The first worker ended ${await first.ended} before it could serve.`);
     for (let number = 2; number <= workers; number++) this.#slots[number] = this.#spawn(number);
