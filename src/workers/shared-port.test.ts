@@ -20,3 +20,9 @@ test("a port in use is refused, even if its owner would share it", () => {
     void server.stop(true);
   }
 });
+
+test("two services have one port of different addresses", () => {
+  const first = reservePort(HOST, 0);
+  reservePort("127.0.0.2", first.port).release();
+  first.release();
+});

@@ -9,13 +9,14 @@ export interface SharedPort {
 const nothing = { data: () => {} };
 
 /**
- * Checks that no other process uses the port. The system would let another service share the port with the workers
- * of this one, and half of the requests would go there. `port` 0 picks a free one. Throws `ListenError`.
+ * Checks that no other process uses the port of this address. The system would let another service share it with the
+ * workers of this one, and half of the requests would go there. `port` 0 picks a free one. Throws `ListenError`.
  */
 export function reservePort(host: string, port: number): SharedPort {
   const taken = listenAlone(host, port);
-  // A name in Linux's abstract namespace: it belongs to the same network as the port, and ends with this process.
-  const unix = `\0petstore-workers-${taken}`;
+  // A name in Linux's abstract namespace: it belongs to the same network as the port, and ends with this process. It has
+  // at most 107 bytes: of two long host names with the same beginning, the second is refused.
+  const unix = `\0petstore-workers-${taken}-${host}`.slice(0, 107);
   try {
     const lock = Bun.listen({ unix, socket: nothing });
     return { port: taken, release: () => lock.stop(true) };
