@@ -1,5 +1,6 @@
 // What the log and the metrics tell operators about banned keys and guessed keys.
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { StorageUnavailable } from "../src/storage/errors.ts";
 import { runJsonInProcess } from "./harness/commands.ts";
 import { ManualClock } from "./harness/manual-clock.ts";
 import { eventually } from "./harness/program.ts";
@@ -93,6 +94,18 @@ describe("a ban", () => {
       () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
       (events) => events.length === 3,
     );
+  });
+
+  test("adds its event as soon as the store is available again", async () => {
+    service = await TestService.start();
+    const { key } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    spyOn(service.app.keys, "noteBan").mockRejectedValueOnce(new StorageUnavailable("full"));
+    await ban(key, 2);
+    await eventually(
+      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
+      (events) => events.length === 1,
+    );
+    expect(linesOf(service, "task_failed")).toMatchObject([{ task: "note_ban" }]);
   });
 
   test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {

@@ -113,10 +113,19 @@ export class App {
   ) {
     const { storage, clock, log, metrics } = parts;
     const host: Host = { ...parts, limiter: limits.limiter, runSoon: () => this.#tasks.runSoon() };
-    const onBan = (keyId: string, endsAt: number) =>
-      void keys
-        .noteBan(keyId, endsAt * 1000, clock.now())
-        .catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
+    /** Bans without an event in the log of their shop yet: their ends in Unix seconds, by key. */
+    const unnoted = new Map<string, number>();
+    const noteBan = async (keyId: string, endsAt: number) => {
+      await keys.noteBan(keyId, endsAt * 1000, clock.now());
+      if (unnoted.get(keyId) === endsAt) unnoted.delete(keyId);
+    };
+    const onBan = (keyId: string, endsAt: number) => {
+      unnoted.set(keyId, endsAt);
+      void noteBan(keyId, endsAt).catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
+    };
+    const noteBans = async () => {
+      for (const ban of unnoted) await noteBan(...ban);
+    };
     const abuse = new AbuseLog({
       ...parts,
       showsAddresses: config.logAddresses,
@@ -124,6 +133,7 @@ export class App {
       onBan,
     });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
+    host.repeat({ name: "note_ban", by: "each", run: noteBans });
     const callers = openCallerParts(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage, records } = callers;
     const tracer = config.traces && new Tracer(config.traces, parts);
