@@ -6,6 +6,7 @@ import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
 import { askEach, startWorkers } from "./harness/workers.ts";
 import { Bans } from "./torture/bans.ts";
+import { Client } from "./torture/client.ts";
 
 interface ListedKey {
   readonly id: string;
@@ -14,13 +15,13 @@ interface ListedKey {
 
 const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1000000"];
 
-/** A service with an account that has a banned key and one that lists keys. */
+/** A service with an account that has a banned key and one that lists keys and advances the clock. */
 async function startWithBan(settings: Record<string, string>, start = () => Program.start(newDataDir(), settings)) {
   const program = await start();
   const command = (...words: string[]) => runJsonInProcess(program.dataDir, words, settings);
   const account = await command("accounts", "create", "--name", "Corner shop", ...least);
   const issue = (scopes: string) => command("keys", "create", "--account", account.id, "--scopes", scopes);
-  const [banned, admin] = [await issue("read"), await issue("admin")];
+  const [banned, admin] = [await issue("read"), await issue("write,admin")];
   await new Bans().provoke(program.base, banned.key);
   // Its keys share the minute, which is used up.
   await command("accounts", "set-plan", account.id, "--plan", "business");
@@ -104,6 +105,19 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   test("a ban of one of two processes with separate counts is lifted", async () => {
     const { program } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
     expect(await program.end()).toBe(0);
+  });
+
+  test("a ban of one of two processes with separate counts ends by a fast-forward at the other", async () => {
+    const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const { program, banned, admin } = await startWithBan(settings);
+    const other = await Program.start(newDataDir(), settings);
+    const pets = () => new Client(program.base, banned.key).call("GET", "/pets");
+    const endsAt = Number((await pets()).headers.get("x-ratelimit-reset"));
+    const client = new Client(other.base, admin.key);
+    expect((await client.call("POST", "/sandbox/fast-forward", '{"seconds":60}')).status).toBe(200);
+    await eventually(pets, ({ status }) => status === 200);
+    expect(Date.now() / 1000).toBeLessThan(endsAt); // in real time, it would still hold
+    await Promise.all([program.end(), other.end()]);
   });
 
   test.skipIf(!hasValkey)("a ban shared in Valkey is lifted, also while Valkey is unreachable", async () => {
