@@ -2,9 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { verifyWebhook } from "../../../../client/src/index.ts";
 import { eventually } from "../../../../test/harness/program.ts";
+import { onPostgres } from "../../../../test/harness/test-store.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
+import { SqliteStorage } from "../../../storage/sqlite/sqlite-storage.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
+import { EventLog } from "../../events/events.store.ts";
 import { attemptDelays } from "../sending/backoff.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 
@@ -86,6 +89,44 @@ describe("a change", () => {
     expect(types(all)).toEqual(["order.placed", "pet.created", "pet.updated", "webhook_endpoint.created"]);
     expect(types(some)).toEqual(["order.placed"]);
     expect(types(foreign)).toEqual([]);
+  });
+
+  // On the embedded store, a change can be read before it is on disk.
+  test.skipIf(onPostgres)("is not sent before it is on disk", async () => {
+    const receiver = webhooks.receiver();
+    await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let onDisk = first.promise;
+    const settled = spyOn(SqliteStorage.prototype, "settled").mockImplementation(() => onDisk);
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
+    const read = EventLog.prototype.after;
+    const reads = spyOn(EventLog.prototype, "after").mockImplementationOnce(async function (
+      this: EventLog,
+      ...parameters
+    ) {
+      onDisk = second.promise;
+      await webhooks.addPet("two");
+      return read.apply(this, parameters);
+    });
+    const names = async () => receiver.received.map(({ body }) => JSON.parse(body).data.data.name as string);
+    const roundWaits = () =>
+      eventually(
+        async () => settled.mock.results.at(-1)?.value === onDisk,
+        (waits) => waits,
+      );
+    await webhooks.addPet("one");
+    const delivering = webhooks.deliver();
+    await roundWaits();
+    expect(await names()).toEqual([]);
+    first.resolve();
+    await eventually(names, ({ length }) => length > 0);
+    await roundWaits();
+    expect(await names()).toEqual(["one"]);
+    second.resolve();
+    await delivering;
+    expect(await names()).toEqual(["one", "two"]);
+    settled.mockRestore();
+    reads.mockRestore();
   });
 
   test("is not sent to an endpoint that was created later", async () => {

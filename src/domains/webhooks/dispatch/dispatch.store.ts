@@ -101,8 +101,10 @@ export class DispatchStore {
     return this.#storage.all(withWork, this.#clock.now());
   }
 
+  /** Resolves when the events of the shop, up to `lastEventId`, are on disk: nothing is sent before. */
   async read({ account_id, mode, id }: EndpointName): Promise<CourierState | undefined> {
     const row = await this.#storage.first(courierById, account_id, mode, id);
+    await this.#storage.settled();
     return row && toState(row);
   }
 
@@ -121,7 +123,9 @@ export class DispatchStore {
   }
 
   async redeliveries({ shop, id }: CourierState): Promise<readonly RedeliveryRow[]> {
-    return this.#storage.all(redeliveriesOf, shop, id);
+    const rows = await this.#storage.all(redeliveriesOf, shop, id);
+    await this.#storage.settled(); // as in `read`
+    return rows;
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Event } from "../../events/events.schemas.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierState } from "./dispatch.store.ts";
@@ -10,25 +11,19 @@ const PAGE = 100;
 /** Reads ahead a page of events, for new events or a redelivery; undefined if there is nothing to read, or no room. */
 export function readAhead(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> | undefined {
   const { window, redeliveries } = progress;
-  const { lastEventId } = state;
-  if (window.readUpTo < lastEventId && window.room >= PAGE) return readLog(log, state, progress, lastEventId);
+  if (window.readUpTo < state.lastEventId && window.room >= PAGE) return readLog(log, state, progress);
   const redelivery = redeliveries
     .values()
     .find(({ row, isRead, window: { room } }) => row.kind !== "test" && !isRead && room >= PAGE);
   return redelivery && readRedelivery(log, state, redelivery);
 }
 
-/** Reads a page of the log. The last event of the log has the id `last` or, since that was read, a later one. */
-async function readLog(
-  log: EventLog,
-  { shop, types }: CourierState,
-  progress: EndpointProgress,
-  last: bigint,
-): Promise<void> {
-  const { readUpTo } = progress.window;
-  const page = await log.after(shop, readUpTo, PAGE, { type: wantedTypes(types) });
-  if ("refused" in page) progress.add([], page.first - 1n);
-  else progress.add(page.items, page.next ?? laterOf(last, page.items.at(-1)?.id));
+/** Reads a page of new events, but none after `lastEventId`: those may not be on disk yet. */
+async function readLog(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> {
+  const { shop, types, lastEventId } = state;
+  const page = await log.after(shop, progress.window.readUpTo, PAGE, { type: wantedTypes(types) });
+  const { items, upTo } = partOf(page, lastEventId);
+  progress.add(items, upTo);
 }
 
 async function readRedelivery(
@@ -38,11 +33,14 @@ async function readRedelivery(
 ): Promise<void> {
   const type = kind === "single" ? undefined : wantedTypes(types);
   const page = await log.after(shop, window.readUpTo, PAGE, { type });
+  const { items, upTo } = partOf(page, last);
+  window.add(items, upTo);
+}
+
+/** The part of a page up to the event `last`, and the last id that was read for it. */
+function partOf(page: Awaited<ReturnType<EventLog["after"]>>, last: bigint): { items: Event[]; upTo: bigint } {
   const [items, next] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next ?? last];
-  window.add(
-    items.filter(({ id }) => id <= last),
-    next < last ? next : last,
-  );
+  return { items: items.filter(({ id }) => id <= last), upTo: next < last ? next : last };
 }
 
 /**
@@ -73,8 +71,4 @@ export async function continueSubject(
     from = page.next ?? known;
     if (next !== undefined || from >= window.readUpTo) return progress.unpark(subject);
   }
-}
-
-function laterOf(one: bigint, other: bigint | undefined): bigint {
-  return other !== undefined && other > one ? other : one;
 }
