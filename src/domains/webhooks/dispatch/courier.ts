@@ -1,7 +1,7 @@
 import { timestampOf } from "../../../contract/schemas.ts";
 import type { Event } from "../../events/events.schemas.ts";
 import { afterAttempt, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
-import { nextStep } from "../sending/backoff.ts";
+import { isDue, nextStep } from "../sending/backoff.ts";
 import { type EventMessage, testEvent } from "../sending/message.ts";
 import type { SendResult } from "../sending/send.ts";
 import type { CourierParts } from "./courier-parts.ts";
@@ -71,7 +71,8 @@ export class Courier {
 
   /** True while it sends no events: the endpoint is not enabled, or waits after failures. */
   get #isWaiting(): boolean {
-    return this.#state.state !== "enabled" || this.now < (this.#progress.health.retriesAt ?? 0);
+    const { retriesAt } = this.#progress.health;
+    return this.#state.state !== "enabled" || (retriesAt !== null && !isDue(retriesAt, this.now));
   }
 
   /** The time by the shop's clock. */

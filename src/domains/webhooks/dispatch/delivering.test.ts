@@ -252,6 +252,23 @@ describe("a message that fails", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test.each([1, 12])("is sent after the clock was ten years ahead (%d animals)", async (animals) => {
+    const { clock } = webhooks.service;
+    const right = clock.now();
+    let isDown = true;
+    const receiver = webhooks.receiver(() => new Response(null, { status: isDown ? 500 : 200 }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    clock.setWall(right + 3_653 * DAY_MS);
+    for (let count = 0; count < animals; count++) await webhooks.addPet();
+    await webhooks.deliver();
+    clock.setWall(right);
+    isDown = false;
+    receiver.received.length = 0;
+    await webhooks.deliver();
+    expect(new Set(receiver.received.map((one) => messageOf(one).subject)).size).toBe(animals);
+    expect((await webhooks.getEndpoint(id)).successRate24h).toBe(1);
+  });
+
   test("is sent again after a redirect, which is not followed", async () => {
     const target = webhooks.receiver();
     const location = `http://127.0.0.1:${target.port}/`;
@@ -330,6 +347,22 @@ describe("a failing endpoint", () => {
     expect(delivered).toHaveLength(60);
     const shown = await webhooks.getEndpoint(id);
     expect([shown.retriesAt, shown.failingSince]).toEqual([undefined, undefined]);
+  });
+
+  test.each([-3_653, 6])("is not disabled because the clock was set, by %d days", async (days) => {
+    const { clock } = webhooks.service;
+    const right = clock.now();
+    const receiver = webhooks.receiver(() => new Response(null, { status: 500 }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    if (days < 0) clock.setWall(right + days * DAY_MS);
+    await webhooks.addPet();
+    await webhooks.deliver();
+    clock.setWall(days < 0 ? right : right + days * DAY_MS);
+    await webhooks.after(5 * SECOND_MS * LATE_FACTOR);
+    expect(receiver.received).toHaveLength(2);
+    const { state, failingSince } = await webhooks.getEndpoint(id);
+    expect(state).toBe("enabled");
+    expect(clock.now() - Date.parse(failingSince)).toBeWithin(0, 2 * DAY_MS);
   });
 
   test("is disabled after five days, and missed messages can be redelivered", async () => {

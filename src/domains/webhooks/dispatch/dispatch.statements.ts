@@ -41,12 +41,13 @@ const isSuspended =
 
 /**
  * Endpoints of all shops that have something to deliver now, except those of suspended accounts. `$1` is real time in
- * Unix milliseconds.
+ * Unix milliseconds, `$2` is `LONGEST_DELAY`: what is due later than that is due now, as in `isDue`.
  */
 export const withWork = acrossShops<EndpointName>(
   `SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode)
    WHERE ((state = 'enabled'
-       AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id) OR due_at <= $1 + ahead))
+       AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id)
+         OR due_at <= $1 + ahead OR due_at > $1 + ahead + $2))
      OR EXISTS (SELECT 1 FROM webhook_redeliveries WHERE webhook_redeliveries.shop = shops.shop
        AND endpoint_id = webhook_endpoints.id AND (kind = 'test' OR (state = 'enabled' AND blocked = 0))))
      AND NOT ${isSuspended}`,

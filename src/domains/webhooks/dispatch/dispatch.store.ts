@@ -6,6 +6,7 @@ import type { Clock } from "../../../timing/clock.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import type { Health } from "../endpoints/endpoint-health.ts";
 import { type EndpointStore, type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
+import { LONGEST_DELAY } from "../sending/backoff.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
 import {
   type CourierRow,
@@ -98,7 +99,7 @@ export class DispatchStore {
 
   /** The endpoints that have something to deliver now. */
   async withWork(): Promise<readonly EndpointName[]> {
-    return this.#storage.all(withWork, this.#clock.now());
+    return this.#storage.all(withWork, this.#clock.now(), LONGEST_DELAY);
   }
 
   /** Resolves when the events of the shop, up to `lastEventId`, are on disk: nothing is sent before. */

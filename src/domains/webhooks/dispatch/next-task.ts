@@ -1,4 +1,5 @@
 import type { Event } from "../../events/events.schemas.ts";
+import { isDue } from "../sending/backoff.ts";
 import type { AttemptRecord } from "./dispatch.store.ts";
 import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
@@ -63,10 +64,10 @@ function nextParked({ parked, window }: EndpointProgress, inProgress: InProgress
   const retries = inProgress.keys().reduce((sum, subject) => sum + (parked.has(subject) ? 1 : 0), 0);
   if (retries >= MAX_RETRIES && window.oldest !== undefined) return undefined;
   let first: string | undefined;
-  let dueAt = at;
-  for (const [subject, one] of parked) {
-    if (one.dueAt > dueAt || inProgress.has(subject)) continue;
-    [first, dueAt] = [subject, one.dueAt];
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const [subject, { dueAt }] of parked) {
+    if (dueAt > earliest || !isDue(dueAt, at) || inProgress.has(subject)) continue;
+    [first, earliest] = [subject, dueAt];
   }
   const one = first === undefined ? undefined : parked.get(first);
   if (first === undefined || !one) return undefined;

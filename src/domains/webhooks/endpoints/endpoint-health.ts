@@ -1,5 +1,5 @@
 import { HOUR_MS } from "../../../timing/units.ts";
-import { attemptDelays } from "../sending/backoff.ts";
+import { attemptDelays, LONGEST_DELAY } from "../sending/backoff.ts";
 import type { LastFailure } from "../webhooks.schemas.ts";
 
 const HOURS = 24;
@@ -17,7 +17,7 @@ type HourCount = readonly [hour: number, succeeded: number, failed: number];
 export interface Health {
   /** Hours with attempts, the oldest first. */
   readonly hours: readonly HourCount[];
-  /** Since when every attempt has failed; null if the newest one succeeded, or there is none. */
+  /** Since when every attempt has failed (see `startOfFailures`); null if the newest one succeeded, or there is none. */
   readonly failingSince: number | null;
   /** Subjects that have failed since the last success. */
   readonly failedSubjects: readonly string[];
@@ -75,7 +75,7 @@ export function afterAttempt(health: Health, { subject, isProbe, at, failure }: 
   const hours = countAttempt(health.hours, at, failure !== undefined);
   if (!failure) return { ...withoutFailures(health), hours };
   const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
-  const failing = { hours, failedSubjects, failingSince: health.failingSince ?? at, lastFailure: failure };
+  const failing = { hours, failedSubjects, failingSince: startOfFailures(health, at), lastFailure: failure };
   const waits = isFull || failedSubjects.length >= MAX_FAILED;
   if (health.retriesAt !== null && !isProbe) return { ...health, ...failing };
   if (!waits) return { ...health, ...failing };
@@ -89,6 +89,16 @@ export function hasFailedTooLong({ failingSince }: Health, at: number): boolean 
   return failingSince !== null && at - failingSince >= DISABLED_AFTER;
 }
 
+/**
+ * When the current series of failures began, after one more at `at`. Between two failures, at most `LONGEST_DELAY`
+ * counts. In the rest, nothing failed: the clock was set, the service did not run, or there was nothing to send.
+ */
+function startOfFailures({ failingSince, lastFailure }: Health, at: number): number {
+  if (failingSince === null || !lastFailure) return at;
+  const passed = at - lastFailure.at;
+  return failingSince + passed - Math.min(Math.max(passed, 0), LONGEST_DELAY);
+}
+
 function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): Health["hours"] {
   const hour = Math.floor(now / HOUR_MS);
   const kept = hours.filter(([other]) => isRecent(other, now));
@@ -98,5 +108,5 @@ function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): 
 }
 
 function isRecent(hour: number, now: number): boolean {
-  return hour > Math.floor(now / HOUR_MS) - HOURS;
+  return Math.abs(hour - Math.floor(now / HOUR_MS)) < HOURS;
 }

@@ -18,6 +18,8 @@ export const attemptDelays = [
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
 const MAX_WAIT = 24 * HOUR_MS;
+/** The longest time from an attempt to the next one, in milliseconds. */
+export const LONGEST_DELAY = Math.round(MAX_WAIT * (1 + JITTER));
 
 /** The part of an attempt's result that decides about the next attempt. */
 export interface AttemptResult {
@@ -44,6 +46,11 @@ export function nextStep(attempt: number, result: AttemptResult, random: number)
   const delay = attemptDelays[attempt];
   if (delay === undefined) return { kind: "give_up" };
   return { kind: "retry", delay: Math.round(Math.max(delay, result.retryAfter ?? 0) * (1 + JITTER * random)) };
+}
+
+/** True if an attempt that is due at `dueAt` can be made. If that is too far ahead, the clock was wrong and is set back. */
+export function isDue(dueAt: number, now: number): boolean {
+  return dueAt <= now || dueAt > now + LONGEST_DELAY;
 }
 
 const seconds = /^[0-9]+$/;
