@@ -173,7 +173,7 @@ export class Courier {
     if (this.isEnded) return;
     const progress = this.#progress;
     const { kind, subject, eventId, attempt } = task;
-    const { failure, status, excerpt, duration } = result;
+    const { failure, status, excerpt, duration, retryAfter } = result;
     const at = this.now;
     this.#parts.attempted(failure !== undefined);
     const deliveryId = progress.record({
@@ -196,7 +196,8 @@ export class Courier {
       progress.park(subject, { eventId, attempts: attempt, dueAt: at + step.delay });
       this.#removeFromSource(task);
     } else if (step.kind !== "disable") await this.#finish(task);
-    progress.health = afterAttempt(progress.health, { subject, isProbe, at, failure: failed }, progress.isFull);
+    const made = { subject, isProbe, at, failure: failed, retryAfter };
+    progress.health = afterAttempt(progress.health, made, progress.isFull);
     if (wasWaiting && !failed) progress.makeDue(at);
     if (step.kind === "disable" || hasFailedTooLong(progress.health, at)) this.#mustDisable = true;
   }

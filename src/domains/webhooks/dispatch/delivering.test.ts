@@ -349,6 +349,23 @@ describe("a failing endpoint", () => {
     expect([shown.retriesAt, shown.failingSince]).toEqual([undefined, undefined]);
   });
 
+  test.each([10, 12])("waits as long as the last response's Retry-After says (%d animals)", async (animals) => {
+    const last = Promise.withResolvers<Response>();
+    const receiver = webhooks.receiver(({ body }) =>
+      body.includes("last") ? last.promise : new Response(null, { status: 500 }),
+    );
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    for (let count = 1; count < animals; count++) await webhooks.addPet();
+    await webhooks.addPet("last");
+    while ((await webhooks.deliveries(id)).length < animals - 1) await webhooks.round();
+    last.resolve(new Response(null, { status: 503, headers: { "retry-after": "3600" } }));
+    await webhooks.deliver();
+    await webhooks.after(HOUR_MS - 1);
+    expect(receiver.received).toHaveLength(animals);
+    await webhooks.after(1);
+    expect(receiver.received).toHaveLength(animals + 1);
+  });
+
   test.each([-3_653, 6])("is not disabled because the clock was set, by %d days", async (days) => {
     const { clock } = webhooks.service;
     const right = clock.now();

@@ -65,23 +65,28 @@ export interface MadeAttempt {
   readonly at: number;
   /** Undefined if it succeeded. */
   readonly failure: StoredFailure | undefined;
+  /** Milliseconds that the receiver asked to wait. */
+  readonly retryAfter: number | undefined;
 }
 
 /**
  * The health of an endpoint after one more attempt. `isFull` is true if no more subjects can be parked. After too many
  * failures the endpoint waits, and only a probe is sent.
  */
-export function afterAttempt(health: Health, { subject, isProbe, at, failure }: MadeAttempt, isFull: boolean): Health {
+export function afterAttempt(health: Health, attempt: MadeAttempt, isFull: boolean): Health {
+  const { subject, isProbe, at, failure, retryAfter = 0 } = attempt;
   const hours = countAttempt(health.hours, at, failure !== undefined);
   if (!failure) return { ...withoutFailures(health), hours };
   const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
   const failing = { hours, failedSubjects, failingSince: startOfFailures(health, at), lastFailure: failure };
   const waits = isFull || failedSubjects.length >= MAX_FAILED;
-  if (health.retriesAt !== null && !isProbe) return { ...health, ...failing };
+  if (health.retriesAt !== null && !isProbe) {
+    return { ...health, ...failing, retriesAt: Math.max(health.retriesAt, at + retryAfter) };
+  }
   if (!waits) return { ...health, ...failing };
   const probes = health.retriesAt === null ? 0 : health.probes + 1;
   const delay = probeDelays[Math.min(probes, probeDelays.length - 1)] as number;
-  return { ...failing, probes, retriesAt: at + delay };
+  return { ...failing, probes, retriesAt: at + Math.max(delay, retryAfter) };
 }
 
 /** True if every attempt has failed for so long that the endpoint must be disabled. */
