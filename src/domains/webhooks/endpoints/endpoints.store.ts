@@ -151,8 +151,8 @@ export class EndpointStore {
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";
+    yield* all(deleteEndpoint, accountId, mode, id); // first: a save locks this row, and then adds rows to the others
     for (const statement of [deleteParked, deleteRedeliveries, deleteDeliveries]) yield* all(statement, shop, id);
-    yield* all(deleteEndpoint, accountId, mode, id);
     yield* publishLast(locked, author, [event(endpointDeleted, null, this.#recorded(toEndpoint(row)))]);
     return "deleted";
   }
