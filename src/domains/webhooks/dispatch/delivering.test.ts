@@ -577,6 +577,24 @@ describe("a redelivery", () => {
   });
 });
 
+test("a process reports no lag after another one has begun to deliver", async () => {
+  const lag = async () => {
+    const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
+    return Number(/\npetstore_webhook_lag_seconds (\S+)\n/.exec(metrics)?.[1]);
+  };
+  const held = Promise.withResolvers<Response>();
+  const receiver = webhooks.receiver(() => held.promise);
+  await webhooks.endpoint(receiver, { types: ["pet.created"] });
+  await webhooks.addPet();
+  while (receiver.received.length === 0) await webhooks.round();
+  webhooks.service.clock.advance(30 * SECOND_MS);
+  expect(await lag()).toBe(30);
+  webhooks.service.clock.advance(30 * SECOND_MS);
+  expect(await lag()).toBe(0);
+  held.resolve(new Response());
+  await webhooks.deliver();
+});
+
 test("a test message is sent even to a paused endpoint, with a separate id", async () => {
   const receiver = webhooks.receiver();
   const { id } = await webhooks.endpoint(receiver);

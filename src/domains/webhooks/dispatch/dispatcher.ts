@@ -9,6 +9,8 @@ import { Slots } from "./slots.ts";
 const LEADS_FOR = 3_000;
 /** How long a stopping process waits for attempts in progress, in milliseconds. Unfinished ones are repeated later. */
 const LAST_WAIT = 3_000;
+/** How long after its last round this process reports a lag, in milliseconds. Later, another one delivers. */
+const REPORTS_FOR = 60_000;
 
 type Dependencies = Omit<CourierParts, "slots" | "leads" | "freed" | "attempted" | "disabled" | "failed">;
 
@@ -34,7 +36,7 @@ export class Dispatcher {
     this.#parts = {
       ...dependencies,
       slots: this.#slots,
-      leads: () => !this.#isStopping && this.#clock.monotonic() - this.#ranAt < LEADS_FOR,
+      leads: () => !this.#isStopping && this.#sinceRound < LEADS_FOR,
       freed: () => this.#pumpStarved(),
       attempted: (hasFailed) => void this.counts[hasFailed ? "failed" : "succeeded"]++,
       disabled: (state) => {
@@ -49,12 +51,20 @@ export class Dispatcher {
     return this.#slots.taken;
   }
 
-  /** Age in seconds of the oldest event without an attempt, at an endpoint that does not wait after failures; or 0. */
+  /**
+   * Age in seconds of the oldest event without an attempt, at an endpoint that does not wait after failures; or 0. It is
+   * also 0 in a process that no longer delivers.
+   */
   get lag(): number {
+    if (this.#sinceRound >= REPORTS_FOR) return 0;
     const lags = this.#couriers
       .values()
       .map(({ oldestEventAt, now }) => (oldestEventAt === undefined ? 0 : now - Date.parse(oldestEventAt)));
     return lags.reduce((most, lag) => Math.max(most, lag), 0) / 1000;
+  }
+
+  get #sinceRound(): number {
+    return this.#clock.monotonic() - this.#ranAt;
   }
 
   /** One round: finds what is due and starts to deliver it. Resolves before the deliveries end. */
