@@ -97,7 +97,7 @@ function servingHandlers({
       return successOr(yield* redeliveries.addRedelivery(caller, endpointId, body), {
         "not found": () => notFound,
         "no delivery": () => failure(deliveryNotFound, `No attempt ${deliveryId} of the endpoint sent an event.`),
-        "no range": () => emptyRange,
+        "no range": () => (from === undefined ? noEvents : emptyRange),
         "too many": () => tooManyWaiting,
         expired: ({ first }) =>
           failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`),
@@ -151,6 +151,7 @@ function contradiction(path: string, message: string) {
 }
 
 const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
+const noEvents = contradiction("/body", "names no stored event");
 const emptyRange = contradiction("/body/from", "is after the last event of the range");
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {

@@ -569,6 +569,8 @@ describe("a redelivery", () => {
     expect(await refused({ deliveryId: 7 })).toEqual([404, "webhook_delivery_not_found"]);
     expect(await refused({ deliveryId: 7, from: 1 })).toEqual([400, "invalid_request"]);
     expect(await refused({ from: 9, to: 8 })).toEqual([400, "invalid_request"]);
+    const { json } = await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, { to: 0 });
+    expect(json.details).toEqual([{ path: "/body", message: "names no stored event" }]);
     await webhooks.addPet();
     await webhooks.service.store.run("DELETE FROM events WHERE id = 1");
     expect(await refused({ from: 1 })).toEqual([410, "events_expired"]);
