@@ -16,6 +16,9 @@ import { messageOfTask, sendSigned } from "./task-message.ts";
 /**
  * Delivers the events of one endpoint: those about one subject in order, those about different subjects in parallel. It
  * saves its progress after each attempt. After a crash, messages whose result was not saved are sent again.
+ *
+ * No attempt starts while `isEnded`, `#isBroken` or `#mustDisable` is true. They are independent: each can become true
+ * during any `await`. Only `#isBroken` becomes false again. While `#isWaiting`, only tests are sent.
  */
 export class Courier {
   #state: CourierState;
@@ -26,10 +29,11 @@ export class Courier {
   #saving: Promise<void> | undefined;
   /** Finished redeliveries that a read of the store, started before they were deleted, may still return. */
   readonly #finishedRedeliveries = new Set<bigint>();
+  /** The endpoint must be disabled: the next save does it, and sets `isEnded`. */
   #mustDisable = false;
-  /** The store has failed: no attempt starts until the next round. */
+  /** The store has failed: no attempt starts, and nothing is saved, until the next round. */
   #isBroken = false;
-  /** True if it must stop: another process delivers to the endpoint now, or nothing more is delivered. */
+  /** True if it must stop for good: another process delivers to the endpoint now, or nothing more is delivered. */
   isEnded = false;
   /** True while it waits for a free slot. */
   isStarved = false;

@@ -44,9 +44,10 @@ function partOf(page: Awaited<ReturnType<EventLog["after"]>>, last: bigint): { i
 }
 
 /**
- * Continues a parked subject whose event `after` is finished: with its next event among those that were read already,
- * which the window has skipped because the subject was parked. If there is none, the window will find later ones. No
- * other event is read between the decision and the change of `progress`, because the window would skip it too.
+ * Continues a parked subject whose event `after` is finished. The window has skipped the events of the subject that it
+ * has read since then (`EndpointProgress.add`). If there are any, the first one is parked instead of `after`. If there
+ * are none, the subject is no longer parked, and the window will add its later events. There must be no `await` between
+ * the comparison with `readUpTo` and the change of `progress`: the window could read on and skip another event.
  */
 export async function continueSubject(
   { log, types, clock }: Pick<CourierParts, "log" | "types" | "clock">,
@@ -58,12 +59,13 @@ export async function continueSubject(
   const { window } = progress;
   const filters = filtersOf(subject, state.types, types);
   for (let from = after; ; ) {
-    const known = window.readUpTo;
+    const known = window.readUpTo; // if the page has no `next`, all events up to here were read
     const page = await log.after(state.shop, from, PAGE, filters);
     if ("refused" in page) {
-      from = page.first - 1n;
+      from = page.first - 1n; // the events before were deleted
       continue;
     }
+    // The filters can also find events of other subjects.
     const next = page.items.find((event) => subjectOf(event) === subject)?.id;
     if (next !== undefined && next <= window.readUpTo) {
       return progress.park(subject, { eventId: next, attempts: 0, dueAt: clock.now() + state.ahead });
