@@ -103,6 +103,19 @@ describe("a stream of events", () => {
     expect(listener.ids).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
   });
 
+  test("can be resumed behind 127 large events while another client follows the shop", async () => {
+    await newShop();
+    const current = await follow();
+    const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`key${index}`, "x".repeat(500)]));
+    for (let count = 0; count < 128; count++) {
+      await call("POST", "/pets", { name: "Rex", categoryId: 1, metadata });
+    }
+    await got(current, 128);
+    const resumed = await follow("", 1);
+    await got(resumed, 127);
+    expect(resumed.ids).toEqual(current.ids.slice(1));
+  });
+
   test("sends the events since a time, including those from before it was opened", async () => {
     await newShop();
     await add(2);

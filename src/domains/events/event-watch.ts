@@ -84,6 +84,7 @@ export class EventWatch {
   async #catchUp(watched: WatchedShop, follower: Follower, filters: EventFilters): Promise<void> {
     const { sink } = follower;
     try {
+      await sink.drained(); // many large events next to other unread bytes would look like a slow client
       while (sink.isOpen && !watched.join(follower)) {
         const upTo = watched.position; // later events may not be on disk yet
         const page = await this.#log.after(watched.shop, follower.position, PAGE, filters);
