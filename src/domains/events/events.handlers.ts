@@ -11,10 +11,13 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
     listEvents: async ({ caller: { shop }, query, after: position }) => {
       const { limit, after, sort, since, until } = query;
       const filters = { ...query, since: timeOf(since), until: timeOf(until) };
-      if (sort === "-id") return log.before(shop, position, limit, filters, after);
-      const from = position ?? after;
-      if (from === undefined) return log.first(shop, limit, filters);
-      const page = await log.after(shop, from, limit, filters);
+      const isNewestFirst = sort === "-id";
+      const from = isNewestFirst ? after : (position ?? after);
+      if (from === undefined)
+        return isNewestFirst ? log.before(shop, position, limit, filters) : log.first(shop, limit, filters);
+      const page = isNewestFirst
+        ? await log.between(shop, from, position, limit, filters)
+        : await log.after(shop, from, limit, filters);
       return "refused" in page ? expired(page) : page;
     },
 

@@ -70,7 +70,7 @@ export class EventLog {
     filters: EventFilters = {},
   ): Promise<Page<Event> | Expired> {
     const { first, last } = await this.storedRange(shop);
-    const from = afterId < 0n ? 1n : afterId + 1n;
+    const from = idAfter(afterId);
     if (from < first) return { refused: "expired", first };
     return this.#page(shop, { from, to: last }, limit, filters, "id");
   }
@@ -82,19 +82,31 @@ export class EventLog {
   }
 
   /**
-   * Up to `limit` events, the newest first: before `beforeId` (if absent, from the newest one on) and after `afterId`.
-   * `next` is as in `after`.
+   * Up to `limit` events, the newest first: before `beforeId` or, if it is absent, from the newest one on. `next` is as in
+   * `after`.
    */
   async before(
     shop: number,
     beforeId: bigint | undefined,
     limit: number,
     filters: EventFilters = {},
-    afterId = 0n,
   ): Promise<Page<Event>> {
     const { first, last } = await this.storedRange(shop);
-    const to = beforeId === undefined || beforeId > last ? last : beforeId - 1n;
-    return this.#page(shop, { from: afterId < first ? first : afterId + 1n, to }, limit, filters, "-id");
+    return this.#page(shop, { from: first, to: idBefore(beforeId, last) }, limit, filters, "-id");
+  }
+
+  /** Like `before`, but only events after `afterId`. */
+  async between(
+    shop: number,
+    afterId: bigint,
+    beforeId: bigint | undefined,
+    limit: number,
+    filters: EventFilters,
+  ): Promise<Page<Event> | Expired> {
+    const { first, last } = await this.storedRange(shop);
+    const from = idAfter(afterId);
+    if (from < first) return { refused: "expired", first };
+    return this.#page(shop, { from, to: idBefore(beforeId, last) }, limit, filters, "-id");
   }
 
   async #page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Promise<Page<Event>> {
@@ -131,4 +143,14 @@ export class EventLog {
   async #firstSince(shop: number, { from, to }: Ids, time: number): Promise<bigint> {
     return (await this.#storage.first(firstSince, from, to, time, shop))?.id ?? to + 1n;
   }
+}
+
+/** The first id that an event after this one can have. */
+function idAfter(id: bigint): bigint {
+  return id < 0n ? 1n : id + 1n;
+}
+
+/** The last id that an event before this one can have; `last` is the newest. */
+function idBefore(id: bigint | undefined, last: bigint): bigint {
+  return id === undefined || id > last ? last : id - 1n;
 }

@@ -244,7 +244,9 @@ describe("old events", () => {
     expect(await ids("")).toEqual([12_346, 12_347, 12_348]);
     expect(await ids("?sort=-id&limit=2")).toEqual([12_348, 12_347]);
     expect(await ids("?after=12345&limit=1")).toEqual([12_346]);
-    for (const path of ["/events?after=12344", "/events?after=0", "/events/12345", "/events/1"]) {
+    expect(await ids("?after=12345&sort=-id&limit=2")).toEqual([12_348, 12_347]);
+    const older = ["/events?after=12344", "/events?after=0", "/events?after=12344&sort=-id"];
+    for (const path of [...older, "/events/12345", "/events/1"]) {
       const { status, json } = await call("GET", path);
       expect([path, status, json.code]).toEqual([path, 410, "events_expired"]);
       expect(json.message).toEndWith(" 12346.");
