@@ -109,6 +109,17 @@ test("finds events before thousands of another type", async () => {
   expect(JSON.parse(output.stdout)).toMatchObject([{ type: "pet.deleted", subject: { id: "3" } }]);
 });
 
+test("--follow ends when the sandbox is reset", async () => {
+  const { output, ended } = events("--follow --last 1");
+  await eventually(
+    async () => output.stdout,
+    (text) => text !== "",
+  );
+  expect((await service.call("POST", "/sandbox/reset", { key, body: { animals: "none" } })).status).toBe(200);
+  expect(await ended).toBe(1);
+  expect(output.stderr).toContain("The events cannot be read any more.");
+});
+
 /** Adds more events to the log than one statement scans. */
 async function addMoreThanOneScan(): Promise<void> {
   const shop = await service.shop(accountId);

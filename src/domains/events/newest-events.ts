@@ -9,7 +9,7 @@ interface NewestRow extends Row {
 /** Statements by their number of parameters. */
 const statements = new Map<number, Statement<NewestRow>>();
 
-/** The call that reads the ids of the newest events of shops. `shops` must not be empty. */
+/** The call that reads the ids of the newest events of shops, except those that have ended. `shops` must not be empty. */
 export function newestEventsOf(shops: readonly number[]): Call & { readonly statement: Statement<NewestRow> } {
   // The list is padded, so that there are few statements: an engine prepares each once.
   const size = 2 ** Math.ceil(Math.log2(shops.length));
@@ -17,7 +17,9 @@ export function newestEventsOf(shops: readonly number[]): Call & { readonly stat
   let statement = statements.get(size);
   if (!statement) {
     const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
-    statement = acrossShops<NewestRow>(`SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list})`);
+    statement = acrossShops<NewestRow>(
+      `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`,
+    );
     statements.set(size, statement);
   }
   return { statement, parameters };
