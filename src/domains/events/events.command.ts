@@ -88,7 +88,7 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
     drained: () => written,
     end: () => ended.reject(new CommandFailed("not_followed", "The events cannot be read any more.")),
   };
-  const watch = new EventWatch(log, storage, () => {}); // it tries again after errors of the store
+  const watch = new EventWatch(log, storage, () => {}); // polls try again after errors of the store
   const source = await watch.follow(shop, after, filters);
   if ("refused" in source) throw new CommandFailed("not_followed", "The events cannot be read any more.");
   const end = source.start(sink);
