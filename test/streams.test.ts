@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { domains } from "../src/app/domains.ts";
+import { SIMULATE } from "../src/contract/simulate-header.ts";
 import { MAX_STREAMS } from "../src/contract/stream.ts";
 import { everyOperation } from "./conformance/every-operation.ts";
 import { simulatedErrors } from "./conformance/simulated-errors.ts";
@@ -161,6 +162,19 @@ describe("a stream", () => {
     listener.close();
     await sinks(0);
     expect(await ending(listener)).toMatchObject({ reason: "client_closed", events: 1 });
+  });
+
+  test("is closed when its client disconnects during a simulated delay", async () => {
+    const leaving = new AbortController();
+    const headers = { Authorization: `Bearer ${key}`, [SIMULATE]: "delay=500" };
+    const left = fetch(`${service.app.base}/ticks/stream`, { headers, signal: leaving.signal }).catch(
+      (error: Error) => error.name,
+    );
+    await sinks(1);
+    leaving.abort();
+    expect(await left).toBe("AbortError");
+    service.clock.advance(500);
+    await sinks(0);
   });
 
   test("is limited to 100 for each account, and others can still open some", async () => {
