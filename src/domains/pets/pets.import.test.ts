@@ -9,6 +9,7 @@ import { categoryExists } from "../categories/categories.store.ts";
 import { operator } from "../events/author.ts";
 import { EventLog } from "../events/events.store.ts";
 import { shopOf } from "../shops/shops.store.ts";
+import { PetExportStore } from "./pets.export.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportOptions, importPets } from "./pets.import.ts";
 import type { Pet } from "./pets.schemas.ts";
@@ -272,6 +273,7 @@ describe("an import in parts", () => {
     expect(await importText(text, { inParts: true })).toMatchObject({ added: 25_000, before: 10_000 });
     const found = await names();
     expect([found.length, new Set(found).size]).toEqual([35_001, 35_001]);
+    expect(await new PetExportStore(storage, shop).count()).toBe(35_001n);
     expect(await storage.all(kept)).toEqual(await storage.all(counted));
   });
 
