@@ -1,6 +1,7 @@
 // An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
 import { describe, expect, test } from "bun:test";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
+import { DAY_MS } from "../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -111,6 +112,14 @@ describe("a deleted account", () => {
     expect(await left()).toBeLessThan(ANIMALS);
     await untilGone(service, account.id);
     expect([await left(), await service.store.rows(`SELECT 1 FROM shops WHERE shop = ${shop}`)]).toEqual([0, []]);
+    await service.stop();
+  });
+
+  test("is removed if the clock was a day ahead when it was deleted", async () => {
+    const service = await TestService.start();
+    const { account } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL);
+    await service.app.accounts.delete(account.id, service.clock.now() + DAY_MS);
+    await untilGone(service, account.id);
     await service.stop();
   });
 });

@@ -31,7 +31,7 @@ export class DeletedShops {
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {
-      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR);
+      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR, now + STILL_WRITTEN_FOR);
       if (!row) return;
       const shop = Number(row.shop);
       batches = await this.#empty(shop, batches);

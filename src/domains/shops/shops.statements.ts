@@ -17,6 +17,7 @@ interface NumberRow extends Row {
 interface ClockRow extends Row {
   ahead: bigint;
 }
+interface CurrentShopRow extends NumberRow, ClockRow {}
 
 const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
 /** Sets the time of a change: `$1` is real time in Unix milliseconds. The times of a shop never decrease. */
@@ -46,14 +47,16 @@ export const end = statement(
 export const endAll = statement(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );
+/** A shop that ended at `$1` or before, or after `$2`: the clock was then ahead. */
 export const deletedShop = acrossShops<NumberRow>(
-  "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND last_at <= $1 ORDER BY shop LIMIT 1",
+  `SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)
+   ORDER BY shop LIMIT 1`,
 );
 export const deletedShopOfAccount = acrossShops<NumberRow>(
   "SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1",
 );
 export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
-export const byAccount = statement<NumberRow>("SELECT shop FROM shops WHERE account_id = $1 AND mode = $2");
+export const byAccount = statement<CurrentShopRow>("SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2");
 
 /** The row of the shop that a parameter names, if its data was not deleted. */
 export function isCurrentShop(parameter: string): string {
