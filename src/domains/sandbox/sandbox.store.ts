@@ -8,7 +8,7 @@ import type { Clock } from "../../timing/clock.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
 import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
-import { lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
+import { currentShop, lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
@@ -76,10 +76,14 @@ export class SandboxStore {
     return this.#shown(ahead);
   }
 
-  /** Applies the clock of a sandbox to its limits, and does all due work. It can be called again. */
-  async settle({ accountId, mode, shop }: Caller): Promise<void> {
+  /**
+   * Applies the clock of a sandbox to its limits, and does all due work. It can be called again. A reset may have
+   * replaced the caller's shop since the clock was advanced: the clock continues in the new one.
+   */
+  async settle(caller: Caller): Promise<void> {
     const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
-    await limiter.setClockOffset({ accountId, mode }, await readClock(storage, shop));
+    const { shop, ahead } = await currentShop(storage, caller);
+    await limiter.setClockOffset(caller, ahead);
     for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);
     onClockAdvanced();
   }

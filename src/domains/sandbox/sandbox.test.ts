@@ -306,6 +306,25 @@ describe("a reset", () => {
     if (!onPostgres) expect(again.status).toBe(201);
   });
 
+  test("keeps the clock of a fast-forward that was waiting with it", async () => {
+    const { call, reset } = await newSandbox();
+    await call("GET", "/pets");
+    const release = await service.store.lock();
+    const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
+    const forwarded = call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "forward" });
+    while ((await running()) !== 1) await Bun.sleep(5);
+    const isReset = reset("none", { "Idempotency-Key": "reset" });
+    while ((await running()) !== 2) await Bun.sleep(5);
+    await release();
+    const [{ status, json }] = await Promise.all([forwarded, isReset]);
+    const { clock } = (await call("GET", "/sandbox")).json;
+    // Either order is right. A refused request has changed nothing.
+    expect([status, json.code ?? json.ahead, clock.ahead]).toEqual(
+      status === 200 ? [200, 60, 60] : [409, "sandbox_was_reset", 0],
+    );
+    if (!onPostgres) expect(status).toBe(200);
+  });
+
   test("deletes the old data in the background, and nothing of another sandbox", async () => {
     const [one, other] = [await newSandbox(), await newSandbox()];
     for (const { add, order, call } of [one, other]) {

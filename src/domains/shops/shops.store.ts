@@ -60,6 +60,17 @@ export function shopOf(storage: Storage, accountId: string, mode: Mode): MaybePr
   return whenReady(storage.first(byAccount, accountId, mode), (row) => row && Number(row.shop));
 }
 
+/** The shop that an account has now, and how far its clock is ahead of real time, in milliseconds. Throws `ShopDeleted`. */
+export function currentShop(
+  storage: Storage,
+  { accountId, mode }: ShopName,
+): MaybePromise<{ readonly shop: number; readonly ahead: number }> {
+  return whenReady(storage.first(byAccount, accountId, mode), (row) => {
+    if (!row) throw new ShopDeleted();
+    return { shop: Number(row.shop), ahead: Number(row.ahead) };
+  });
+}
+
 /** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */
 export function* setClock({ shop }: LockedShop, ahead: number): Transaction<void> {
   yield* all(setAhead, ahead, shop);
