@@ -36,7 +36,7 @@ export async function openLimiter(
   const store = new LimitStore(storage);
   const forgets: ((keyId: string) => void)[] = [];
   const lifted = await LiftedBans.open(storage, (keyId) => forgets.forEach((forget) => forget(keyId)));
-  repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.retry() });
+  repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.refresh() });
   const memory =
     valkey === undefined
       ? await MemoryLimiter.open(store, clock, addressQuota)

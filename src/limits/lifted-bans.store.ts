@@ -27,8 +27,8 @@ export class LiftedBans {
   readonly #lifted: (keyId: string) => void;
   /** The time at which the last known ban of each key was lifted. */
   #known: ReadonlyMap<string, bigint> = new Map();
+  /** True if the store may have changed since the last read, or the last read failed. */
   #isDue = false;
-  #reading: Promise<void> | undefined;
 
   private constructor(storage: Storage, lifted: (keyId: string) => void) {
     this.#storage = storage;
@@ -38,36 +38,27 @@ export class LiftedBans {
   /** Calls `lifted` for bans that are lifted from now on. */
   static async open(storage: Storage, lifted: (keyId: string) => void): Promise<LiftedBans> {
     const bans = new LiftedBans(storage, lifted);
+    storage.onOtherProcessChange(() => {
+      bans.#isDue = true;
+    });
     bans.#known = await bans.#read();
-    storage.onOtherProcessChange(() => void bans.refresh().catch(() => {})); // `retry` tries again
     return bans;
   }
 
-  /** Reads the lifted bans. Rejects with `StorageUnavailable`. */
-  refresh(): Promise<void> {
-    this.#isDue = true;
-    this.#reading ??= this.#readDue().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  /** Reads the lifted bans again if the last read failed. */
-  async retry(): Promise<void> {
-    if (this.#isDue) await this.refresh();
-  }
-
-  async #readDue(): Promise<void> {
-    while (this.#isDue) {
-      this.#isDue = false;
-      try {
-        const found = await this.#read();
-        for (const [keyId, at] of found) if (this.#known.get(keyId) !== at) this.#lifted(keyId);
-        this.#known = found;
-      } catch (error) {
-        this.#isDue = true;
-        throw error;
-      }
+  /**
+   * Reads the lifted bans if another process has changed the store, or the last read failed. Call it twice a second.
+   * Rejects with `StorageUnavailable`.
+   */
+  async refresh(): Promise<void> {
+    if (!this.#isDue) return;
+    this.#isDue = false;
+    try {
+      const found = await this.#read();
+      for (const [keyId, at] of found) if (this.#known.get(keyId) !== at) this.#lifted(keyId);
+      this.#known = found;
+    } catch (error) {
+      this.#isDue = true;
+      throw error;
     }
   }
 

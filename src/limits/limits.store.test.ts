@@ -2,10 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
-import { newTestStore, type TestStore } from "../../test/harness/test-store.ts";
+import { newTestStore, onPostgres, type TestStore } from "../../test/harness/test-store.ts";
+import { openStorage } from "../app/store/open-storage.ts";
+import { readConfig } from "../config.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage } from "../storage/storage.ts";
+import { type Storage, silentObserver } from "../storage/storage.ts";
 import { ClockReader } from "./clock-reading.ts";
+import { LiftedBans, liftBan } from "./lifted-bans.store.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
@@ -236,5 +239,20 @@ describe("bans", () => {
         expect((await limitStatus()).banEnds).toBeUndefined();
       }
     });
+  });
+
+  test.skipIf(onPostgres)("that are lifted are noticed if the transaction of a write notices them first", async () => {
+    await storage.close();
+    const causes: string[] = [];
+    const observer = { ...silentObserver, failed: (cause: string) => void causes.push(cause) };
+    storage = await openStorage(readConfig(store.settings), observer);
+    const lifted: string[] = [];
+    const bans = await LiftedBans.open(storage, (keyId) => lifted.push(keyId));
+    const other = await store.open();
+    await other.write(() => liftBan(caller, "key_1", clock.now()));
+    await storage.write(() => liftBan(caller, "key_2", clock.now()));
+    await bans.refresh();
+    expect([lifted.toSorted(), causes]).toEqual([["key_1", "key_2"], []]);
+    await other.close();
   });
 });

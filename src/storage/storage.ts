@@ -53,7 +53,7 @@ export interface Storage {
   createStagingTable(table: StagingTableDefinition): MaybePromise<StagingTable>;
   /**
    * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts; after any change
-   * if `noticesEveryWrite`.
+   * if `noticesEveryWrite`. The listener must not use the store: a transaction may be open.
    */
   onOtherProcessChange(listener: () => void): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
