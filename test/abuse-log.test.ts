@@ -108,6 +108,32 @@ describe("a ban", () => {
     expect(linesOf(service, "task_failed")).toMatchObject([{ task: "note_ban" }]);
   });
 
+  test("is logged if it ends before a longer one would have ended that was lifted", async () => {
+    service = await TestService.start({ clock: new ManualClock(Date.now()) }); // the command reads the real time
+    const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    await ban(key, 2);
+    service.clock.advance(60_000);
+    await ban(key, 2);
+    await awaitLines(2, "ban_started");
+    await runJsonInProcess(service.store.folder, ["bans", "lift", record.id], service.store.settings);
+    await awaitLines(2, "ban_ended");
+    service.clock.advance(5_000);
+    await ban(key, 2);
+    const lines = await awaitLines(5, "ban_started", "ban_ended");
+    expect(lines.map(({ event, seconds }) => [event, seconds])).toEqual([
+      ["ban_started", 60],
+      ["ban_ended", undefined],
+      ["ban_started", 120],
+      ["ban_ended", undefined],
+      ["ban_started", 60],
+    ]);
+    expect(await metric("petstore_bans_total")).toBe(3);
+    await eventually(
+      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
+      (events) => events.length === 3,
+    );
+  });
+
   test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {
     const valkey = await ValkeyServer.start();
     service = await TestService.start({ settings: { PETSTORE_VALKEY_URL: valkey.url } });

@@ -136,6 +136,7 @@ export class App {
     host.repeat({ name: "note_ban", by: "each", run: noteBans });
     const callers = openCallerParts(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage, records } = callers;
+    limits.onLifted((keyId) => abuse.lifted(keyId));
     const tracer = config.traces && new Tracer(config.traces, parts);
     const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
     // The cast is safe: handlers of domains yield only steps of transactions.

@@ -14,6 +14,8 @@ import { engineOf } from "./store/engines.ts";
 /** The limiter of a running service. */
 export interface RunningLimiter {
   readonly limiter: Limiter;
+  /** Calls back with each key whose ban was lifted by a command. */
+  onLifted(listener: (keyId: string) => void): void;
   close(): void;
 }
 
@@ -34,22 +36,23 @@ export async function openLimiter(
   const { valkey } = config;
   const share = new Share();
   const store = new LimitStore(storage);
-  const forgets: ((keyId: string) => void)[] = [];
-  const lifted = await LiftedBans.open(storage, (keyId) => forgets.forEach((forget) => forget(keyId)));
+  const listeners: ((keyId: string) => void)[] = [];
+  const onLifted = (listener: (keyId: string) => void) => void listeners.push(listener);
+  const lifted = await LiftedBans.open(storage, (keyId) => listeners.forEach((listener) => listener(keyId)));
   repeat({ name: "notice_lifted_bans", by: "each", run: () => lifted.refresh() });
   const memory =
     valkey === undefined
       ? await MemoryLimiter.open(store, clock, addressQuota)
       : // Only the bans are read from the store, so that a process that starts while Valkey is unreachable knows them.
         await MemoryLimiter.open({ ...noStorage, bans: (now) => store.bans(now) }, clock, share.of(addressQuota));
-  forgets.push((keyId) => memory.forgetBan(keyId));
+  onLifted((keyId) => memory.forgetBan(keyId));
   for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
   }
   if (valkey === undefined) {
     if (!engineOf(config).isForOneProcess) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
     repeat({ name: "save_limits", by: "each", run: () => memory.save() });
-    return { limiter: memory, close: () => {} };
+    return { limiter: memory, onLifted, close: () => {} };
   }
 
   const limiter = await ValkeyLimiter.open({
@@ -63,7 +66,7 @@ export async function openLimiter(
       else log.info("limits_shared_again");
     },
   });
-  forgets.push((keyId) => limiter.forgetBan(keyId));
+  onLifted((keyId) => limiter.forgetBan(keyId));
   metrics.gauge(
     "petstore_limiter_degraded",
     "1 while this process counts limits alone, because Valkey is unreachable.",
@@ -75,7 +78,7 @@ export async function openLimiter(
     await limiter.save();
   };
   repeat({ name: "save_limits", by: "each", run: save });
-  return { limiter, close: () => limiter.close() };
+  return { limiter, onLifted, close: () => limiter.close() };
 }
 
 /** The counts that all processes share. Rejects if the server does not answer. */

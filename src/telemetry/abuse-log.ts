@@ -82,7 +82,7 @@ export class AbuseLog {
     const { clock, log, strikesForBan, onBan } = this.#options;
     const endsAt = clock.monotonic() + retryAfter * 1000;
     const known = this.#bans.get(keyId);
-    // A later end is that of another ban: the known one was lifted, or the clock of the sandbox was advanced.
+    // A later end is that of another ban: the clock of the sandbox was advanced.
     if (known && endsAt < known.endsAt + ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
@@ -91,6 +91,12 @@ export class AbuseLog {
     const until = new Date(reset * 1000).toISOString();
     onBan(keyId, reset);
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
+  }
+
+  /** Notes that the ban of a key was lifted. Its next ban is another one, which can end earlier. */
+  lifted(keyId: string): void {
+    const known = this.#bans.get(keyId);
+    if (known) this.#end(known);
   }
 
   /** Notes that a request came with a key that is not valid. */
