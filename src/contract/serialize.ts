@@ -6,28 +6,31 @@ export type Serializer = (value: unknown) => string;
 /** Returns the parts of a value that its schema declares, in a form that `JSON.stringify` writes with all digits. */
 type Projection = (value: unknown) => unknown;
 
+/** The order of properties whose names clients choose: the one in which they were sent, or that of their names. */
+type NameOrder = "sent" | "sorted";
+
 /**
  * Compiles a schema into a function that writes values as JSON. It writes only the properties that the schema
  * declares, in its order, so that nothing internal can leak. Bigints keep all digits. Objects with
  * `additionalProperties: true` are written unchanged.
  */
-export function compileSerializer(schema: TSchema): Serializer {
+export function compileSerializer(schema: TSchema, order: NameOrder = "sent"): Serializer {
   // Building objects for `JSON.stringify` is several times faster than joining texts here.
-  const project = compileProjection(schema);
+  const project = compileProjection(schema, order);
   return (value) => JSON.stringify(project(value));
 }
 
-function compileProjection(schema: TSchema): Projection {
+function compileProjection(schema: TSchema, order: NameOrder): Projection {
   const { type, items } = schema as { type?: unknown; items?: TSchema };
   if (isInt64(schema)) return projectInt64;
   if (type === "array" && items) {
-    const projectItem = compileProjection(items);
+    const projectItem = compileProjection(items, order);
     return (value) => (value as readonly unknown[]).map(projectItem);
   }
   const { additionalProperties } = schema as { additionalProperties?: unknown };
   if (additionalProperties === true) return exactValue;
-  if (typeof additionalProperties === "object") return mapProjection(additionalProperties as TSchema);
-  if (type === "object") return objectProjection(schema as TObject);
+  if (typeof additionalProperties === "object") return mapProjection(additionalProperties as TSchema, order);
+  if (type === "object") return objectProjection(schema as TObject, order);
   return (value) => value;
 }
 
@@ -50,15 +53,20 @@ function projectInt64(value: unknown): unknown {
 }
 
 /** The projection of an object whose property names clients choose. In a merge patch, it can be `null`. */
-function mapProjection(values: TSchema): Projection {
-  const project = compileProjection(values);
-  return (value) => value && Object.fromEntries(Object.entries(value).map(([name, field]) => [name, project(field)]));
+function mapProjection(values: TSchema, order: NameOrder): Projection {
+  const project = compileProjection(values, order);
+  return (value) => {
+    if (!value) return value;
+    const entries = Object.entries(value);
+    if (order === "sorted") entries.sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(entries.map(([name, field]) => [name, project(field)]));
+  };
 }
 
-function objectProjection(schema: TObject): Projection {
+function objectProjection(schema: TObject, order: NameOrder): Projection {
   const fields = Object.entries(schema.properties).map(([name, property]) => ({
     name,
-    project: compileProjection(property),
+    project: compileProjection(property, order),
   }));
   return (value) => {
     const object = value as Readonly<Record<string, unknown>>;

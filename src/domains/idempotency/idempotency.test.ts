@@ -81,6 +81,24 @@ describe("a retry with the same Idempotency-Key", () => {
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
   });
 
+  test("may have another order of the keys of metadata", async () => {
+    const first = await create("a", { ...rex, metadata: { shelf: "B-12", colour: "red" } });
+    const again = await create("a", { ...rex, metadata: { colour: "red", shelf: "B-12" } });
+    expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text]);
+    const other = await create("a", { ...rex, metadata: { colour: "B-12", shelf: "red" } });
+    expect(other.json.code).toBe("idempotency_key_reused");
+  });
+
+  test("is known if release 1.0.0 stored the response, in whose fingerprint metadata was not sorted", async () => {
+    const body = { ...rex, metadata: { shelf: "B-12", colour: "red" } };
+    const first = await create("a", body);
+    const fingerprint = Bun.SHA256.hash(`a\n\n\n\n${JSON.stringify(body)}`, "base64").slice(0, 22);
+    await service.store.run(`UPDATE stored_responses SET fingerprint = '${fingerprint}'`);
+    const again = await create("a", body);
+    expect([isReplay(again), again.text]).toEqual([true, first.text]);
+    expect((await create("a", { ...body, metadata: {} })).json.code).toBe("idempotency_key_reused");
+  });
+
   test("is refused with another body or query", async () => {
     await create("a");
     const other = await create("a", { ...rex, status: "sold" });

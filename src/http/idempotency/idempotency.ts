@@ -50,7 +50,8 @@ export class Idempotency {
     // Without the header, the text must be the one of release 1.0.0, whose responses may still be stored: `null` where
     // there is a body, and empty where there is none, because 1.0.0 ignored the header there.
     const ifMatch = operation.ifMatch ? (request.headers.get("if-match") ?? (operation.body ? null : "")) : "";
-    const fingerprint = digest(`${key}\n${secret}\n${ifMatch}\n${canonicalRequest.content(input)}`);
+    const fingerprintOf = (content: string) => digest(`${key}\n${secret}\n${ifMatch}\n${content}`);
+    const fingerprint = fingerprintOf(canonicalRequest.content(input));
     if (this.#running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
       return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
@@ -80,7 +81,11 @@ export class Idempotency {
       return await compiled.serve(input, async (change) => {
         const outcome = await this.#write(() => once(change));
         if (!("fingerprint" in outcome)) return outcome;
-        if (outcome.fingerprint !== fingerprint) return reused(secret !== "");
+        if (outcome.fingerprint !== fingerprint) {
+          // Release 1.0.0 may have stored the response.
+          const isSame = outcome.fingerprint === fingerprintOf(canonicalRequest.contentAsSent(input));
+          if (!isSame) return reused(secret !== "");
+        }
         exchange.isReplay = true;
         const { response } = outcome;
         const stored = parseResponse(secret === "" ? response : unseal(response, secret, keyDigest), operation);

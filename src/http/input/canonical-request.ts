@@ -1,6 +1,6 @@
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { compileSerializer } from "../../contract/serialize.ts";
+import { compileSerializer, type Serializer } from "../../contract/serialize.ts";
 import { compileFillPath } from "../fill-path.ts";
 
 /** The canonical form of a request, by which idempotency compares it: equal for two requests with the same content. */
@@ -9,14 +9,18 @@ export interface CanonicalRequest {
   readonly target: (input: Input) => string;
   /** The parsed query and body, without differences in spaces and the order of fields. */
   readonly content: (input: Input) => string;
+  /** The same, but with names that the client chose in the order of the request: the form of release 1.0.0. */
+  readonly contentAsSent: (input: Input) => string;
 }
 
 export function compileCanonicalRequest({ method, path, query, body }: Operation): CanonicalRequest {
   const fillPath = compileFillPath(path);
   const writeQuery = query ? compileSerializer(query) : () => "";
-  const writeBody = body ? compileSerializer(body.schema) : () => "";
+  const contentWith = (writeBody: Serializer) => (input: Input) =>
+    `${writeQuery(input.query)}\n${writeBody(input.body)}`; // JSON has no bare line feed
   return {
     target: ({ params }) => `${method} ${fillPath(params)}`,
-    content: (input) => `${writeQuery(input.query)}\n${writeBody(input.body)}`, // JSON has no bare line feed
+    content: contentWith(body ? compileSerializer(body.schema, "sorted") : () => ""),
+    contentAsSent: contentWith(body ? compileSerializer(body.schema) : () => ""),
   };
 }
