@@ -91,14 +91,17 @@ export class App {
       },
     };
     const storage = await openStore(config, observer, options.stop);
+    let limits: RunningLimiter | undefined;
     try {
       await assignEnvironment(storage, config);
       const tasks: BackgroundTask[] = [];
       const repeat: Host["repeat"] = (task) => addTask(tasks, task);
       const parts = { storage, clock, log, metrics, repeat, ...hostContext(config) };
       if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
-      return new App(config, parts, await openLimiter(config, parts), tasks, options);
+      limits = await openLimiter(config, parts);
+      return new App(config, parts, limits, tasks, options);
     } catch (error) {
+      limits?.close();
       await storage.close();
       throw error;
     }
@@ -132,11 +135,11 @@ export class App {
       strikesForBan,
       onBan,
     });
+    limits.onLifted((keyId) => abuse.lifted(keyId));
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
     host.repeat({ name: "note_ban", by: "each", run: noteBans });
     const callers = openCallerParts(host, keyEnvironment(config));
     const { accounts, keys, authenticator, usage, records } = callers;
-    limits.onLifted((keyId) => abuse.lifted(keyId));
     const tracer = config.traces && new Tracer(config.traces, parts);
     const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
     // The cast is safe: handlers of domains yield only steps of transactions.

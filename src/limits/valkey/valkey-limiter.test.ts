@@ -5,6 +5,8 @@ import { limiterConformance } from "../../../test/conformance/limiter.ts";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess } from "../../../test/harness/limiter-process.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { eventually } from "../../../test/harness/program.ts";
+import { TestService } from "../../../test/harness/service.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
@@ -209,6 +211,17 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     }
     await close();
   });
+});
+
+test.skipIf(!hasValkey)("a service that cannot start closes its connections to the server", async () => {
+  const service = await TestService.start();
+  const settings = { PETSTORE_VALKEY_URL: server.url, PETSTORE_PORT: String(service.app.port) };
+  expect(await TestService.start({ settings }).catch(String)).toContain("is in use");
+  await eventually(
+    () => server.command("CLIENT", "LIST"),
+    (clients) => String(clients).trimEnd().split("\n").length === 1, // that of the command itself
+  );
+  await service.stop();
 });
 
 describe("PETSTORE_VALKEY_URL", () => {
