@@ -7,7 +7,7 @@ import { Type } from "typebox";
 import { contractFaults } from "../src/contract/check.ts";
 import { defineError } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/handler.ts";
-import { defineOperation, type Operation } from "../src/contract/operation.ts";
+import { defineOperation, noContent, type Operation } from "../src/contract/operation.ts";
 import { Int64 } from "../src/contract/schemas.ts";
 import { requireDeclared } from "../src/http/compiled-operation.ts";
 
@@ -209,8 +209,12 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
     { errors: [toyNotFound, defineError({ ...toyBroken, code: "ToyBroken" })] },
     "ToyBroken: an error code is written in snake_case, like pet_not_found.",
   ],
+  "a change does not list its events": [
+    { method: "DELETE", response: noContent("It is gone.") },
+    "findToy: it has no emits; list its events, or set emits to [].",
+  ],
   "a change shows what a GET shows": [
-    { method: "PUT", path: "/toys/{toyId}" },
+    { method: "PUT", path: "/toys/{toyId}", emits: [] },
     "findToy: it returns what a GET shows; set response.entityTag to true.",
   ],
 };

@@ -20,7 +20,7 @@ export function errorCatalogue(operations: readonly Operation[]): readonly Error
   return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
 }
 
-/** All faults of a list of operations, each as a text that names where it is. Checked at startup. */
+/** All faults of a list of operations, each as a text that names where it is. Checked at build time or startup. */
 export function contractFaults(operations: readonly Operation[]): string[] {
   return [
     ...repeated(operations.map((operation) => operation.name)).map(

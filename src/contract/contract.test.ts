@@ -35,6 +35,7 @@ const createToy = defineOperation({
   method: "POST",
   path: "/toys",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
+  emits: [],
   response: {
     status: 201,
     description: "The toy.",
@@ -164,6 +165,13 @@ describe("it is a fault of an operation", () => {
     expect(faultsAfter(createToy, { response: { ...createToy.response, entityTag: undefined } })).toEqual([
       "createToy: it returns what a GET shows; set response.entityTag to true.",
     ]);
+  });
+
+  test("to change something without saying which events it adds, or to add events to a read", () => {
+    expect(faultsAfter(createToy, { emits: undefined })).toEqual([
+      "createToy: it has no emits; list its events, or set emits to [].",
+    ]);
+    expect(faultsAfter(getToy, { emits: [] })).toEqual(["getToy: a GET operation adds no events; remove emits."]);
   });
 
   test("to honour If-Match without its error, to have that error for nothing, or to read with it", () => {

@@ -30,6 +30,7 @@ export function operationFaults(operation: Operation, operations: readonly Opera
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
     ...preconditionFaults(operation),
     ...entityTagFaults(operation, operations),
+    ...emissionFaults(operation),
     ...parameterFaults(operation),
     ...pagingFaults(operation),
     ...deprecationFaults(operation, operations),
@@ -61,6 +62,11 @@ function entityTagFaults({ method, response }: Operation, operations: readonly O
   return method !== "GET" && isRead && !response.entityTag
     ? ["it returns what a GET shows; set response.entityTag to true."]
     : [];
+}
+
+function emissionFaults({ method, emits }: Operation): string[] {
+  if (method === "GET") return emits ? ["a GET operation adds no events; remove emits."] : [];
+  return emits ? [] : ["it has no emits; list its events, or set emits to []."];
 }
 
 function propertiesOf(schema: TSchema | undefined): string[] {

@@ -150,7 +150,7 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "oper
 /**
  * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scope (`read`
  * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys.
- * `contractFaults` finds all other faults at startup, and unknown keys in code that was not compiled.
+ * `contractFaults` finds all other faults at build time or startup, and unknown keys in code that was not compiled.
  */
 export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;

@@ -21,6 +21,7 @@ const testOutcome = defineOperation({
     schema: Type.Object({ place: Type.String({ description: "Any text.", maxLength: 20 }) }),
     invalidError: refused,
   },
+  emits: [],
   query: Type.Object({
     variant: Type.Optional(Type.String({ description: "Makes it another request.", maxLength: 9 })),
   }),
@@ -47,6 +48,7 @@ const testNoContent = defineOperation({
   tag,
   summary: "Return nothing",
   description: "Adds an animal, and returns nothing.",
+  emits: [],
   response: noContent("It succeeded."),
 });
 
@@ -57,6 +59,7 @@ const testSecret = defineOperation({
   tag,
   summary: "Get a secret",
   description: "Adds an animal, and returns a secret.",
+  emits: [],
   response: {
     status: 201,
     description: "A secret, shown once.",

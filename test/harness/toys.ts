@@ -47,6 +47,7 @@ const createToy = defineOperation({
   summary: "Add a toy",
   description: "Adds a toy and returns it.",
   body: { schema: NewToy, examples: { "A ball": { name: "Ball" } } },
+  emits: [],
   response: {
     status: 201,
     description: "The toy as it was added.",
