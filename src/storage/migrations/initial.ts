@@ -1,20 +1,20 @@
-import { accountTables } from "./initial/accounts.ts";
-import { eventTables } from "./initial/events.ts";
-import { limitTables } from "./initial/limits.ts";
-import { requestTables } from "./initial/requests.ts";
-import { shopTables } from "./initial/shops.ts";
-import { usageTables } from "./initial/usage.ts";
-import { webhookTables } from "./initial/webhooks.ts";
+import { accountSchema } from "./initial/accounts.ts";
+import { eventSchema } from "./initial/events.ts";
+import { limitSchema } from "./initial/limits.ts";
+import { requestSchema } from "./initial/requests.ts";
+import { shopSchema } from "./initial/shops.ts";
+import { usageSchema } from "./initial/usage.ts";
+import { webhookSchema } from "./initial/webhooks.ts";
 import type { Migration } from "./migration.ts";
 
 const parts: readonly Migration[] = [
-  accountTables,
-  shopTables,
-  eventTables,
-  limitTables,
-  usageTables,
-  webhookTables,
-  requestTables,
+  accountSchema,
+  shopSchema,
+  eventSchema,
+  limitSchema,
+  usageSchema,
+  webhookSchema,
+  requestSchema,
 ];
 
 /** The schema of the first release, in one step. */

@@ -5,7 +5,7 @@ import type { Migration } from "../migration.ts";
  * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is when a key was to end when it
  * was created, and `expires_at` when it ends: a rotation makes it earlier.
  */
-export const accountTables: Migration = {
+export const accountSchema: Migration = {
   name: "accounts",
   sqlite: `
     CREATE TABLE accounts (

@@ -8,7 +8,7 @@ import type { Migration } from "../migration.ts";
  * key that readers of the log must not see, `system` or `operator`. `data` is the resource after the change, and
  * `previous` a JSON Merge Patch that turns it into the resource before the change. Both are JSON as the API shows it.
  */
-export const eventTables: Migration = {
+export const eventSchema: Migration = {
   name: "events",
   sqlite: `
     CREATE TABLE events (

@@ -5,7 +5,7 @@ import type { Migration } from "../migration.ts";
  * no valid key. `request_records_by_time` has the columns of all filters, so that only matching rows are looked up.
  * `facts` is JSON.
  */
-export const requestTables: Migration = {
+export const requestSchema: Migration = {
   name: "requests",
   sqlite: `
     CREATE TABLE request_numbers (

@@ -16,7 +16,7 @@ import type { Migration } from "../migration.ts";
  * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
  * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
  */
-export const shopTables: Migration = {
+export const shopSchema: Migration = {
   name: "shops",
   // AUTOINCREMENT: the number of a shop is never given again. pets_by_status has the category after the id: so new
   // animals go to the end of their status in the index, and those of a category are found without reading each row.

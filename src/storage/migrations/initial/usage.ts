@@ -1,7 +1,7 @@
 import type { Migration } from "../migration.ts";
 
 /** What keys are used for. */
-export const usageTables: Migration = {
+export const usageSchema: Migration = {
   name: "usage",
   // `key_id` is empty for all keys of the shop together. By time first: what is written at one time lies together, and what is old can be deleted from the front.
   sqlite: `

@@ -4,7 +4,7 @@ import type { Migration } from "../migration.ts";
  * Webhook endpoints of shops, by account and mode: they stay when the data of a sandbox is deleted. Tables
  * with the column `shop` hold what is delivered of one shop's events.
  */
-export const webhookTables: Migration = {
+export const webhookSchema: Migration = {
   name: "webhooks",
   // `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, given up or parked.
   // `owner` is an epoch, a fencing token: it grows with each process that takes over the deliveries; only the newest one
