@@ -5,7 +5,7 @@ export type SqlParameter = SqlValue | number;
 export type Row = Record<string, SqlValue>;
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */
-export function exactJson(value: unknown): string {
+export function jsonWithIntegersAsText(value: unknown): string {
   return JSON.stringify(value, asText);
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { exactJson, type Row } from "../statement.ts";
+import { jsonWithIntegersAsText, type Row } from "../statement.ts";
 
 /** Keeps the sum of digests within 128 bits. */
 const MODULUS = 1n << 128n;
@@ -12,7 +12,7 @@ export class Checksum {
   add(rows: readonly Row[]): void {
     for (const row of rows) {
       const digest = createHash("sha256")
-        .update(exactJson(Object.values(row)))
+        .update(jsonWithIntegersAsText(Object.values(row)))
         .digest("hex");
       this.#sum = (this.#sum + BigInt(`0x${digest.slice(0, 32)}`)) % MODULUS;
     }

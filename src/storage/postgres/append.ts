@@ -1,4 +1,4 @@
-import { type Append, exactJson, type SqlParameter, type Statement } from "../statement.ts";
+import { type Append, jsonWithIntegersAsText, type SqlParameter, type Statement } from "../statement.ts";
 import type { Step } from "../transaction.ts";
 
 /** The statement that adds the rows of several steps to one shop, with its parameters. */
@@ -10,5 +10,5 @@ export function appendTogether(
   let now = 0;
   for (const { parameters } of steps) now = Math.max(now, Number(parameters[0]));
   const values = steps.map(({ parameters, logged = [] }) => [...parameters.slice(2), ...logged]);
-  return [insertAll, [now, shop, steps.length, exactJson(values)]];
+  return [insertAll, [now, shop, steps.length, jsonWithIntegersAsText(values)]];
 }

@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "../errors.ts";
-import { exactJson, type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
+import { jsonWithIntegersAsText, type Row, type SqlParameter, type Statement, statement } from "../statement.ts";
 import type { StagingTable, StagingTableDefinition, StorageObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
@@ -55,7 +55,7 @@ export class PostgresStagingTable implements StagingTable {
 
   async add(rows: readonly (readonly SqlParameter[])[]): Promise<void> {
     const records = rows.map((row) => Object.fromEntries(this.#columns.map((name, index) => [name, row[index]])));
-    const text = exactJson(records); // once, because the transaction may run again
+    const text = jsonWithIntegersAsText(records); // once, because the transaction may run again
     await this.#run(() => all(this.#insert, text));
   }
 

@@ -3,7 +3,7 @@ import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import type { TargetStore } from "../move-store/move-tables.ts";
 import { BATCH, columnList, type Table } from "../move-store/table-store.ts";
-import { exactJson, type Row, type Statement } from "../statement.ts";
+import { jsonWithIntegersAsText, type Row, type Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
@@ -13,13 +13,8 @@ import { prepareSchema } from "./schema.ts";
 /** How long a statement may take, and how long the source store may take between two statements, in milliseconds. */
 const DEADLINE = 600_000;
 
-/** Tables that are not copied: the engine fills them itself, by migrations, triggers or its leader. */
-const notCopied: ReadonlySet<string> = new Set([
-  MIGRATIONS_TABLE,
-  "petstore_leader",
-  "key_changes",
-  "category_animals",
-]);
+/** Tables that are not moved: the engine fills them itself, by migrations, triggers or its leader. */
+const notMoved: ReadonlySet<string> = new Set([MIGRATIONS_TABLE, "petstore_leader", "key_changes", "category_animals"]);
 
 interface ColumnRow extends Row {
   table_name: string;
@@ -75,7 +70,7 @@ export class PostgresTarget implements TargetStore {
   tables(): Table[] {
     const columns = Map.groupBy(this.#columns, ({ table_name }) => table_name);
     return [...columns]
-      .filter(([name]) => !notCopied.has(name))
+      .filter(([name]) => !notMoved.has(name))
       .map(([name, list]) => ({ name, columns: list.map(({ column_name }) => column_name) }));
   }
 
@@ -105,7 +100,7 @@ export class PostgresTarget implements TargetStore {
   }
 
   async add(table: Table, rows: readonly Row[]): Promise<void> {
-    await this.#run(this.#insertInto(table), [exactJson(rows)]);
+    await this.#run(this.#insertInto(table), [jsonWithIntegersAsText(rows)]);
   }
 
   async setLastId(table: Table, id: bigint): Promise<void> {
