@@ -115,8 +115,8 @@ local function decide(owner, question)
       deniedUntil = min(deniedUntil, now + retry * 1000)
       local isStrike = now - deniedSince >= ${GRACE}
       local untilBan = max(1, strikesForBan - strikes)
-      if (isStrike or strikes >= strikesForBan) and untilBan <= limited then
-        if isStrike then strikes = strikes + untilBan end
+      if isStrike and untilBan <= limited then
+        strikes = strikes + untilBan
         if now - banEnds >= DAY then banLevel = 1 else banLevel = banLevel + 1 end
         banEnds, deniedUntil, limited = now + banLength(banLevel), 0, untilBan - 1
       elseif isStrike then
