@@ -128,7 +128,7 @@ export function readConfig(
   const contacts = values.PETSTORE_SECURITY_CONTACT;
   const expires = values.PETSTORE_SECURITY_EXPIRES;
   if (contacts && !variables["PETSTORE_SECURITY_EXPIRES"]) {
-    faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day until which it is confirmed.");
+    faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day on which it expires.");
   }
   if (values.PETSTORE_BACKUP_EVERY && values.PETSTORE_DATABASE_URL) {
     faults.push("PETSTORE_BACKUP_EVERY is for the embedded store. PostgreSQL has its own tools for backups.");

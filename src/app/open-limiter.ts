@@ -81,7 +81,10 @@ export async function openLimiter(
   return { limiter, onLifted, close: () => limiter.close() };
 }
 
-/** The counts that all processes share. Rejects if the server does not answer. */
+/**
+ * The counts that all processes share. Resolves when connected, or after a second: if the server does not answer, later
+ * calls reject.
+ */
 export async function connectCounts(valkey: ValkeyAddress): Promise<ValkeyCounts> {
   // The client takes 20 MB, which a service without Valkey does not need.
   const { Valkey } = await import("../limits/valkey/valkey.ts");

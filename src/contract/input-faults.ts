@@ -54,7 +54,7 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
       return [{ path, message: `must have at least ${count(params["limit"], "item")}` }];
     case "maxItems":
       return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
-    case "format": // the only format that inputs use
+    case "format": // date-time, the only format that is checked here
       return [{ path, message: "must be a date and time with an offset, such as 2026-11-21T12:00:00Z" }];
     case "minimum":
       return [{ path, message: `must be at least ${params["limit"]}` }];

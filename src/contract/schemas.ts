@@ -47,7 +47,7 @@ export function described<S extends TSchema>(schema: S, description: string): S 
   return { ...schema, [LOCAL_DESCRIPTION]: description };
 }
 
-/** A rule for values in addition to the keywords of their schema. `message` says `must …` or `must not …`. */
+/** A rule for objects in addition to the keywords of their schema. `message` says `must …` or `must not …`. */
 export interface Rule {
   readonly allows: (value: unknown) => boolean;
   readonly message: string;

@@ -8,7 +8,7 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports none of them.
 
-/** Exported here too, because the limiter may import these interfaces and not the contract. */
+/** Exported here too, because the limiter imports only `quota.ts` of the contract. */
 export type { Caller, Mode, ShopName } from "../contract/caller.ts";
 
 /** A caller, with the state of its account. */

@@ -23,8 +23,8 @@ export interface DayCount {
 }
 
 /**
- * The number of earlier days whose counts are kept. A clock that is set wrong and then corrected, with midnight in
- * between, visits at most this many other days before it returns to one of them.
+ * The number of earlier days whose counts are kept. A clock that is set wrong, passes midnight and is then corrected
+ * shows at most this many other days before it returns.
  */
 const EARLIER_DAYS = 2;
 

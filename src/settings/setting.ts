@@ -1,6 +1,6 @@
 import { didYouMean, isTypoOf, suggest } from "../contract/suggest.ts";
 
-/** One setting, which an environment variable has. `parse` returns undefined for a text that is not valid. */
+/** One setting. An environment variable holds its value. `parse` returns undefined for a text that is not valid. */
 export interface Setting<T> {
   readonly meaning: string;
   /** The text that is used if the variable is unset; empty for none. */
@@ -46,7 +46,10 @@ export interface ReadSettings<S extends Settings> {
   readonly faults: readonly string[];
 }
 
-/** Reads settings from environment variables. An empty variable counts as unset. A name that is no setting is a fault. */
+/**
+ * Reads settings from environment variables. An empty variable counts as unset. A name that is no setting but looks like
+ * one is a fault.
+ */
 export function readSettings<S extends Settings>(
   variables: Readonly<Record<string, string | undefined>>,
   declared: S,

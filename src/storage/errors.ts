@@ -1,4 +1,4 @@
-/** The store cannot be read or written now. The failed work changed nothing. */
+/** The store cannot be read or written now. The failed work changed nothing, except as `Storage.write` says. */
 export class StorageUnavailable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);

@@ -39,12 +39,14 @@ export interface Storage {
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R | undefined>;
   /**
    * All rows of a read, in batches of some hundred. All of them come from one snapshot, however slowly they are read.
-   * Throws `StorageUnavailable`.
+   * Throws `StorageUnavailable` or `StorageUnusable`.
    */
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]>;
   /**
    * Runs a transaction. Resolves when its commit is on disk. Rejects with the error that the body threw, or with
-   * `StorageUnavailable`; then nothing was changed. The exception is `CommitUnknown`: the commit may have succeeded.
+   * `StorageUnavailable`; then nothing was changed. Two exceptions, in which the commit may have succeeded:
+   * `CommitUnknown`, and a failed sync, which is fatal.
+   *
    * Transactions that wait at the same time may share one commit. Each still succeeds or fails independently, unless
    * the commit fails.
    */

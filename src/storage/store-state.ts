@@ -16,7 +16,9 @@ export interface StoreState {
   readonly newestSecrets: readonly NewestSecrets[];
 }
 
-/** The number of enabled webhook endpoints whose newest secret has this version and key: the start of `secrets`. */
+/**
+ * Enabled webhook endpoints, counted by `newest`: the start of `secrets`, with the version and key of the newest secret.
+ */
 export interface NewestSecrets extends Row {
   readonly newest: string;
   readonly endpoints: bigint;

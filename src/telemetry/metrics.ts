@@ -145,7 +145,7 @@ export class Metrics {
       ...failures,
       head("petstore_request_duration_seconds", "histogram", "Time from a request to its response."),
       ...durations,
-      head("petstore_request_wait_seconds", "histogram", "Time that stages of requests waited for store or limits."),
+      head("petstore_request_wait_seconds", "histogram", "Time that stages of requests waited, except for clients."),
       ...[...this.#waits].map(([stage, waits]) => waits.expose("petstore_request_wait_seconds", `stage="${stage}"`)),
       head("petstore_requests_limited_total", "counter", "Requests over a rate limit, by whose windows."),
       `petstore_requests_limited_total{by="account"} ${this.#limited.account}\n`,

@@ -59,6 +59,9 @@ const RETRY_SPREAD = 4;
  *
  * Overload affects only shops with at least the average number of requests in flight. Some of their requests are
  * refused. A few of the others begin in each turn, so that a request of another shop does not wait for all of them.
+ *
+ * For each request, call `begin`, `turnFor`, then `refuses`. Around each wait for the store or the limiter, call `wait`
+ * and `endWait`.
  */
 export class LoadShedder {
   readonly #limits: LoadLimits;

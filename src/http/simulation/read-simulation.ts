@@ -13,7 +13,7 @@ export const noResponse: ErrorDefinition = { code: DISCONNECT, status: 444, mean
 
 /** The simulation that a request asks for. */
 export interface RequestedSimulation {
-  /** The value of the header, in its shortest spelling. */
+  /** The value of the header, with `, ` between its items. */
   readonly text: string;
   /** The result to return instead of the operation's. */
   readonly failure: Failure | undefined;

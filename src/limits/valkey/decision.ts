@@ -66,7 +66,7 @@ export function admissionFrom(decision: Decision, { perMinute, perDay }: Quota, 
 }
 
 /**
- * The values for a request that costs no quota: the ban's, or those of the window with the fewest remaining requests.
+ * The values for a request with a separate quota: the ban's, or those of the window with the fewest remaining requests.
  */
 export function separateAdmission({ perMinute }: Caller, { minute, day, banEnds }: LimitStatus): Admission {
   const { limit, remaining, reset } = minute.remaining < day.remaining ? minute : day;
