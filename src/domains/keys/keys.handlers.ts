@@ -1,5 +1,5 @@
 import { scopes as allScopes, type Caller, type Mode } from "../../contract/caller.ts";
-import { failure, invalidRequest } from "../../contract/errors.ts";
+import { failure, invalidApiKey, invalidRequest } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -31,16 +31,20 @@ export function keyHandlers(
   readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  /** The start of a transaction: a key of the caller's account that the caller can see. */
-  function* ownKey(keyId: string, caller: Caller) {
-    yield* store.lock(caller.accountId);
+  /**
+   * The start of a transaction: the calling key, if it is still valid. It may have been revoked since the request began,
+   * because a client can send the body of a request later than its headers.
+   */
+  function* callingKey({ accountId, keyId }: Caller) {
+    yield* store.lock(accountId);
     const key = yield* store.find(keyId);
-    return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
+    return key && isValid(key, clock.now()) ? key : undefined;
   }
 
-  /** Part of a transaction: when the calling key ends, in Unix milliseconds; null for a key without an end. */
-  function* endOf(caller: Caller) {
-    return (yield* store.find(caller.keyId))?.expiresAt ?? null;
+  /** Part of a transaction: a key of the caller's account that the caller can see. */
+  function* ownKey(keyId: string, caller: Caller) {
+    const key = yield* store.find(keyId);
+    return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
   }
 
   return {
@@ -59,10 +63,11 @@ export function keyHandlers(
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
-      yield* store.lock(caller.accountId);
+      const calling = yield* callingKey(caller);
+      if (!calling) return callerEnded;
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
-      const end = yield* endOf(caller);
+      const end = calling.expiresAt;
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
       if ((yield* store.valid(caller.accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
       const { key, record } = yield* store.issue(
@@ -75,14 +80,15 @@ export function keyHandlers(
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
+      const calling = yield* callingKey(caller);
+      if (!calling) return callerEnded;
       const old = yield* ownKey(keyId, caller);
       if (!old) return notFound;
       const now = clock.now();
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
       if (missing.length > 0) return notHeld(missing);
-      const end = yield* endOf(caller);
-      if (endsAfter(old.plannedEnd, end)) return outlives(end);
+      if (endsAfter(old.plannedEnd, calling.expiresAt)) return outlives(calling.expiresAt);
       if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
       // With an overlap, both keys are valid for a while.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
@@ -92,6 +98,7 @@ export function keyHandlers(
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
+      if (!(yield* callingKey(caller))) return callerEnded;
       const key = yield* ownKey(keyId, caller);
       if (!key) return notFound;
       const now = clock.now();
@@ -130,6 +137,11 @@ function lastsAsLong(other: ApiKey, key: ApiKey): boolean {
 function endsAfter(one: number | null, other: number | null): other is number {
   return other !== null && (one === null || one > other);
 }
+
+const callerEnded = failure(
+  invalidApiKey,
+  "The API key was revoked or has expired while the request was waiting. Nothing was done.",
+);
 
 /** Without the identifier: by mistake, it may be a key. */
 const notFound = failure(keyNotFound, "No key of the account has this id.");

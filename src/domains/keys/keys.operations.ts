@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { scopes } from "../../contract/caller.ts";
-import { defineError, invalidRequest } from "../../contract/errors.ts";
+import { defineError, invalidApiKey, invalidRequest } from "../../contract/errors.ts";
 import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
@@ -163,7 +163,8 @@ const createKey = defineOperation({
     examples: { "A key for a till": exampleIssuedKey },
     secret: true,
   },
-  errors: [tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey],
+  // An invalid key: the calling key has ended since the request began.
+  errors: [invalidApiKey, tooManyKeys, scopeNotHeld, modeNotHeld, lifetimeExceedsKey],
 });
 
 const rotateKey = defineOperation({
@@ -211,7 +212,7 @@ const rotateKey = defineOperation({
     secret: true,
   },
   // An invalid request: too little overlap for the calling key.
-  errors: [invalidRequest, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
+  errors: [invalidRequest, invalidApiKey, keyEnded, tooManyKeys, scopeNotHeld, lifetimeExceedsKey],
 });
 
 const revokeKey = defineOperation({
@@ -228,7 +229,7 @@ const revokeKey = defineOperation({
   params,
   emits: ["key.revoked"],
   response: noContent("The key is revoked."),
-  errors: [lastAdminKey],
+  errors: [invalidApiKey, lastAdminKey],
 });
 
 export const keyOperations = [listKeys, createKey, rotateKey, revokeKey] as const;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { development } from "../../../test/harness/key-environments.ts";
+import { eventually } from "../../../test/harness/program.ts";
+import { exchange, type RawResponse } from "../../../test/harness/raw-http.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
@@ -22,6 +24,31 @@ const create = (key: string, body: object) => service.call("POST", "/keys", { ke
 const rotate = (key: string, id: string, query = "") => service.call("POST", `/keys/${id}/rotate${query}`, { key });
 const revoke = (key: string, id: string) => service.call("DELETE", `/keys/${id}`, { key });
 const isValid = async (key: string) => (await get(key, "/key")).status === 200;
+
+/** Sends a request, but its body only when `meanwhile` is done. */
+async function sendLate(method: string, path: string, key: string, body: object, meanwhile: () => Promise<void>) {
+  const text = JSON.stringify(body);
+  const head = [
+    `${method} /v1${path} HTTP/1.1`,
+    "Host: petstore",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    `Content-Length: ${text.length}`,
+    "Connection: close",
+  ];
+  const wait = { isOver: false };
+  function* pieces() {
+    yield `${head.join("\r\n")}\r\n\r\n`;
+    while (!wait.isOver) yield "";
+    yield text;
+  }
+  const responses = exchange(service.app.port, pieces());
+  await meanwhile();
+  wait.isOver = true;
+  const [response] = (await responses) as [RawResponse];
+  service.check({ method, path, ...response });
+  return response;
+}
 
 describe("getCurrentKey", () => {
   test("returns the key's account, mode and scopes, and the state of its windows", async () => {
@@ -324,6 +351,30 @@ describe("revokeKey", () => {
     const { json: successor } = await create(key, { name: "successor", scopes: ["admin"] });
     const answers = await Promise.all([revoke(key, record.id), revoke(successor.key, successor.id)]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204, 409]));
+  });
+});
+
+describe("a key that is revoked before the body of its request arrives", () => {
+  test.each([
+    ["creates no key", "POST", () => "/keys", { name: "back door", scopes: ["admin"] }],
+    ["replaces no key", "POST", (id: string) => `/keys/${id}/rotate`, {}],
+    ["revokes no key", "DELETE", (id: string) => `/keys/${id}`, {}],
+  ])("%s", async (_, method, pathFor, body) => {
+    const owner = await newAdmin();
+    const { json: leaked } = await create(owner.key, { name: "leaked", scopes: [...scopes] });
+    const used = async () => (await get(owner.key, "/key")).json.limits.minute.used;
+    const before = await used();
+    const { status, headers, text } = await sendLate(method, pathFor(owner.record.id), leaked.key, body, async () => {
+      await eventually(used, (count) => count > before); // the leaked key was valid
+      expect((await revoke(owner.key, leaked.id)).status).toBe(204);
+    });
+    expect([status, JSON.parse(text).code]).toEqual([401, "invalid_api_key"]);
+    expect(headers.get("www-authenticate")).toContain("invalid_token");
+    const keys = (await get(owner.key, "/keys")).json as { id: string; expiresAt?: string; revokedAt?: string }[];
+    expect(keys.filter(({ expiresAt, revokedAt }) => !expiresAt && !revokedAt).map(({ id }) => id)).toEqual([
+      owner.record.id,
+    ]);
+    expect(keys).toHaveLength(2);
   });
 });
 
