@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
+import { MINUTE_MS } from "../../timing/units.ts";
 
 /** Reservations that ended while the service did not run. */
 const DUE = 4_500;
@@ -57,4 +58,21 @@ test("many ended reservations expire in parts, the oldest first, and other reque
   await tasks.run();
   expect(await pending()).toBe(1);
   expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
+});
+
+test("reservations of a sandbox that was reset do not keep later ones of other shops from expiring", async () => {
+  const newOrder = async () => {
+    const { key: own } = await service.newAccountWithKey("enterprise");
+    const send = (path: string, body: object) => service.call("POST", path, { key: own, body });
+    await send("/pets", { name: "Rex", categoryId: 1, status: "available" });
+    expect((await send("/store/orders", { petId: 1 })).status).toBe(201);
+    return own;
+  };
+  const gone = await newOrder();
+  service.clock.advance(1);
+  const other = await newOrder();
+  service.clock.advance(15 * MINUTE_MS);
+  await service.call("POST", "/sandbox/reset", { key: gone, body: { animals: "none" } });
+  await tasks.run();
+  expect((await service.call("GET", "/store/orders/1", { key: other })).json.status).toBe("expired");
 });
