@@ -17,7 +17,7 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "What the service runs for. Only `production` has live keys. Commands need it only until the first start: then " +
-      "the store remembers whether it is for production.",
+      "the store remembers whether it is for production. `adopt` always needs it.",
     fallback: "development",
     ...oneOf(environments),
   }),

@@ -76,7 +76,7 @@ function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Prom
     await program.end();
   });
 
-  test("refuses production, a store of another environment, and a missing --yes without a terminal", async () => {
+  test("refuses production, no environment, a store of another one, and a missing --yes without a terminal", async () => {
     const { copy, live } = await newCopy(newPlace, copyOf);
     const run = (words: string[], more: Record<string, string>) =>
       runCommand(copy.dataDir, words, { ...copy.settings, ...more });
@@ -85,7 +85,8 @@ function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Prom
       expect([status === 0, stdout]).toEqual([false, ""]);
       return stderr;
     };
-    expect(await refused(adopt, production)).toContain("Set PETSTORE_ENV to the environment of the copy");
+    for (const settings of [production, {}])
+      expect(await refused(adopt, settings)).toContain("Set PETSTORE_ENV to the environment of the copy");
     expect(await refused(["adopt"], staging)).toContain("This removes all live keys from the store at");
     const program = await Program.start(copy.dataDir, { ...copy.settings, ...production });
     expect(await statusOf(program, live)).toBe(200);

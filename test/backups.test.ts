@@ -260,6 +260,19 @@ describe("a restore", () => {
     expect((await run("restore", backup, "--yes")).status).toBe(0);
   });
 
+  test("of a backup of development without PETSTORE_ENV replaces no store of production", async () => {
+    await (await start()).end();
+    const backup = await takeBackup();
+    const store = new Database(file());
+    store.run("UPDATE store_environment SET environment = 'production'");
+    store.close();
+    const { status, stderr } = await run("restore", backup, "--yes");
+    const reason = `but the store at ${file()} belongs to production. Nothing was replaced.`;
+    expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
+    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment)).status).toBe(0);
+  });
+
   test("of a backup of production is possible in staging", async () => {
     await (await start({ PETSTORE_ENV: "staging" })).end();
     const store = new Database(file());

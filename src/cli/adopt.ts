@@ -13,14 +13,15 @@ export const adopt: ProgramCommand = {
   summary: "Turn a copy of a production store into one for staging or development.",
   example: "adopt --yes",
   description:
-    "Afterwards the copy belongs to PETSTORE_ENV, and production refuses it. Its live keys are deleted permanently, and\n" +
-    "its test keys stay. Its webhook endpoints are paused. No service may have it open. Never run this on the\n" +
-    "production store itself.",
+    "Afterwards the copy belongs to PETSTORE_ENV, which must be set, and production refuses it. Its live keys are\n" +
+    "deleted permanently, and its test keys stay. Its webhook endpoints are paused. No service may have it open. Never\n" +
+    "run this on the production store itself.",
   options: yesOption,
   run: async (given, context) => {
     const { config } = context;
     const { place } = engineOf(config);
-    if (isProduction(config)) {
+    // Its default is development. If it is not set, this may be the production store, by mistake.
+    if (isProduction(config) || !config.environmentIsSet) {
       throw new CommandFailed(
         "wrong_environment",
         "Set PETSTORE_ENV to the environment of the copy: staging or development.",

@@ -25,7 +25,7 @@ export const restore: ProgramCommand = {
     const [file, place] = [resolve(folder, given.args[0] ?? ""), engineOf(config).place];
     // A store in PostgreSQL is refused, so there is nothing to confirm.
     if (!config.database) await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
-    const { contents, replaced } = restoreStore(config, file, new Date());
+    const { contents, replaced } = await restoreStore(config, file, new Date());
     const { webhook_endpoints: endpoints = 0 } = contents.rows;
     const keyFile = join(config.dataDir, SECRET_KEY_FILE);
     const needsKey = endpoints > 0 && !existsSync(keyFile) && !context.settings(webhookSettings).PETSTORE_SECRET_KEY;
