@@ -106,6 +106,14 @@ describe("petstore import", () => {
     ]);
   });
 
+  test("does not say that nothing was added if an earlier run has added a part", async () => {
+    const dataDir = await newStore();
+    const file = newFile("animals.csv", "name,categoryId\nRex,1\n");
+    await runJsonInProcess(dataDir, ["import", file, "--resumable"]);
+    const { status, stderr } = await runInProcess(dataDir, ["import", file, "--resumable", "--strict-categories"]);
+    expect([status, stderr.split("\n")[1]]).toEqual([1, `Nothing more of ${file} was added: it has 1 fault.`]);
+  });
+
   test("prints how many more bad lines there are", async () => {
     const { stderr } = await runInProcess(await newStore(), ["import", newFile("x.jsonl", "x\n".repeat(1_060))]);
     expect(stderr).toContain("line 50: is not valid JSON\nand 1,010 more\n");
@@ -184,7 +192,7 @@ describe("with several accounts", () => {
     const untold = await runInProcess(dataDir, [name, target]);
     expect([untold.status, untold.stderr]).toEqual([
       2,
-      "There are several accounts, so it needs --account. The command `accounts list` shows the ids of accounts. See --help.\n",
+      "There are several accounts: choose one with --account. The command `accounts list` shows the ids of accounts. See --help.\n",
     ]);
     const unknown = await runInProcess(dataDir, [name, target, "--account", "acc_nobody"]);
     expect([unknown.status, unknown.stderr]).toEqual([

@@ -123,9 +123,10 @@ function report(file: string, { added, before, faults }: ImportResult, seconds: 
   }
   const lines = reported.map(({ line, message }) => `line ${line}: ${plain(message)}`);
   if (total > reported.length) lines.push(`and ${(total - reported.length).toLocaleString("en")} more`);
+  const nothing = before > 0 ? "Nothing more" : "Nothing"; // an earlier run may have added a part
   return {
     json: { file, added, before, faults: reported, moreFaults: total - reported.length },
-    text: `${lines.join("\n")}\nNothing of ${file} was added: it has ${total.toLocaleString("en")} ${total === 1 ? "fault" : "faults"}.`,
+    text: `${lines.join("\n")}\n${nothing} of ${file} was added: it has ${total.toLocaleString("en")} ${total === 1 ? "fault" : "faults"}.`,
     hasFailed: true,
   };
 }

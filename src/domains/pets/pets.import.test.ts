@@ -190,15 +190,18 @@ describe("an import", () => {
     expect((await pets()).map(({ id }) => id)).toEqual([2n, 3n]);
   });
 
-  test("whose commit gets no response does not report that nothing was added", async () => {
+  test.each([
+    [false, "Check the store first."],
+    [true, "Run the same command again: it adds nothing twice."],
+  ])("whose commit gets no response does not report that nothing was added (in parts: %p)", async (inParts, advice) => {
     const create = storage.createStagingTable.bind(storage);
     const failing = spyOn(storage, "createStagingTable").mockImplementation(async (table) =>
       Object.assign(await create(table), { write: loseAnswer }),
     );
-    const failure = await failureOf(importText(lines(1)));
+    const failure = await failureOf(importText(lines(1), { inParts }));
     failing.mockRestore();
     expect(failure?.message).toBe(
-      "The store failed: The answer was lost. The last animals may or may not have been added. Check the store first.",
+      `The store failed: The answer was lost. The last animals may or may not have been added. ${advice}`,
     );
   });
 

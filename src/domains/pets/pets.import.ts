@@ -33,7 +33,7 @@ export interface ImportResult {
   /** Animals that this import added, and those that earlier imports of the same file in parts added. */
   readonly added: number;
   readonly before: number;
-  /** The faults of the file. If there are any, nothing was added. */
+  /** The faults of the file. If there are any, this import added nothing. */
   readonly faults: LineFaults;
 }
 
@@ -129,9 +129,8 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, added: number
       ? `${added} animals of the file are in the store; the same command continues after them.`
       : "Nothing was added.";
   if (isUnknown) {
-    return new ImportFailed(`${reason} The last animals may or may not have been added. Check the store first.`, {
-      cause: error,
-    });
+    const advice = inParts ? "Run the same command again: it adds nothing twice." : "Check the store first.";
+    return new ImportFailed(`${reason} The last animals may or may not have been added. ${advice}`, { cause: error });
   }
   return new ImportFailed(`${reason} ${rest}`, { cause: error });
 }

@@ -44,6 +44,6 @@ async function onlyAccount(storage: Storage): Promise<string> {
   const [account, other] = await storage.all(someAccounts);
   if (!account)
     throw new CommandFailed("account_not_found", "There is no account yet. The command `accounts create` makes one.");
-  if (other) throw new UsageError(`There are several accounts, so it needs --account. ${findIds}`);
+  if (other) throw new UsageError(`There are several accounts: choose one with --account. ${findIds}`);
   return account.id;
 }
