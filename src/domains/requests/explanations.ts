@@ -2,7 +2,7 @@
 import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
 import type { RequestStage } from "../../contract/request-stages.ts";
-import { DISCONNECT } from "../../contract/simulate-header.ts";
+import { DISCONNECT, SIMULATED } from "../../contract/simulate-header.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
 const again = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
@@ -64,7 +64,7 @@ export function explain(request: StoredRequest): string {
   const { stage, message = "", details } = facts;
   if (code === "" || stage === undefined) return describeSuccess(request); // a failure always has a stage
   const faults = (details ?? []).map((fault) => `${fault.path} ${fault.message}`).join("; ");
-  if (faults !== "") return sentence(`${beginnings.readInput} ${faults}`);
+  if (faults !== "" && !message.startsWith(SIMULATED)) return sentence(`${beginnings.readInput} ${faults}`);
   if (code === errors.accountSuspended.code && stage === "identify") return message;
   if (stage === "shedLoad") return beginnings.shedLoad;
   if (stage === "admit") return limitText(request);

@@ -249,11 +249,14 @@ describe("a record explains", () => {
     );
   });
 
-  test("a simulated error", async () => {
+  test.each([
+    ["storage_unavailable", 503],
+    ["invalid_request", 400],
+  ])("a simulated error: %s", async (code, status) => {
     const shop = await newShop();
-    const headers = { "Petstore-Simulate": "storage_unavailable" };
-    const record = await recordOf(shop, await send(shop, "GET", "/pets", { headers }));
-    expect(record).toMatchObject({ stage: "simulate", status: 503 });
+    const headers = { "Petstore-Simulate": code };
+    const record = await recordOf(shop, await send(shop, "POST", "/pets", { body: animal, headers }));
+    expect(record).toMatchObject({ stage: "simulate", status });
     expect(record.explanation).toStartWith("The request asked for this error with Petstore-Simulate:");
   });
 

@@ -10,6 +10,7 @@ import {
 import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorsOf } from "../../contract/operation-properties.ts";
+import { SIMULATED } from "../../contract/simulate-header.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { compileQueryReader } from "../input/read-query.ts";
 
@@ -34,7 +35,7 @@ function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure
 
 /** Adds to the message that the error is simulated. */
 function simulated(message: string): string {
-  return `Simulated: ${message}`;
+  return SIMULATED + message;
 }
 
 /** The faults of an empty object as the body. If it is valid, or there is no body, the fault of an unknown parameter. */
