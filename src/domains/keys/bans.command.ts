@@ -59,7 +59,8 @@ const liftBan: Command = {
       const [banned] = await bannedOf(context, storage, [key]);
       if (!banned) throw new CommandFailed("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
-      await orBansUnknown(() => context.store.liftBan(storage, { keyId, accountId, mode }));
+      const lift = () => context.store.liftBan(storage, { keyId, accountId, mode });
+      await orBansUnknown(lift, "The ban may not have been lifted, so run the command again");
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
     }),
 };

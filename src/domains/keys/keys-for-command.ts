@@ -25,13 +25,19 @@ export function banEndsOf(
   return orBansUnknown(() => store.banEnds(storage, asked));
 }
 
-/** Reads or changes bans. Rejects with `bans_unknown` if the server that holds them does not respond. */
-export async function orBansUnknown<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Reads or changes bans. Rejects with `bans_unknown` if the server that holds them does not respond; the message begins
+ * with `result`.
+ */
+export async function orBansUnknown<T>(
+  work: () => Promise<T>,
+  result = "Which keys are banned is not known",
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error;
-    const message = `Which keys are banned is not known: ${(error as Error).message}`;
+    const message = `${result}: ${(error as Error).message}`;
     throw new CommandFailed("bans_unknown", message, { cause: error });
   }
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
+import type { CommandContext } from "../../terminal/command.ts";
+import { banCommands } from "./bans.command.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -48,4 +50,20 @@ test("listKeys returns a ban from before a restart", async () => {
   const { admin } = await newShop();
   service = await service.restart();
   expect((await bansOf(admin))["banned"]).toBeDefined();
+});
+
+test("the command that lifts a ban says that it may not have done so if the server of the bans fails meanwhile", async () => {
+  const { record } = await service.newAccountWithKey("enterprise", quota);
+  const store: Partial<CommandContext["store"]> = {
+    open: () => service.store.open(),
+    isProduction: async () => false,
+    banEnds: async () => new Map([[record.id, service.clock.now() / 1000 + 60]]),
+    liftBan: () => Promise.reject(new Error("The connection was lost.")),
+  };
+  const context = { store, settings: () => ({ PETSTORE_CELL: "00" }) } as unknown as CommandContext;
+  const lift = banCommands.find(({ name }) => name === "bans lift");
+  const lifted = Promise.resolve(lift?.run({ args: [record.id], options: {}, json: false }, context));
+  expect(await lifted.catch(({ message }: Error) => message)).toBe(
+    "The ban may not have been lifted, so run the command again: The connection was lost.",
+  );
 });
