@@ -24,7 +24,7 @@ interface DocumentedCommand {
   readonly isInternal?: boolean;
 }
 
-/** An allowed change of status; `from` is undefined for a new resource. */
+/** An allowed change of status; `from` is undefined if there is no status yet. */
 interface DocumentedTransition {
   readonly from: string | undefined;
   readonly to: string;

@@ -20,7 +20,7 @@ export const requestNotFound = defineError({
   meaning: `The shop has no request record with this id. A record appears within a second and is kept for ${RETENTION_DAYS} days.`,
 });
 
-/** A text of plain characters, such as an id or a name of the contract. */
+/** A text of letters, digits, `_` and `-`: an id, the name of an operation, or an error code. */
 function plainText(description: string, maxLength: number, examples: string[]) {
   return Type.String({ description, minLength: 1, maxLength, pattern: "^[0-9A-Za-z_-]+$", examples });
 }
