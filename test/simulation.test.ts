@@ -159,6 +159,18 @@ test("a simulated limit or ban has the headers of a real one, and does not affec
   expect(lines("ban_started")).toEqual([]);
 });
 
+test("a simulated error has the Retry-After that a real one usually has", async () => {
+  service = await TestService.start();
+  const key = await service.newKey("enterprise", undefined, ["read", "admin"]);
+  const wait = async (code: string, path: string) => (await ask(key, code, "GET", path)).headers.get("retry-after");
+  expect([
+    await wait("storage_unavailable", "/pets"),
+    await wait("too_many_streams", "/events/stream"),
+    await wait("webhooks_unavailable", "/webhook-endpoints"),
+    await wait("pet_not_found", "/pets/1"),
+  ]).toEqual(["1", "5", "60", null]);
+});
+
 test("a key that is really limited gets the real limit, whatever it simulates", async () => {
   service = await TestService.start();
   const key = await service.newKey("enterprise", { perMinute: 1, perDay: 10 });

@@ -22,9 +22,6 @@ import { Console } from "./web/console.ts";
 import { documentContent, documentedBases, pageProtection } from "./web/documents.ts";
 import { startingLinks, wellKnownContent } from "./web/well-known.ts";
 
-/** Seconds after which a client may try again while the store is not available. */
-const STORAGE_RETRY = 1;
-
 /** What requests need from the service besides their operations. */
 interface ServerContext {
   readonly storage: Storage;
@@ -111,9 +108,7 @@ async function failureForDeletedShop(
 }
 
 function unavailable(): Failure {
-  return failure(storageUnavailable, "The store is temporarily unavailable. A change may or may not have been made.", {
-    retryAfter: STORAGE_RETRY,
-  });
+  return failure(storageUnavailable, "The store is temporarily unavailable. A change may or may not have been made.");
 }
 
 function compileRoutes(

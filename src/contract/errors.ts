@@ -15,6 +15,8 @@ export interface ErrorDefinition {
   readonly status: number;
   /** One sentence for the reader of the documentation: when a client sees this code. */
   readonly meaning: string;
+  /** The usual `Retry-After`, in whole seconds. Undefined if there is none, or if it is different for each request. */
+  readonly retryAfter?: number;
 }
 
 /** The maximum number of faults in a response. It limits the work that a hostile request can cause. */
@@ -46,7 +48,8 @@ export function failure<const E extends ErrorDefinition>(
   message: string,
   more?: { details?: readonly Fault[]; retryAfter?: number },
 ): Failure<E> {
-  return { error, message, ...more };
+  const { retryAfter } = error;
+  return { error, message, ...(retryAfter !== undefined && { retryAfter }), ...more };
 }
 
 /** The body of every error (see docs/errors.md). Invalid input adds `details`. */
@@ -159,6 +162,7 @@ export const idempotencyKeyInUse = defineError({
   code: "idempotency_key_in_use",
   status: 409,
   meaning: "A request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat the request.",
+  retryAfter: 1,
 });
 export const sandboxWasReset = defineError({
   code: "sandbox_was_reset",
@@ -176,6 +180,7 @@ export const storageUnavailable = defineError({
   meaning:
     "The store is temporarily unavailable. A change may or may not have been made. " +
     "`Retry-After` says when to try again.",
+  retryAfter: 1,
 });
 export const overloaded = defineError({
   code: "overloaded",
@@ -183,6 +188,7 @@ export const overloaded = defineError({
   meaning:
     "The service is overloaded. Nothing was done, and the request costs no quota. " +
     "`Retry-After` says when to try again.",
+  retryAfter: 1,
 });
 
 /** Errors of streamed operations. */
@@ -190,11 +196,13 @@ export const tooManyStreams = defineError({
   code: "too_many_streams",
   status: 429,
   meaning: `The account already has ${MAX_STREAMS} open streams in this process. \`Retry-After\` says when to try again.`,
+  retryAfter: 5,
 });
 export const streamsExhausted = defineError({
   code: "streams_exhausted",
   status: 503,
   meaning: "The process has reached its maximum number of streams. `Retry-After` says when to try again.",
+  retryAfter: 5,
 });
 
 /** The error of operations that honour `If-Match`. */

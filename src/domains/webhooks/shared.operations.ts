@@ -37,6 +37,7 @@ export const webhooksUnavailable = defineError({
   status: 503,
   meaning:
     "The service has no key from which webhook secrets are derived. Its operator must set `PETSTORE_SECRET_KEY`.",
+  retryAfter: 60,
 });
 
 const refused = (code: Refusal) => defineError({ code, status: 400, meaning: refusals[code] });

@@ -131,9 +131,7 @@ function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): 
   return Object.fromEntries(handlers) as WebhookHandlers;
 }
 
-const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.", {
-  retryAfter: 60,
-});
+const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
 const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
 const tooMany = failure(
   tooManyEndpoints,

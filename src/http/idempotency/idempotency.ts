@@ -9,8 +9,6 @@ import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import { seal, unseal } from "./sealed-text.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
-/** Seconds after which a client may repeat a request that is still running. */
-const RUNNING_RETRY = 1;
 /** Characters stored of a digest: 132 bits. */
 const DIGEST_LENGTH = 22;
 
@@ -54,7 +52,7 @@ export class Idempotency {
     const fingerprint = fingerprintOf(canonicalRequest.content(input));
     if (this.#running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
-      return failure(idempotencyKeyInUse, message, { retryAfter: RUNNING_RETRY });
+      return failure(idempotencyKeyInUse, message);
     }
 
     const responses = this.#responses;

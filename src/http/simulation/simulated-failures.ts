@@ -3,7 +3,6 @@ import {
   type Failure,
   type Fault,
   failure,
-  idempotencyKeyInUse,
   invalidInput,
   invalidRequest,
 } from "../../contract/errors.ts";
@@ -14,8 +13,6 @@ import { SIMULATED } from "../../contract/simulate-header.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { compileQueryReader } from "../input/read-query.ts";
 
-/** Seconds of `Retry-After` if neither a window nor a ban determines it. */
-const RETRY = 1;
 /** A query parameter that no operation has. */
 const UNKNOWN_QUERY = "simulated=1";
 
@@ -29,8 +26,7 @@ function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure
     const { message, ...rest } = invalidInput(simulatedFaults(operation));
     return { ...rest, message: simulated(message) };
   }
-  const tellsWhen = error.status === 429 || error.status === 503 || error === idempotencyKeyInUse;
-  return failure(error, simulated(error.meaning), tellsWhen ? { retryAfter: RETRY } : {});
+  return failure(error, simulated(error.meaning));
 }
 
 /** Adds to the message that the error is simulated. */

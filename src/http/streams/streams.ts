@@ -12,8 +12,6 @@ import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
 const MAX_TOTAL = 10_000;
-/** Seconds after which a client that was refused a stream may try again. */
-const RETRY_AFTER = 5;
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RECONNECT_DELAY = 1_000;
 /** How many seconds the connection of a client that has read too slowly may be idle after its stream has ended. */
@@ -75,13 +73,11 @@ export class Streams {
     if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
     const count = this.#ofAccount.get(caller.accountId) ?? 0;
     if (this.#open.size >= this.#maxTotal) {
-      return failure(streamsExhausted, "This process has reached its maximum number of streams.", {
-        retryAfter: RETRY_AFTER,
-      });
+      return failure(streamsExhausted, "This process has reached its maximum number of streams.");
     }
     if (count >= MAX_STREAMS) {
       const message = `The account has ${count} open streams in this process. Close one, or share one.`;
-      return failure(tooManyStreams, message, { retryAfter: RETRY_AFTER });
+      return failure(tooManyStreams, message);
     }
     const { name, scope } = operation.operation;
     const source = (success as Streamed).stream;
