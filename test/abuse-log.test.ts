@@ -26,6 +26,13 @@ async function metric(name: string): Promise<number> {
   return Number(text.match(new RegExp(`^${name.replaceAll(/[{}]/g, "\\$&")} (.*)$`, "m"))?.[1] ?? Number.NaN);
 }
 
+/** Waits until so many bans have added an event. */
+const awaitEvents = (count: number) =>
+  eventually(
+    () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
+    (events) => events.length === count,
+  );
+
 /** Sends requests until the key is banned, and two more. */
 async function ban(key: string, perMinute: number): Promise<void> {
   for (let count = 0; count < perMinute + 1; count++) await service.call("GET", "/pets", { key });
@@ -90,10 +97,7 @@ describe("a ban", () => {
     const lines = await awaitLines(3, "ban_started");
     expect(lines.map(({ seconds }) => seconds)).toEqual([60, 60, 120]);
     expect(await metric("petstore_bans_total")).toBe(3);
-    await eventually(
-      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
-      (events) => events.length === 3,
-    );
+    await awaitEvents(3);
   });
 
   test("adds its event as soon as the store is available again", async () => {
@@ -101,10 +105,7 @@ describe("a ban", () => {
     const { key } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
     spyOn(service.app.keys, "noteBan").mockRejectedValueOnce(new StorageUnavailable("full"));
     await ban(key, 2);
-    await eventually(
-      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
-      (events) => events.length === 1,
-    );
+    await awaitEvents(1);
     expect(linesOf(service, "task_failed")).toMatchObject([{ task: "note_ban" }]);
   });
 
@@ -112,9 +113,10 @@ describe("a ban", () => {
     service = await TestService.start({ clock: new ManualClock(Date.now()) }); // the command reads the real time
     const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
     await ban(key, 2);
+    await awaitEvents(1);
     service.clock.advance(60_000);
     await ban(key, 2);
-    await awaitLines(2, "ban_started");
+    await awaitEvents(2);
     await runJsonInProcess(service.store.folder, ["bans", "lift", record.id], service.store.settings);
     await awaitLines(2, "ban_ended");
     service.clock.advance(5_000);
@@ -128,10 +130,28 @@ describe("a ban", () => {
       ["ban_started", 60],
     ]);
     expect(await metric("petstore_bans_total")).toBe(3);
-    await eventually(
-      () => service.store.rows("SELECT id FROM events WHERE type = 'key.banned'"),
-      (events) => events.length === 3,
-    );
+    await awaitEvents(3);
+  });
+
+  test("is logged if it ends before a longer one would have ended that a fast-forward ended", async () => {
+    service = await TestService.start();
+    const { key } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    for (const [index, seconds] of [0, 60, 120].entries()) {
+      service.clock.advance(seconds * 1_000);
+      await ban(key, 2);
+      await awaitEvents(index + 1);
+    }
+    const forward = (seconds: number) => service.call("POST", "/sandbox/fast-forward", { key, body: { seconds } });
+    await forward(20);
+    // The quota of the sandbox is used up after 20 requests. Its refusals do not mean that the ban is over.
+    for (let count = 0; count < 20; count++) await service.call("GET", "/sandbox", { key });
+    expect((await service.call("GET", "/pets", { key })).json.code).toBe("key_banned");
+    service.clock.advance(60_000); // the quota is full again
+    await forward(86_400 + 240 - 20 - 60);
+    await ban(key, 2);
+    const lines = await awaitLines(4, "ban_started");
+    expect(lines.map(({ seconds }) => seconds)).toEqual([60, 120, 240, 60]);
+    await awaitEvents(4);
   });
 
   test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {

@@ -116,18 +116,18 @@ export class App {
   ) {
     const { storage, clock, log, metrics } = parts;
     const host: Host = { ...parts, limiter: limits.limiter, runSoon: () => this.#tasks.runSoon() };
-    /** Bans without an event in the log of their shop yet: their ends in Unix seconds, by key. */
-    const unnoted = new Map<string, number>();
-    const noteBan = async (keyId: string, endsAt: number) => {
-      await keys.noteBan(keyId, endsAt * 1000, clock.now());
-      if (unnoted.get(keyId) === endsAt) unnoted.delete(keyId);
-    };
-    const onBan = (keyId: string, endsAt: number) => {
-      unnoted.set(keyId, endsAt);
-      void noteBan(keyId, endsAt).catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
-    };
+    /** Bans without an event in the log of their shop yet, by key. */
+    const unnoted = new Map<string, () => Promise<void>>();
     const noteBans = async () => {
-      for (const ban of unnoted) await noteBan(...ban);
+      for (const note of unnoted.values()) await note();
+    };
+    const onBan = (keyId: string, endsAt: number, earlierEnd = 0) => {
+      const note = async () => {
+        await keys.noteBan(keyId, endsAt * 1000, clock.now(), earlierEnd * 1000);
+        if (unnoted.get(keyId) === note) unnoted.delete(keyId);
+      };
+      unnoted.set(keyId, note);
+      void note().catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
     };
     const abuse = new AbuseLog({
       ...parts,

@@ -139,6 +139,8 @@ export interface RequestRecords {
 export interface AbuseMonitor {
   /** The key is banned. */
   banned(caller: Caller, admission: Admission): void;
+  /** The windows of its shop refused the key, so it is not banned. */
+  limited(caller: Caller): void;
   /** The key is not valid. */
   invalidKey(address: string): void;
 }

@@ -1,5 +1,6 @@
 import { type Failure, keyBanned } from "../contract/errors.ts";
 import type { Success } from "../contract/handler.ts";
+import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { isPlainId } from "../telemetry/plain-id.ts";
@@ -40,10 +41,16 @@ export class RequestReports {
   /** Counts a request that the limits refused. */
   countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
     if (admission.verdict === "admitted") return;
+    const { caller, operation } = exchange;
+    const { metrics, abuse } = this.#services;
     if (failed.error === keyBanned) {
-      this.#services.metrics.limited("ban");
-      if (exchange.caller) this.#services.abuse.banned(exchange.caller, admission);
-    } else this.#services.metrics.limited(exchange.caller ? "account" : "address");
+      metrics.limited("ban");
+      if (caller) abuse.banned(caller, admission);
+    } else {
+      metrics.limited(caller ? "account" : "address");
+      // A separate quota refuses banned keys too.
+      if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
+    }
   }
 
   /** Reports a request and returns its response, after the simulated delay if there is one. */

@@ -30,6 +30,10 @@ interface BanRefusal {
 interface KnownBan extends Pick<KeyHolder, "keyId" | "accountId"> {
   /** Milliseconds of the monotonic clock. */
   readonly endsAt: number;
+  /** The same in unix seconds. */
+  readonly reset: number;
+  /** True if it has ended earlier, because the clock of the sandbox was advanced. */
+  isOver: boolean;
 }
 
 interface AbuseLogOptions {
@@ -40,8 +44,11 @@ interface AbuseLogOptions {
   readonly showsAddresses: boolean;
   /** How many strikes ban a key whose account has this minute limit. */
   readonly strikesForBan: (perMinute: number) => number;
-  /** Called when this process first refuses a key because of a ban, with the ban's end in unix seconds. */
-  readonly onBan: (keyId: string, endsAt: number) => void;
+  /**
+   * Called when this process first refuses a key because of a ban, with the ban's end in unix seconds, and with that of
+   * an earlier ban of the key that this process knows to be over.
+   */
+  readonly onBan: (keyId: string, endsAt: number, earlierEnd: number | undefined) => void;
 }
 
 /**
@@ -83,14 +90,20 @@ export class AbuseLog {
     const endsAt = clock.monotonic() + retryAfter * 1000;
     const known = this.#bans.get(keyId);
     // A later end is that of another ban: the clock of the sandbox was advanced.
-    if (known && endsAt < known.endsAt + ROUNDING) return;
+    if (known && !known.isOver && endsAt < known.endsAt + ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
-    this.#bans.set(keyId, { keyId, accountId, endsAt });
+    this.#bans.set(keyId, { keyId, accountId, endsAt, reset, isOver: false });
     this.#counted.bans++;
     const until = new Date(reset * 1000).toISOString();
-    onBan(keyId, reset);
+    onBan(keyId, reset, known?.reset);
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
+  }
+
+  /** Notes that the windows of its shop refused a key, so it is not banned. Its next ban is another one. */
+  limited({ keyId }: Pick<KeyHolder, "keyId">): void {
+    const known = this.#bans.get(keyId);
+    if (known) known.isOver = true;
   }
 
   /** Notes that the ban of a key was lifted. Its next ban is another one, which can end earlier. */

@@ -102,9 +102,10 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-/** Records a ban until `$1`, unless the recorded one ends later than `$3`. In Unix milliseconds. */
+/** Records a ban until `$1`, unless the recorded one ends later than `$3` and not from `$4` to `$5`. In Unix milliseconds. */
 export const noteBan = statement<KeyRow>(
-  `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
+  `UPDATE api_keys SET banned_until = $1
+   WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5)
    RETURNING ${keyColumns}`,
 );
 // The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes

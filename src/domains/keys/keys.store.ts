@@ -218,12 +218,13 @@ export class KeyStore {
   }
 
   /**
-   * Adds an event for a ban to the log of the shop, once for all processes. `until` and `now` are in Unix milliseconds.
+   * Adds an event for a ban to the log of the shop, once for all processes. `earlier` is the end of a ban of the key that
+   * is known to be over: after the clock of a sandbox was advanced, a new ban can end before it. In Unix milliseconds.
    */
-  async noteBan(keyId: string, until: number, now: number): Promise<void> {
+  async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
     await this.#storage.write(function* () {
       if (!(yield* first(lockAccountOfKey, keyId))) return;
-      const row = yield* first(noteBan, until, keyId, until - ROUNDING);
+      const row = yield* first(noteBan, until, keyId, until - ROUNDING, earlier - ROUNDING, earlier + ROUNDING);
       if (!row) return;
       const key = toApiKey(row);
       const locked = yield* lockShopOf(key.accountId, key.mode, now);
