@@ -22,7 +22,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
-import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
+import type { Admission, Authenticator, KnownCaller, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 import type { Delays } from "./simulation/delays.ts";
@@ -47,6 +47,9 @@ export interface StageServices {
 /** One step of a request. If it returns a failure, no later stage runs. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
+const invalidKey = failure(invalidApiKey, "The API key is not valid. It is mistyped, unknown, expired or revoked.");
+const suspended = failure(accountSuspended, "The account is suspended. Ask the operator of the service why.");
+
 /**
  * Stage: identifies the caller. A request without a valid key is counted as an anonymous client before it is refused.
  * A request of a suspended account is counted in the windows of its shop before it is refused.
@@ -61,22 +64,17 @@ const identify: Stage = (exchange, { authenticator }) => {
     return undefined;
   }
   return whenReady(authenticator.authenticate(token), (caller) => {
-    if (caller) {
-      exchange.caller = caller;
-      if (caller.isSuspended) {
-        exchange.authFailure = failure(
-          accountSuspended,
-          "The account is suspended. Ask the operator of the service why.",
-        );
-      }
-    } else
-      exchange.authFailure = failure(
-        invalidApiKey,
-        "The API key is not valid. It is mistyped, unknown, expired or revoked.",
-      );
+    exchange.caller = caller;
+    exchange.authFailure = faultOf(caller);
     return undefined;
   });
 };
+
+/** Why the requests of a key are refused. */
+function faultOf(caller: KnownCaller | undefined): Failure | undefined {
+  if (!caller) return invalidKey;
+  return caller.isSuspended ? suspended : undefined;
+}
 
 /** Stage: refuses requests at overload. They are not counted. */
 const shedLoad: Stage = (exchange, services) =>
@@ -126,14 +124,18 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
 };
 
-/** Stage: reads and validates the input. It is the only stage that waits for the client. */
-const readInput: Stage = (exchange) => {
+/**
+ * Stage: reads and validates the input. It is the only stage that waits for the client. If any key has changed meanwhile,
+ * the caller is identified again: a client cannot keep a revoked key by sending the body late.
+ */
+const readInput: Stage = (exchange, { authenticator }) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
+  const { version } = authenticator;
   return whenReady(operation.readInput(exchange.request, caller, exchange.id), (input) => {
     if ("error" in input) return input;
     exchange.input = input;
-    return undefined;
+    return authenticator.version === version ? undefined : whenReady(authenticator.authenticateAgain(caller), faultOf);
   });
 };
 

@@ -359,6 +359,7 @@ describe("a key that is revoked before the body of its request arrives", () => {
     ["creates no key", "POST", () => "/keys", { name: "back door", scopes: ["admin"] }],
     ["replaces no key", "POST", (id: string) => `/keys/${id}/rotate`, {}],
     ["revokes no key", "DELETE", (id: string) => `/keys/${id}`, {}],
+    ["adds no animal", "POST", () => "/pets", { name: "Late", categoryId: 1 }],
   ])("%s", async (_, method, pathFor, body) => {
     const owner = await newAdmin();
     const { json: leaked } = await create(owner.key, { name: "leaked", scopes: [...scopes] });
