@@ -198,6 +198,8 @@ describe.skipIf(!hasNginx)("if a process has carried out a request and its conne
   test("repeats no PATCH and returns 503", async () => {
     const { id, response } = await broken("PATCH", { name: "Ida" });
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-expose-headers")).toBe("Retry-After");
     expect(await direct("GET", `/events?type=pet.updated&petId=${id}`)).toHaveLength(1);
   });
 

@@ -119,6 +119,7 @@ for (const { file, processes: count, start, canRun } of sites) {
         ]);
         expect(response.headers.get("content-type")).toStartWith("application/json");
         expect(response.headers.get("retry-after")).toBeNull();
+        expect(response.headers.get("access-control-allow-origin")).toBe("*");
       }
     });
 
