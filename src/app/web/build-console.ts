@@ -20,12 +20,20 @@ const jsx: Bun.BunPlugin = {
   },
 };
 
-/** Leaves out the client's notices of deprecated operations, which are for programmers: 90 bytes. */
-const notices: Bun.BunPlugin = {
-  name: "notices",
+/** What the client says to programmers: notices of deprecated operations, and faults of its options. */
+const silent: Readonly<Record<string, string>> = {
+  deprecation: "export const deprecationOf = () => {}, warnOfDeprecation = deprecationOf;",
+  options: `import { systemClock as clock } from "./clock.ts";
+    export const readTarget = ({ key, baseUrl }) => ({ key, baseUrl, clock });`,
+};
+
+/** Leaves out what the client says to programmers: 300 bytes. */
+const forUsers: Bun.BunPlugin = {
+  name: "for-users",
   setup(build) {
-    const contents = "export const deprecationOf = () => {}, warnOfDeprecation = deprecationOf;";
-    build.onLoad({ filter: /client\/src\/deprecation\.ts$/ }, () => ({ contents, loader: "ts" }));
+    for (const [name, contents] of Object.entries(silent)) {
+      build.onLoad({ filter: new RegExp(`client/src/${name}\\.ts$`) }, () => ({ contents, loader: "ts" }));
+    }
   },
 };
 
@@ -34,10 +42,9 @@ export async function buildConsole(): Promise<ConsoleFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: ["main.tsx", "styles/console.css"].map((file) => join(sources, file)),
     naming: { entry: "console-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-    define: { "process.env.NODE_ENV": '"production"', "globalThis.process": "undefined" },
+    define: { "process.env.NODE_ENV": '"production"' },
     minify: true,
-    drop: ["console"], // the client's warnings, which are for programmers
-    plugins: [jsx, notices],
+    plugins: [jsx, forUsers],
   });
   return Promise.all(
     outputs.map(async (output) => ({ name: output.path.replace(/^.*\//, ""), text: await output.text() })),
