@@ -2,7 +2,7 @@ import { type ErrorFacts, errorOf, type PetstoreError } from "./errors.ts";
 import { type IdKind, parse } from "./json.ts";
 import { infoOf, type ResponseInfo } from "./response.ts";
 
-/** The maximum size of a response in bytes: 64 MB. */
+/** The maximum length of a response in characters. */
 const LARGEST_BODY = 64_000_000;
 
 /** The outcome of a call or an attempt: a body or an error. `info` is undefined if no response arrived. */
@@ -10,16 +10,15 @@ export type Outcome =
   | { readonly info: ResponseInfo; readonly body: object; readonly error?: undefined }
   | { readonly info?: ResponseInfo; readonly body?: undefined; readonly error: PetstoreError };
 
-/** Reads the body as text. Returns undefined if it is too large, and throws if it is not UTF-8. */
+/** Reads the body as text. Returns undefined if it is too large. A proxy may send one that is not UTF-8. */
 export async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder();
   let text = "";
-  for (let size = 0; size <= LARGEST_BODY; ) {
+  while (text.length <= LARGEST_BODY) {
     const { value } = (await reader?.read()) ?? {};
     if (!value) return text + decoder.decode();
     text += decoder.decode(value, { stream: true });
-    size += value.length;
   }
   await reader?.cancel();
   return undefined;

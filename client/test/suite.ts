@@ -220,8 +220,8 @@ const errors: Record<string, Test> = {
     same([failure.name, failure["code"]], ["AuthenticationError", "invalid_api_key"]);
   },
   "tell responses that are not the service's": async (context) => {
-    const unexpected = async (body: string, status = 200) => {
-      const { fetch } = canned(() => response(status, body));
+    const unexpected = async (body: string | Uint8Array<ArrayBuffer>, status = 200) => {
+      const { fetch } = canned(() => new Response(body, { status }));
       const { name, code } = await failureOf(() =>
         clientFor(context, { fetch, retries: 0 }).createPet({ name: "a", categoryId: 1 }),
       );
@@ -230,6 +230,7 @@ const errors: Record<string, Test> = {
     for (const body of ["<html>", "", "null", "1", '"text"', '{"id":'])
       same(await unexpected(body), ["ConnectionError", "unexpected_response"]);
     same(await unexpected("<html>", 502), ["ServiceError", "unexpected_response"]);
+    same(await unexpected(Uint8Array.of(0x3c, 0xe4, 0x3e), 403), ["PermissionError", "unexpected_response"]); // not UTF-8
     same(await unexpected('{"error":"x"}', 400), ["InvalidRequestError", "unexpected_response"]);
     same(await unexpected("[]", 302), ["ConnectionError", "unexpected_response"]);
   },

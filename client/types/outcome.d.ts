@@ -13,7 +13,7 @@ export type Outcome = {
     readonly body?: undefined;
     readonly error: PetstoreError;
 };
-/** Reads the body as text. Returns undefined if it is too large, and throws if it is not UTF-8. */
+/** Reads the body as text. Returns undefined if it is too large. A proxy may send one that is not UTF-8. */
 export declare function readText(response: Response): Promise<string | undefined>;
 /** Parses a response. A response that does not come from the service becomes an error. */
 export declare function parseResponse(response: Response, text: string | undefined, operation: string, ids?: IdKind): Outcome;
