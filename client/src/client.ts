@@ -12,9 +12,9 @@ import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
 /** The timeout of one attempt, in milliseconds. */
 const ATTEMPT_TIMEOUT = 30_000;
-/** The shortest and longest backoff between attempts, in milliseconds. */
-const FIRST_WAIT = 250;
-const MAX_WAIT = 8_000;
+/** The shortest and longest backoff between attempts, in seconds. */
+const FIRST_WAIT = 1 / 4;
+const MAX_WAIT = 8;
 /** The statuses that are retried. Undefined means that no response arrived. */
 const retriedStatuses: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504, undefined]);
 
@@ -122,8 +122,6 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     const gate = gates.get(quota + shop) ?? openGate(clock, quota);
     gates.set(quota + shop, gate);
     const deadline = clock.now() + timeout;
-    const late = () =>
-      new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation });
 
     return within(
       clock,
@@ -131,28 +129,31 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       callOptions.signal,
       async (signal) => {
         const requestOf = makeRequest(target, call, callOptions);
-        for (let attempt = 1, failures = 0; ; attempt++) {
+        for (let attempt = 1, failures = 0, mayBeDone: boolean | undefined; ; attempt++) {
           const { info, body, error } = await gate(operation, deadline, signal, () =>
             within(clock, ATTEMPT_TIMEOUT, signal, (limited) =>
               send(requestOf(limited), call, attempt, signal, callOptions.signal),
             ),
           );
-          // The minute or ban for which the shop's gate waits may be over.
-          if (!error && operation === "fastForwardSandbox") gates.delete(shop);
-          if (!error) return withResponse(body, info);
-          const { code, status, retryAfter } = error;
+          if (!error) {
+            // The minute or ban for which the shop's gate waits may be over.
+            if (operation === "fastForwardSandbox") gates.delete(shop);
+            return withResponse(body, info);
+          }
+          const { status, code, retryAfter } = error;
           // An earlier attempt may have deleted it although its response was lost.
-          if (status === 404 && failures && call.method === "DELETE") return withResponse({}, info as ResponseInfo);
-          const wait = retryAfter ? retryAfter * 1000 : Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures);
+          if (call.method === "DELETE" && status === 404 && mayBeDone) return withResponse({}, info as ResponseInfo);
+          const wait = 1000 * (retryAfter ?? Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures));
           const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
           if (!isTransient || clock.now() + wait > deadline) throw error;
-          if (status === 429) continue; // the gate waits, and a rate limit is not a failure
+          if (status === 429) continue; // the gate waits; this is no failure
+          mayBeDone ||= code !== "overloaded"; // which means that nothing was done
           // A stream that was open reconnects until its timeout.
           if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
           await sleep(clock, wait, signal);
         }
       },
-      late,
+      () => new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation }),
     );
   };
 }

@@ -56,8 +56,8 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
     // One at a time if few requests remain or the limits are not current.
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
     const rest = +reset - now;
-    if (!isLow || rest <= 0) return 0;
-    const wait = !remaining ? rest : rest > LONGEST_SPREAD ? 0 : Math.max(0, lastAt + rest / (remaining + 1) - now);
+    if (!isLow) return 0;
+    const wait = Math.max(0, !remaining ? rest : rest > LONGEST_SPREAD ? 0 : lastAt + rest / (remaining + 1) - now);
     return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 

@@ -274,6 +274,12 @@ const attempts: Record<string, Test> = {
     };
     same((await clientFor(context, { fetch }).deletePet(1)).$response.status, 404);
     same((await failureOf(() => clientFor(context, { fetch }).deletePet(1)))["code"], "pet_not_found");
+    const rejecting = canned(
+      () => response(503, error("overloaded", 503)), // nothing was done
+      () => response(404, error("pet_not_found", 404)),
+    );
+    const failure = await failureOf(() => clientFor(context, { fetch: rejecting.fetch }).deletePet(1));
+    same([failure["code"], rejecting.requests.length], ["pet_not_found", 2]);
   },
   "end with the deadline": async (context) => {
     const failure = await failureOf(() => clientFor(context, { fetch: noResponse, timeout: 50 }).getPet(1));
