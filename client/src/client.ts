@@ -146,7 +146,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
           const wait = 1000 * (retryAfter ?? Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures));
           const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
           if (!isTransient || clock.now() + wait > deadline) throw error;
-          if (status === 429) continue; // the gate waits; this is no failure
+          if (status === 429 && code !== "too_many_streams") continue; // the gate waits; this is no failure
           mayBeDone ||= code !== "overloaded"; // which means that nothing was done
           // A stream that was open reconnects until its timeout.
           if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;

@@ -81,7 +81,7 @@ export class ConflictError extends PetstoreError {
     describe(this, "ConflictError", "Read it again.");
   }
 }
-/** The limits are used up for longer than the timeout of the call, or the key is banned. */
+/** The limits are used up for longer than the timeout of the call, the key is banned, or too many streams are open. */
 export class RateLimitError extends PetstoreError {
   static {
     describe(this, "RateLimitError", "Wait, or set a longer `timeout`.");
@@ -111,8 +111,8 @@ const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorF
 };
 
 /** Creates the error for a response by its status. */
-export function errorOf(message: string, facts: ErrorFacts): PetstoreError {
-  const status = facts.status ?? 0;
+export function errorOf(message: string, facts: ErrorFacts & { readonly status: number }): PetstoreError {
+  const { status } = facts;
   const Class =
     classOfStatus[status] ?? (status < 400 ? ConnectionError : status < 500 ? InvalidRequestError : ServiceError);
   return new Class(message, facts);

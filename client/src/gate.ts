@@ -19,7 +19,7 @@ const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };
 
 /**
  * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
- * of a window are spread over its remaining time. After a 429, all requests wait.
+ * of a window are spread over its remaining time. After a 429, all requests wait, unless it is about streams.
  */
 export type Gate = (
   operation: string,
@@ -88,7 +88,7 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
   function learn({ info, error }: Outcome): void {
     const now = clock.now();
     const rateLimit = info?.rateLimit;
-    if (error?.status === 429) {
+    if (error?.status === 429 && error.code !== "too_many_streams") {
       closedUntil = Math.max(closedUntil, now + (error.retryAfter ?? 1) * 1000);
       closedBy = error;
       limits = unknownLimits;

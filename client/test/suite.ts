@@ -309,18 +309,28 @@ const attempts: Record<string, Test> = {
   },
 };
 
+/** A clock that stands still until `pass` advances it. */
+function standingClock() {
+  let now = 0;
+  const timers: { at: number; run: () => void }[] = [];
+  const clock: Client.Clock = {
+    now: () => now,
+    after(milliseconds, run) {
+      const timer = { at: now + milliseconds, run };
+      timers.push(timer);
+      return () => void timers.splice(timers.indexOf(timer), 1);
+    },
+  };
+  const pass = (milliseconds: number) => {
+    now += milliseconds;
+    for (const { run } of timers.filter(({ at }) => at <= now)) run();
+  };
+  return { clock, pass };
+}
+
 const limits: Record<string, Test> = {
   "make all calls of a key wait together": async (context) => {
-    let now = 0;
-    const timers: { at: number; run: () => void }[] = [];
-    const clock: Client.Clock = {
-      now: () => now,
-      after(milliseconds, run) {
-        const timer = { at: now + milliseconds, run };
-        timers.push(timer);
-        return () => void timers.splice(timers.indexOf(timer), 1);
-      },
-    };
+    const { clock, pass } = standingClock();
     const { fetch, requests } = canned(
       () => response(429, error("rate_limit_exceeded", 429), { "Retry-After": "30" }),
       () => response(200, { id: 1 }),
@@ -331,10 +341,23 @@ const limits: Record<string, Test> = {
     const impatient = await failureOf(() => one.getPet(4, { timeout: 29_000 }));
     same([impatient.name, impatient["retryAfter"], impatient["operation"]], ["RateLimitError", 30, "getPet"]);
     same(requests.length, 1);
-    now = 30_000;
-    for (const { run } of timers.filter((timer) => timer.at <= now)) run();
+    pass(30_000);
     await Promise.all(calls);
     same(requests.length, 4);
+  },
+  "of streams make only the stream wait": async (context) => {
+    const { clock, pass } = standingClock();
+    const { fetch, requests } = canned(
+      () => response(429, error("too_many_streams", 429), { "Retry-After": "5" }),
+      () => response(200, {}),
+      () => streaming(eventText(7)),
+    );
+    const petstore = clientFor(context, { fetch, clock, key: `psk_test_${crypto.randomUUID()}` });
+    const event = petstore.streamEvents().next();
+    await petstore.getShop({ timeout: 1_000 });
+    same(requests.length, 2);
+    pass(5_000);
+    same((await event).value?.id, 7n);
   },
 };
 

@@ -53,7 +53,7 @@ export declare class NotFoundError extends PetstoreError {
 /** The request conflicts with the current state of the resource. */
 export declare class ConflictError extends PetstoreError {
 }
-/** The limits are used up for longer than the timeout of the call, or the key is banned. */
+/** The limits are used up for longer than the timeout of the call, the key is banned, or too many streams are open. */
 export declare class RateLimitError extends PetstoreError {
 }
 /** The service failed. */
@@ -63,6 +63,8 @@ export declare class ServiceError extends PetstoreError {
 export declare class ConnectionError extends PetstoreError {
 }
 /** Creates the error for a response by its status. */
-export declare function errorOf(message: string, facts: ErrorFacts): PetstoreError;
+export declare function errorOf(message: string, facts: ErrorFacts & {
+    readonly status: number;
+}): PetstoreError;
 /** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
 export declare function isErrorOf<Name extends keyof ErrorCodes>(error: unknown, operation: Name): error is PetstoreError<ErrorCodes[Name]>;

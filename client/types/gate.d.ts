@@ -4,7 +4,7 @@ import type { Clock } from "./clock.js";
 import type { Outcome } from "./outcome.js";
 /**
  * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
- * of a window are spread over its remaining time. After a 429, all requests wait.
+ * of a window are spread over its remaining time. After a 429, all requests wait, unless it is about streams.
  */
 export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => Promise<Outcome>;
 /** Opens a gate. Calls with a separate quota cannot learn it: their responses show the limits of the shop. */
