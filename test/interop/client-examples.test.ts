@@ -116,7 +116,7 @@ test.skipIf(!existsSync(runtimes.workerd))("the worker shows which animals are a
     };
     expect(await read("/")).toEqual([200, `[${JSON.stringify(pet.json)}]`]);
     expect(await read(`/${pet.json.id}`)).toEqual([200, JSON.stringify(pet.json)]);
-    for (const path of ["/9223372036854775807", "/favicon.ico"])
+    for (const path of ["/9223372036854775807", "/99999999999999999999", "/favicon.ico"])
       expect(await read(path)).toEqual([404, '{"message":"No such animal."}']);
   } finally {
     worker.kill();
