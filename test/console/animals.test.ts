@@ -273,7 +273,11 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     }
   });
 
-  test("an animal is added once if the response was lost, and again after a change", async () => {
+  test.each([
+    [500, "internal_error", "Lost."],
+    [409, "idempotency_key_in_use", "Lost."],
+    [403, undefined, "The response is not the service's."],
+  ])("an animal is added once if the response was lost (%d), and again after a change", async (status, code, said) => {
     const page = await ui.open("/animals");
     await page.getByRole("button", { name: "Add animal" }).click();
     const dialog = page.getByRole("dialog");
@@ -281,11 +285,12 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     for (const name of ["Once", "Twice"]) {
       await page.route(/\/v1\/pets$/, async (route) => {
         await route.fetch(); // the service does the work, and a proxy returns an error
-        await route.fulfill({ status: 500, json: { code: "internal_error", message: "Lost." } });
+        const json = { code, message: "Lost." };
+        await route.fulfill({ status, json, headers: { "Retry-After": "61" } }); // the client does not wait that long
       });
       await dialog.getByLabel("Name").fill(name);
       await dialog.getByRole("button", { name: "Add animal" }).click();
-      await dialog.getByText("Lost.").waitFor();
+      await dialog.getByText(said).waitFor();
       await page.unrouteAll({ behavior: "wait" });
     }
     await dialog.getByRole("button", { name: "Add animal" }).click();

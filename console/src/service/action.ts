@@ -3,6 +3,9 @@ import { useRef } from "preact/hooks";
 import { useRerender } from "../watchable.ts";
 import { uniqueText } from "./unique-text.ts";
 
+/** Statuses and codes below 500 after which an earlier attempt may have made the change. */
+const uncertain: ReadonlySet<unknown> = new Set([408, 429, "idempotency_key_in_use", "unexpected_response"]);
+
 /** A change that the user requests. Only one runs at a time. */
 export interface Action<Input = void> {
   /** Resolves to false if it failed, which sets `error`, or if one is still running. */
@@ -18,13 +21,13 @@ interface State {
 }
 
 /**
- * An action that does `work`. `work` passes `once` to an operation that may not happen twice. After a request without a
- * response, a second try has the same `once`, unless the user has changed the input.
+ * An action that does `work`. `work` passes `once` to an operation that may not happen twice. After a failure that may
+ * have made the change, a second try has the same `once`, unless the user has changed the input.
  */
 export function useAction<Input = void>(work: (input: Input, once: OnceOptions) => Promise<unknown>): Action<Input> {
   const rerender = useRerender();
   const state = useRef<State>({ isRunning: false, error: undefined }).current;
-  /** The last input, and its key, until there is a response to it. */
+  /** The last input, and its key, until it is certain whether the change was made. */
   const tried = useRef<{ input?: string; once: OnceOptions }>({ once: {} }).current;
   const set = (changes: Partial<State>) => {
     Object.assign(state, changes);
@@ -41,8 +44,9 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
     } catch (cause) {
       error = cause;
     }
-    // The response to an error below 500 is stored: with the same key, it would be returned again.
-    if (!error || (error as { status?: number }).status! < 500) delete tried.input;
+    const { status, code } = (error ?? { status: 0 }) as { status?: number; code?: string };
+    // Other errors may be stored: with the same key, they would be returned again.
+    if (status! < 500 && !uncertain.has(status) && !uncertain.has(code)) delete tried.input;
     set({ isRunning: false, error });
     return !error;
   };
