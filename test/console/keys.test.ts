@@ -134,6 +134,25 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await page.close();
   });
 
+  test("a ban ends in real time, also if the sandbox is ahead of it", async () => {
+    const { key } = await ui.service.newAccountWithKey("enterprise", undefined, [...scopes]);
+    expect((await call("POST", "/keys", { name: "Till 2", scopes: ["read"] }, key)).status).toBe(201);
+    expect((await call("POST", "/sandbox/fast-forward", { seconds: 86_400 }, key)).status).toBe(200);
+    const page = await ui.open("/sandbox", { key });
+    await page.getByText("Ahead of real time").waitFor(); // the page uses the sandbox's clock
+    await page.route(/\/v1\/keys\?/, async (route) => {
+      const response = await route.fetch();
+      const ban = { reason: "It kept sending requests.", endsAt: new Date(Date.now() + 600_000).toISOString() };
+      const json = (await response.json()).map((one: object) => Object.assign(one, { ban }));
+      await route.fulfill({ response, json });
+    });
+    await page.keyboard.type("gk");
+    await row(page, "Till 2")
+      .getByText(/^until in \d+ min\.$/)
+      .waitFor();
+    await page.close();
+  });
+
   test("a key that the others need is not revoked, and the page says why", async () => {
     const { key } = await ui.service.newAccountWithKey("free", undefined, ["read", "admin"]);
     const page = await ui.open("/keys", { key });

@@ -105,7 +105,7 @@ function State({ of }: { readonly of: ListedApiKey }) {
         <div class="fine" title={ban?.reason}>
           {state === "valid" && "ends "}
           {state === "banned" && "until "}
-          <Time at={at} isReal={state !== "banned"} />
+          <Time at={at} isReal />
         </div>
       )}
     </>

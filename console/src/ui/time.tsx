@@ -34,7 +34,7 @@ function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boole
   return Date.now() + (isReal ? 0 : offset);
 }
 
-/** The expiry of keys, the reset of limits, and requests use real time; bans and everything in the shop use its clock. */
+/** Real time is used for keys, the ends of bans, the reset of limits, and requests; the shop's clock for everything else. */
 interface Real {
   readonly isReal?: boolean;
 }
