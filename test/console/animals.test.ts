@@ -300,6 +300,20 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.close();
   });
 
+  test("an empty page of a long list says that others follow", async () => {
+    const { account, key } = await ui.service.newAccountWithKey("enterprise");
+    await ui.service.store.run(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10001)
+       INSERT INTO pets (shop, id, name, category_id, added_at)
+       SELECT ${await ui.service.shop(account.id)}, n, 'Rex ' || n, CASE n WHEN 1 THEN 5 ELSE 1 END, 0 FROM numbers`,
+    );
+    const page = await ui.open("/animals?category=5", { key });
+    await page.getByText("Nothing on this page passes the filters. Look at the next page.").waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await link(page, "Rex 1").waitFor();
+    await page.close();
+  });
+
   test("a page whose animals are all being deleted says so", async () => {
     await ui.addPet({ name: "Gone" });
     const page = await ui.open("/animals?name=Gone");

@@ -16,7 +16,7 @@ import { deletePets, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
 import { SelectFilter } from "../ui/filters.tsx";
 import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
-import { Pager } from "../ui/pager.tsx";
+import { NONE_HERE, Pager } from "../ui/pager.tsx";
 import { RowButton } from "../ui/row-button.tsx";
 import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
@@ -118,7 +118,7 @@ export function Animals() {
             <p>All animals of this page are being deleted.</p>
           ) : isFiltered ? (
             <>
-              <p>No animal passes these filters.</p>
+              <p>{data?.next ? NONE_HERE : "No animal passes these filters."}</p>
               <button type="button" onClick={() => filterBy({ status: "", category: "", name: "" })}>
                 Show all animals
               </button>

@@ -8,7 +8,7 @@ import { EVENT_LOG, EventLine } from "../shop/event-text.tsx";
 import { NumberFilter, SelectFilter } from "../ui/filters.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Pager } from "../ui/pager.tsx";
+import { NONE_HERE, Pager } from "../ui/pager.tsx";
 import { wordOf } from "../ui/words.ts";
 
 const PAGE_SIZE = 50;
@@ -31,13 +31,7 @@ export function Events() {
         <NumberFilter name="order" label="Order id" />
       </div>
       <Loading of={query} />
-      {data?.length === 0 && (
-        <p class="empty">
-          {data.next
-            ? "None of the newest events passes the filters. Look at the next page."
-            : "No event passes the filters."}
-        </p>
-      )}
+      {data?.length === 0 && <p class="empty">{data.next ? NONE_HERE : "No event passes the filters."}</p>}
       <ol class="events" aria-label="Events">
         {data?.map((event) => (
           <EventLine key={event.id} event={event} withLink />

@@ -10,7 +10,7 @@ import { ORDERS } from "../shop/orders.ts";
 import { SellPet } from "../shop/sell-pet.tsx";
 import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
-import { Pager } from "../ui/pager.tsx";
+import { NONE_HERE, Pager } from "../ui/pager.tsx";
 import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
@@ -36,6 +36,8 @@ export function Orders() {
   const orders = useQuery(`${ORDERS}?${JSON.stringify(listQuery)}`, () =>
     petstore.listStoreOrders(listQuery as unknown as ListStoreOrdersQuery).page(),
   );
+  const { next } = orders.data ?? {};
+  const none = reference ? NO_REFERENCE : view === OPEN ? NONE_OPEN : "No order is in this state.";
   return (
     <Page
       title="Orders"
@@ -55,13 +57,8 @@ export function Orders() {
         />
         <Search label="Search by reference" value={reference ?? ""} search={(text) => filterBy({ reference: text })} />
       </div>
-      <Table<StoreOrder>
-        label="Orders"
-        query={orders}
-        columns={columns}
-        empty={<p>{reference ? NO_REFERENCE : view === OPEN ? NONE_OPEN : "No order is in this state."}</p>}
-      />
-      <Pager next={orders.data?.next} />
+      <Table<StoreOrder> label="Orders" query={orders} columns={columns} empty={<p>{next ? NONE_HERE : none}</p>} />
+      <Pager next={next} />
       {isSelling && <SellPet onClose={() => setSelling(false)} />}
     </Page>
   );
