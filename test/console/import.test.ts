@@ -64,11 +64,28 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await choose(page, 'name,category\nRex,Dogs\nMax "the dog",Dogs\n');
     await alert.getByText("Line 3: This line is not valid CSV.").waitFor();
     await choose(page, "name,category,name,categoryId\nRex,Dogs,Tom,1\n");
-    await alert.getByText("Line 1: Two columns have the name.").waitFor();
-    await alert.getByText("Line 1: Two columns have the categoryId.").waitFor();
+    await alert.getByText("Line 1: Two columns hold the name.").waitFor();
+    await alert.getByText("Line 1: Two columns hold the categoryId.").waitFor();
     await choose(page, "name,category\nRex,Dogs\nZoë,Dogs\n", "latin1");
     await alert.getByText("Line 3: Save the file as CSV UTF-8.").waitFor();
     expect(await pets()).toEqual([]);
+    await page.close();
+  });
+
+  test("a category that is not among the first 1,000 is not called unknown", async () => {
+    const { account, key } = await ui.service.newAccountWithKey("enterprise");
+    await ui.service.store.run(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1001)
+       INSERT INTO categories (shop, id, name) SELECT ${await ui.service.shop(account.id)}, n, 'Dogs ' || n FROM numbers`,
+    );
+    const page = await ui.open("/animals", { key });
+    await page.getByRole("button", { name: "Import" }).click();
+    await choose(page, "name,category\nRex,Dogs 1000\nMax,Dogs 1001\n");
+    const alert = dialog(page).getByRole("alert");
+    await alert
+      .getByText('Line 3: None of the first 1,000 categories is called "Dogs 1001". Use categoryId.')
+      .waitFor();
+    await alert.getByText("1 error.").waitFor();
     await page.close();
   });
 

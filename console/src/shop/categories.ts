@@ -2,12 +2,12 @@ import type { Category } from "petstore-client";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 
-/** Categories beyond this number are shown by their id. */
-const MAX_NAMED = 1_000;
+/** Categories beyond this number are shown by their id. Imported files must have their id too. */
+export const MAX_NAMED = 1_000;
 
 export const CATEGORIES = "categories";
 
-/** All categories by id. */
+/** The first categories by id. */
 export function useCategories() {
   const { petstore } = useSession();
   return useQuery(CATEGORIES, async () => {

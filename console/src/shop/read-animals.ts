@@ -1,7 +1,8 @@
 import type { Category, NewPet } from "petstore-client";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
-import { wordOf } from "../ui/words.ts";
+import { numberOf, wordOf } from "../ui/words.ts";
+import { MAX_NAMED } from "./categories.ts";
 import { CsvError, readCsv } from "./csv.ts";
 
 /** A column with the name of the category instead of its id. */
@@ -52,7 +53,7 @@ function faultsOfHeader(names: readonly string[]): LineFault[] {
   const unknown = names.filter((name) => !known.includes(name));
   return [
     ...missing.map(({ name }) => `The column ${name} is missing.`),
-    ...repeated.map((name) => `Two columns have the ${name}.`),
+    ...repeated.map((name) => `Two columns hold the ${name}.`),
     ...unknown.map((name) => `The column "${name}" is not known. Known are ${known.join(", ")}.`),
   ].map((message) => ({ line: 1, message }));
 }
@@ -65,7 +66,11 @@ function readAnimal(names: readonly string[], fields: readonly string[], idOf: R
   if (fields.join("").includes("\uFFFD")) messages.push("Save the file as CSV UTF-8.");
   const category = texts.get(CATEGORY);
   if (category) {
-    if (!idOf.has(category)) messages.push(`No category is called "${category}".`);
+    if (!idOf.has(category)) {
+      const fault = `is called "${category}".`;
+      const read = `None of the first ${numberOf(MAX_NAMED)} categories`;
+      messages.push(idOf.size < MAX_NAMED ? `No category ${fault}` : `${read} ${fault} Use categoryId.`);
+    }
     texts.set("categoryId", idOf.get(category) ?? "0");
   }
   const values = columns.map((field) => {
