@@ -67,6 +67,30 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await page.close();
   });
 
+  test("is not live before its stream is open, nor while the shop has too many streams", async () => {
+    const page = await ui.browser.open("about:blank");
+    const stream = /\/v1\/events\/stream/;
+    const held = Promise.withResolvers<void>();
+    await page.route(stream, async (route) => {
+      await held.promise;
+      await route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "too_many_streams" } });
+    });
+    const requested = page.waitForRequest(stream);
+    await page.goto(`${ui.origin}/console#key=${ui.key}`);
+    await requested;
+    await page.getByLabel("Events").getByRole("listitem").first().waitFor();
+    const live = page.getByText("Live", { exact: true });
+    expect(await live.count()).toBe(0);
+    held.resolve();
+    for (let refused = 0; refused < 2; refused++) {
+      expect((await page.waitForResponse(stream)).status()).toBe(429);
+      expect([await live.count(), await page.locator(".banner.bad").count()]).toEqual([0, 0]);
+    }
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await untilLive(page);
+    await page.close();
+  });
+
   test("shows events that came while the connection was lost, each once", async () => {
     const page = await ui.open();
     await untilLive(page);

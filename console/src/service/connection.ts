@@ -69,7 +69,7 @@ function recordResponse(request: Request, response: Response): void {
 
 async function recordInterruption(response: Response, isOfSandbox: boolean): Promise<void> {
   const body = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
-  if (body.code === "webhooks_unavailable") return; // only the webhooks page shows it; other requests work
+  if (/^webhooks_|streams/.test(`${body.code}`)) return; // other requests work
   const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_WAIT);
   const kind = body.code === "key_banned" ? "banned" : response.status === 429 ? "limited" : "unavailable";
   const until = Date.now() + seconds * 1000;

@@ -5,7 +5,7 @@ import { invalidate } from "./query.ts";
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
 
-/** Whether events arrive as they happen. */
+/** Whether the stream of events is open, or reconnects. */
 export const isLive = new Watchable(false);
 
 /** The id of the last event in the log. */
@@ -68,7 +68,6 @@ export async function followShop(
         isNewLog = false;
       }
       await untilVisible();
-      isLive.set(true);
       for await (const event of petstore.streamEvents({ after }, { ...options, timeout: RETRY_DELAY })) {
         after = event.id;
         apply(event);

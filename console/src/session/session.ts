@@ -2,6 +2,7 @@ import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, Pets
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { exemptionOf, initialRefusals, watchedFetch } from "../service/connection.ts";
+import { isLive } from "../service/live.ts";
 import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
@@ -82,7 +83,12 @@ export async function signIn(secret: string): Promise<void> {
       throw new PetstoreError(message, { code: "", operation: "", status: 401 });
     }
     // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
-    const petstore = new Petstore({ key: `${secret}#${mine}`, baseUrl, fetch: send });
+    const petstore = new Petstore({
+      key: `${secret}#${mine}`,
+      baseUrl,
+      fetch: send,
+      onResponse: ({ ok }, { operation }) => ok && operation === "streamEvents" && isLive.set(true),
+    });
     const firstQuery = sendFirstQuery(petstore);
     const key = await petstore.getCurrentKey({ timeout: 5_000 });
     await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
