@@ -162,6 +162,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT count(*) AS animals FROM pets", "an export counts all animals"],
   ["FROM accounts ORDER BY created_at, id", "a command that lists all accounts"],
   ["FROM api_keys WHERE (SELECT deleted_at FROM accounts", "a command that lists all keys"],
+  ["FROM api_keys WHERE id = $1 AND (SELECT deleted_at", "by its key, for an operator or a ban"],
   ["FROM api_keys WHERE account_id = $1 AND (SELECT deleted_at", "a command that lists all keys of an account"],
   ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key"],

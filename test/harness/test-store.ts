@@ -26,6 +26,8 @@ export interface TestStore {
   empty(): Promise<void>;
   /** Locks the animals against writes until the returned function is called. */
   lock(): Promise<() => Promise<void>>;
+  /** Locks a shop against changes in the same way; on SQLite, the whole store. */
+  lockShop(shop: number): Promise<() => Promise<void>>;
   /** All of its contents, as bytes or as text. */
   contents(): Promise<string>;
   remove(): Promise<void>;
@@ -66,6 +68,12 @@ async function newFolder(): Promise<TestStore> {
     return result;
   };
   const run = async (sql: string) => void (await withDatabase((database) => database.run(sql)));
+  const lock = async () => {
+    const database = new Database(join(dataDir, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 10000");
+    database.run("BEGIN IMMEDIATE");
+    return async () => database.close();
+  };
   return {
     settings,
     folder: dataDir,
@@ -77,12 +85,8 @@ async function newFolder(): Promise<TestStore> {
         ${shopTables.map((table) => `DELETE FROM ${table};`).join(" ")}
         ${resetShops}
       `),
-    lock: async () => {
-      const database = new Database(join(dataDir, "petstore.db"));
-      database.run("PRAGMA busy_timeout = 10000");
-      database.run("BEGIN IMMEDIATE");
-      return async () => database.close();
-    },
+    lock,
+    lockShop: lock,
     contents: async () =>
       readdirSync(dataDir)
         .map((file) => readFileSync(join(dataDir, file), "latin1"))
@@ -99,6 +103,15 @@ async function newDatabase(): Promise<TestStore> {
   const name = await postgres.newDatabase();
   const settings = { PETSTORE_DATABASE_URL: server.url(name) };
   const run = async (sql: string) => void (await server.run(sql, name));
+  const hold = async (lock: string) => {
+    const pool = new Bun.SQL({ url: server.url(name), max: 1 });
+    const session = await pool.reserve();
+    await session.unsafe(`BEGIN; ${lock}`);
+    return async () => {
+      await session.unsafe("ROLLBACK"); // keeps a reference: the pool may close a session without one
+      await pool.close({ timeout: 0 });
+    };
+  };
   return {
     settings,
     folder: "",
@@ -110,15 +123,8 @@ async function newDatabase(): Promise<TestStore> {
         TRUNCATE ${shopTables.join(", ")};
         ${resetShops}
       `),
-    lock: async () => {
-      const pool = new Bun.SQL({ url: server.url(name), max: 1 });
-      const session = await pool.reserve();
-      await session.unsafe("BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE");
-      return async () => {
-        await session.unsafe("ROLLBACK"); // keeps a reference: the pool may close a session without one
-        await pool.close({ timeout: 0 });
-      };
-    },
+    lock: () => hold("LOCK TABLE pets IN EXCLUSIVE MODE"),
+    lockShop: (shop) => hold(`SELECT 1 FROM shops WHERE shop = ${shop} FOR UPDATE`),
     contents: async () => {
       const tables = await server.run<{ tablename: string }>(
         "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",

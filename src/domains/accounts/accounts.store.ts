@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { createShops, endShops } from "../shops/shops.store.ts";
+import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
 import {
   type AccountRow,
   accountById,
@@ -103,6 +103,7 @@ export class AccountStore {
    */
   delete(accountId: string, now: number): Promise<Account> {
     return this.#change(accountId, function* () {
+      yield* lockShops(accountId, now); // before the store-wide lock: see `KeyStore.lock`
       const deleted = yield* first(markDeleted, now, accountId);
       if (deleted) yield* endShops(accountId, now);
       return deleted;

@@ -32,19 +32,18 @@ export function keyHandlers(
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   /**
-   * The start of a transaction: the calling key, if it is still valid. It may have been revoked since the request began,
-   * because a client can send the body of a request later than its headers.
+   * Part of a transaction that has locked keys: the calling key, if it is still valid. It may have been revoked since the
+   * request began, because a client can send the body of a request later than its headers.
    */
-  function* callingKey({ accountId, keyId }: Caller) {
-    yield* store.lock(accountId);
+  function* callingKey({ keyId }: Caller) {
     const key = yield* store.find(keyId);
     return key && isValid(key, clock.now()) ? key : undefined;
   }
 
-  /** Part of a transaction: a key of the caller's account that the caller can see. */
+  /** The start of a transaction: a key of the caller's account that the caller can see. */
   function* ownKey(keyId: string, caller: Caller) {
-    const key = yield* store.find(keyId);
-    return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
+    const key = yield* store.lockAndFind(caller.accountId, keyId, clock.now());
+    return key && canSee(caller, key.mode) ? key : undefined;
   }
 
   return {
@@ -63,6 +62,7 @@ export function keyHandlers(
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
+      yield* store.lock(caller.accountId, mode, clock.now());
       const calling = yield* callingKey(caller);
       if (!calling) return callerEnded;
       const now = clock.now();
@@ -80,9 +80,9 @@ export function keyHandlers(
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
+      const old = yield* ownKey(keyId, caller);
       const calling = yield* callingKey(caller);
       if (!calling) return callerEnded;
-      const old = yield* ownKey(keyId, caller);
       if (!old) return notFound;
       const now = clock.now();
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
@@ -98,8 +98,8 @@ export function keyHandlers(
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
-      if (!(yield* callingKey(caller))) return callerEnded;
       const key = yield* ownKey(keyId, caller);
+      if (!(yield* callingKey(caller))) return callerEnded;
       if (!key) return notFound;
       const now = clock.now();
       const valid = yield* store.valid(caller.accountId, key.mode, now);

@@ -1,6 +1,6 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { accountTable } from "../../storage/owned-table.ts";
-import { lockStatement, lookUp, type Row, statement } from "../../storage/statement.ts";
+import { lookUp, type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, KeyWithQuota } from "./keys.ts";
@@ -17,6 +17,10 @@ export interface KeyRow extends Row {
   expires_at: bigint | null;
   revoked_at: bigint | null;
   last_used_at: bigint | null;
+}
+
+interface OwnerRow extends Row {
+  account_id: string;
 }
 
 interface CountRow extends Row {
@@ -40,14 +44,6 @@ export const keyTables = [accountTable("api_keys", "id")];
 const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
-// Changes nothing. The write locks the row.
-export const lockAccount = lockStatement(
-  "UPDATE accounts SET plan = plan WHERE id = $1 AND deleted_at IS NULL RETURNING id",
-);
-export const lockAccountOfKey = lockStatement(
-  `UPDATE accounts SET plan = plan WHERE id = (SELECT account_id FROM api_keys WHERE id = $1) AND deleted_at IS NULL
-   RETURNING id`,
-);
 const accountExists = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
 export const keysOfAll = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE ${accountExists} ORDER BY created_at, id`,
@@ -77,6 +73,7 @@ export const deleteEndedKeys = statement(
      ORDER BY created_at, id LIMIT $4
    )`,
 );
+export const ownerOfKey = statement<OwnerRow>(`SELECT account_id FROM api_keys WHERE id = $1 AND ${accountExists}`);
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join, which takes SQLite twenty times longer even if no key is found.
 export const validKeyWithQuota = lookUp<KeyWithQuotaRow>(

@@ -9,7 +9,7 @@ import { randomBase62 } from "../accounts/random-text.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publish } from "../events/publish.ts";
-import { lockShopOf } from "../shops/shops.store.ts";
+import { lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
 import { generateApiKey, keyDigest } from "./api-key.ts";
 import { type KeyEnvironment, modesOf } from "./key-environment.ts";
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
@@ -25,9 +25,8 @@ import {
   keysOfAccount,
   keysOfAll,
   keysOfModeAfter,
-  lockAccount,
-  lockAccountOfKey,
   noteBan,
+  ownerOfKey,
   revoke,
   toApiKey,
   toKeyWithQuota,
@@ -110,11 +109,21 @@ export class KeyStore {
   }
 
   /**
-   * Part of a transaction: locks the keys of an account before they are read and changed. Otherwise, two concurrent
-   * requests could both add the last allowed key. False if the account does not exist.
+   * The first step of a transaction: locks the keys of an account and mode before they are read and changed. Otherwise,
+   * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event. On
+   * PostgreSQL, a change of a key locks `key_changes` for the whole store, so it must not wait for a shop afterwards.
    */
-  *lock(accountId: string): Transaction<boolean> {
-    return (yield* first(lockAccount, accountId)) !== undefined;
+  *lock(accountId: string, mode: Mode, now: number): Transaction<void> {
+    yield* lockShopOf(accountId, mode, now);
+  }
+
+  /** Like `lock`, for the mode of a key, which it returns; undefined if the account has no such key. */
+  *lockAndFind(accountId: string, keyId: string, now: number): Transaction<ApiKey | undefined> {
+    const isLocked = yield* lockShopOfKey(accountId, keyId, now);
+    const key = yield* this.find(keyId);
+    if (key?.accountId !== accountId) return undefined;
+    if (!isLocked) throw new ShopDeleted();
+    return key;
   }
 
   /** Part of a transaction: a key, valid or not. */
@@ -182,10 +191,11 @@ export class KeyStore {
     now: number,
     mode: Mode = modesOf(this.#environment)[0],
   ): Promise<IssuedKey> {
-    const lock = () => this.lock(accountId);
+    if ((await shopOf(this.#storage, accountId, mode)) === undefined) throw noSuchAccount(accountId);
+    const lock = () => this.lock(accountId, mode, now);
     const issue = () => this.issue(undefined, accountId, { mode, name, scopes, plannedEnd: null }, now);
     return this.#storage.write(function* () {
-      if (!(yield* lock())) throw noSuchAccount(accountId);
+      yield* lock();
       return yield* issue();
     });
   }
@@ -195,10 +205,12 @@ export class KeyStore {
    * key does not exist or is not valid.
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
-    const find = () => this.find(keyId);
+    const owner = await this.#ownerOf(keyId);
+    if (owner === undefined) throw noSuchKey(keyId);
+    const find = () => this.lockAndFind(owner, keyId, now);
     const rotate = (key: ApiKey) => this.rotate(undefined, key, overlap, now);
     return this.#storage.write(function* () {
-      const old = (yield* first(lockAccountOfKey, keyId)) && (yield* find());
+      const old = yield* find();
       if (!old) throw noSuchKey(keyId);
       if (!isValid(old, now)) {
         throw new OperatorError("key_not_valid", `The key ${keyId} is not valid any more; create a new one instead.`);
@@ -209,9 +221,12 @@ export class KeyStore {
 
   /** Revokes a key. Repeating it is not an error. Throws `OperatorError` if the key does not exist. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
+    const owner = await this.#ownerOf(keyId);
+    if (owner === undefined) throw noSuchKey(keyId);
+    const find = () => this.lockAndFind(owner, keyId, now);
     const revokeLocked = () => this.revoke(undefined, keyId, now);
     const revoked = await this.#storage.write(function* () {
-      return (yield* first(lockAccountOfKey, keyId)) && (yield* revokeLocked());
+      return (yield* find()) && (yield* revokeLocked());
     });
     if (!revoked) throw noSuchKey(keyId);
     return revoked;
@@ -222,8 +237,11 @@ export class KeyStore {
    * is known to be over: after the clock of a sandbox was advanced, a new ban can end before it. In Unix milliseconds.
    */
   async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
+    const owner = await this.#ownerOf(keyId);
+    if (owner === undefined) return;
+    const find = () => this.lockAndFind(owner, keyId, now);
     await this.#storage.write(function* () {
-      if (!(yield* first(lockAccountOfKey, keyId))) return;
+      if (!(yield* find())) return;
       const row = yield* first(noteBan, until, keyId, until - ROUNDING, earlier - ROUNDING, earlier + ROUNDING);
       if (!row) return;
       const key = toApiKey(row);
@@ -238,12 +256,16 @@ export class KeyStore {
     const noted = inLockOrder(uses, ([keyId]) => keyId).map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
     await this.#storage.write(() => each(touch, noted));
   }
+
+  /** The account of a key; undefined if there is no such key, or the account was deleted. */
+  async #ownerOf(keyId: string): Promise<string | undefined> {
+    return (await this.#storage.first(ownerOfKey, keyId))?.account_id;
+  }
 }
 
 /**
- * Part of a transaction that has locked the key's account: adds an event to the log of the shop that the key is for. All
- * changes of keys lock first the account, then the shop, so that none wait for each other. A live key that changes a test
- * key is not named there: test keys know of no live key.
+ * Part of a transaction that has locked the shop that the key is for: adds an event to its log. A live key that changes
+ * a test key is not named there: test keys know of no live key.
  */
 function* publishKey(author: KeyAuthor, { accountId, mode }: ApiKey, now: number, event: NewEvent): Transaction<void> {
   const locked = yield* lockShopOf(accountId, mode, now);

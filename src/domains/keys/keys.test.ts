@@ -390,11 +390,65 @@ test("an operation on a key of another account returns 404", async () => {
   expect(((await get(theirs.key, "/keys")).json as { scopes: Scope[] }[]).length).toBe(1);
 });
 
+const deadlocks = async ({ store } = service) => {
+  const [row] = await store.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
+  return (row as { deadlocks: unknown }).deadlocks;
+};
+/** The sessions with the database, except the one that asks. */
+const sessions = ({ store }: TestService, condition = "true") =>
+  store.rows(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+  );
+
+test.skipIf(!onPostgres).each([
+  ["is created", (key: string) => create(key, { name: "till", scopes: ["read"] })],
+  ["is rotated", (key: string, id: string) => rotate(key, id)],
+  ["is revoked", (key: string, id: string) => revoke(key, id)],
+  [
+    "is banned",
+    (_: string, id: string) => service.app.keys.noteBan(id, service.clock.now() + 60_000, service.clock.now()),
+  ],
+  ["loses its account", (_: string, __: string, id: string) => service.app.accounts.delete(id, service.clock.now())],
+] as const)("a key that %s waits for its own shop, and others do not wait for it", async (_, change) => {
+  const [one, other] = [await newAdmin(), await newAdmin()];
+  await create(one.key, { name: "other admin", scopes: [...scopes] });
+  const unlock = await service.store.lockShop(await service.shop(one.account.id));
+  let isWaiting = true;
+  const waiting = Promise.resolve(change(one.key, one.record.id, one.account.id)).then(() => (isWaiting = false));
+  await eventually(
+    () => sessions(service, "wait_event_type = 'Lock'"),
+    ({ length }) => length > 0,
+  );
+  const { status } = await create(other.key, { name: "till", scopes: ["read"] });
+  expect([status, isWaiting]).toEqual([201, true]);
+  await unlock();
+  await waiting;
+});
+
+test.skipIf(!onPostgres)("keys are created while their sandbox is reset without a deadlock", async () => {
+  const own = await TestService.start();
+  const { key } = await own.newAccountWithKey("enterprise", undefined, [...scopes]);
+  const send = (path: string, body: object) => own.call("POST", path, { key, body });
+  const sent = Array.from({ length: 20 }, (_, index) => [
+    send("/keys", { name: `till ${index}`, scopes: ["read"] }),
+    send("/sandbox/reset", { animals: "none" }),
+  ]);
+  const statuses = (await Promise.all(sent.flat())).map(({ status }) => status);
+  // Another reset, or a creation that waits while the shop ends, is refused.
+  expect(statuses.filter((status) => ![200, 201, 409, 503].includes(status))).toEqual([]);
+  expect(statuses).toContain(200);
+  expect(statuses).toContain(201);
+  await own.app.stop();
+  // A session reports its statistics when it ends.
+  await eventually(
+    () => sessions(own),
+    ({ length }) => length === 0,
+  );
+  expect(await deadlocks(own)).toEqual(0n);
+  await own.store.remove();
+});
+
 test.skipIf(!onPostgres)("uses of keys are saved by two processes at once without a deadlock", async () => {
-  const deadlocks = async () => {
-    const [row] = await service.store.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
-    return (row as { deadlocks: unknown }).deadlocks;
-  };
   const before = await deadlocks();
   const { key } = await newAdmin();
   const ids: string[] = [];

@@ -7,7 +7,11 @@ interface EnvironmentRow extends Row {
 }
 
 const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
-const writeEnvironment = statement("INSERT INTO store_environment (only_row, environment) VALUES (1, $1)");
+// If there is a record, it stays, and its lock makes `adoptStore` wait.
+const keepEnvironment = statement<EnvironmentRow>(
+  `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
+   ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,
+);
 
 const leaveProduction = statement("UPDATE store_environment SET environment = 'other'");
 const deleteLiveKeys = statement("DELETE FROM api_keys WHERE mode = 'live' RETURNING id");
@@ -20,10 +24,8 @@ export async function belongsToProduction(storage: Storage): Promise<boolean | u
 
 /** Part of a transaction: records whether the store belongs to production, unless it is recorded. Returns the record. */
 export function* recordEnvironment(isProduction: boolean): Transaction<boolean> {
-  const kept = yield* first(readEnvironment);
-  if (kept) return kept.environment === "production";
-  yield* all(writeEnvironment, isProduction ? "production" : "other");
-  return isProduction;
+  const kept = yield* first(keepEnvironment, isProduction ? "production" : "other");
+  return kept?.environment === "production";
 }
 
 /** A transaction: assigns a production store to the other environments and deletes its live keys. Returns their number. */

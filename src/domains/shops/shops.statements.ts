@@ -33,6 +33,11 @@ export const lockByAccount = lockStatement<FoundShopRow>(
   `UPDATE shops SET ${setTime} WHERE account_id = $2 AND mode = $3
    RETURNING shop, last_at AS at, ahead, last_event_id`,
 );
+export const lockByKey = lockStatement<FoundShopRow>(
+  `UPDATE shops SET ${setTime}
+   WHERE account_id = $2 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $2)
+   RETURNING shop, last_at AS at, ahead, last_event_id`,
+);
 export const insert = statement<NumberRow>(
   "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",
 );

@@ -12,6 +12,7 @@ import {
   insert,
   lock,
   lockByAccount,
+  lockByKey,
   type ShopRow,
   setAhead,
 } from "./shops.statements.ts";
@@ -44,6 +45,11 @@ export function* lockShopOf(accountId: string, mode: Mode, now: number): Transac
   const row = yield* first(lockByAccount, now, accountId, mode);
   if (!row) throw new ShopDeleted();
   return toLocked(Number(row.shop), row);
+}
+
+/** Like `lockShopOf`, for the shop of a key. False if the account has no such key, or its shop was deleted meanwhile. */
+export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<boolean> {
+  return (yield* first(lockByKey, now, accountId, keyId)) !== undefined;
 }
 
 function toLocked(shop: number, { at, ahead, last_event_id }: ShopRow): LockedShop {
@@ -92,6 +98,11 @@ export function* replaceShop(
 ): Transaction<number> {
   yield* all(end, now, shop);
   return Number((yield* first(insert, accountId, mode, ahead))?.shop);
+}
+
+/** The first step of a transaction: locks all shops of an account. */
+export function* lockShops(accountId: string, now: number): Transaction<void> {
+  for (const mode of modes) yield* all(lockByAccount, now, accountId, mode);
 }
 
 /** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */
