@@ -108,8 +108,11 @@ describe("petstore import", () => {
 
   test("does not say that nothing was added if an earlier run has added a part", async () => {
     const dataDir = await newStore();
-    const file = newFile("animals.csv", "name,categoryId\nRex,1\n");
+    const file = newFile("animals.csv", "name,categoryId\nRex,1\nTom,1\n");
     await runJsonInProcess(dataDir, ["import", file, "--resumable"]);
+    const database = new Database(join(dataDir, "petstore.db"));
+    database.run("UPDATE imports SET line = 2, animals = 1"); // as if it had been stopped after the first animal
+    database.close();
     const { status, stderr } = await runInProcess(dataDir, ["import", file, "--resumable", "--strict-categories"]);
     expect([status, stderr.split("\n")[1]]).toEqual([1, `Nothing more of ${file} was added: it has 1 fault.`]);
   });

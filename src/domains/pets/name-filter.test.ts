@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { LineFaults } from "../../files/lines.ts";
 import { folded } from "./folded-name.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 
@@ -143,7 +142,7 @@ test("finds animals that were imported", async () => {
   const storage = await fresh.store.open();
   const imports = await PetImportStore.open(storage, await fresh.shop(), "new");
   const animals = ["Rex", "Æsop", "ÆON"].map((name, index) => ({ line: index + 1, pet: { name, categoryId: 1n } }));
-  await imports.add(animals, new LineFaults());
+  await imports.add(animals);
   await imports.addAll();
   await imports.close();
   await storage.close();

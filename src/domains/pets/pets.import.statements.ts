@@ -2,11 +2,14 @@ import { type Row, statement } from "../../storage/statement.ts";
 import type { PetStatus } from "./pets.schemas.ts";
 import type { PetRow } from "./pets.statements.ts";
 
-/** A line whose id cannot be kept, and the number of all such lines. */
-export interface RefusedIdRow extends Row {
+/** A line with a fault, and the number of all lines with this fault. */
+interface FaultyRow extends Row {
   line: bigint;
-  id: bigint;
   total: bigint;
+}
+/** A line whose id cannot be kept. */
+export interface RefusedIdRow extends FaultyRow {
+  id: bigint;
 }
 interface RangeRow extends Row {
   first: bigint;
@@ -40,6 +43,7 @@ export const staged = {
     name_folded: "text",
     metadata: "text",
     has_metadata: "integer",
+    lacks_category: "integer",
   },
 } as const;
 
@@ -91,6 +95,10 @@ export const raiseLastId = statement(`
 /** Lines after `$1` with an id of at most `$2`, which the shop has already assigned. */
 export const assignedIds = statement<RefusedIdRow>(`
   SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
+`);
+/** Lines after `$1` whose category did not exist when they were staged. */
+export const unknownCategories = statement<FaultyRow>(`
+  SELECT line, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND lacks_category = 1 ORDER BY line LIMIT $2
 `);
 export const repeatedIds = statement<RefusedIdRow>(`
   SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets

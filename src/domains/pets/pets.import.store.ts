@@ -1,6 +1,6 @@
 import { INT64_MAX } from "../../contract/schemas.ts";
 import { exactJson } from "../../contract/serialize.ts";
-import type { LineFault, LineFaults } from "../../files/lines.ts";
+import type { LineFaults } from "../../files/lines.ts";
 import type { StagingTable, Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
@@ -33,6 +33,7 @@ import {
   repeatedIds,
   savePosition,
   staged,
+  unknownCategories,
 } from "./pets.import.statements.ts";
 import { importCompleted, notACategory, petCreated } from "./pets.operations.ts";
 import { Pet } from "./pets.schemas.ts";
@@ -76,8 +77,8 @@ export class PetImportStore {
   readonly #ids: IdRule | undefined;
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #clock: Clock;
-  /** Categories of this import that are known to exist. */
-  readonly #categories = new Set<bigint>();
+  /** Categories of this import that are known to exist, each with the last line that names it. */
+  readonly #categories = new Map<bigint, number>();
   #hasMetadata = false;
 
   /** Rejects with `StorageUnavailable`. */
@@ -103,8 +104,9 @@ export class PetImportStore {
     this.#clock = clock;
   }
 
-  /** Stages animals, and records a fault for each one whose category does not exist. */
-  async add(pets: readonly FilePet[], faults: LineFaults): Promise<void> {
+  /** Stages animals, and notes which of them are in a category that does not exist. */
+  async add(pets: readonly FilePet[]): Promise<void> {
+    if (this.#categoryExists) await this.#findCategories(pets, this.#categoryExists);
     await this.#staging.add(
       pets.map(({ line, pet: { id, name, categoryId, status, metadata } }) => {
         const pairs = unlessEmpty(metadata);
@@ -118,10 +120,19 @@ export class PetImportStore {
           foldedToStore(name),
           pairs ? JSON.stringify(pairs) : null,
           metadataFlag(pairs),
+          Number(this.#categoryExists !== undefined && !this.#categories.has(categoryId)),
         ];
       }),
     );
-    if (this.#categoryExists) faults.add(await this.#faultsOfCategories(pets, this.#categoryExists));
+  }
+
+  /** Records a fault for each remaining line whose category does not exist. */
+  async checkCategories(faults: LineFaults, { line: from }: Position): Promise<void> {
+    const rows = await this.#staging.all(unknownCategories, from, faults.maxReported);
+    faults.add(
+      rows.map(({ line }) => ({ line: Number(line), message: `/categoryId ${notACategory}` })),
+      Number(rows[0]?.total ?? 0),
+    );
   }
 
   /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
@@ -170,7 +181,7 @@ export class PetImportStore {
     const from = toPosition(row);
     const { line, animals } = (yield* first(partAfter, from.line, most)) as PartRow;
     if (line === null) return undefined;
-    yield* this.#requireCategories(locked);
+    yield* this.#requireCategories(locked, from);
     const lastId = row?.last_id ?? 0n;
     if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
     else {
@@ -212,28 +223,29 @@ export class PetImportStore {
     if (this.#hasMetadata) yield* all(insertPairsWithIds, this.#shop, from.line, to);
   }
 
-  *#requireCategories(locked: LockedShop): Transaction<void> {
-    for (const id of this.#categories) {
-      if (!(yield* (this.#categoryExists as CategoryCheck)(locked, id)))
+  /** Only those that the remaining lines name: a client may delete the others once their animals are added. */
+  *#requireCategories(locked: LockedShop, { line: from }: Position): Transaction<void> {
+    for (const [id, last] of this.#categories) {
+      if (last > from && !(yield* (this.#categoryExists as CategoryCheck)(locked, id)))
         throw new ConcurrentChange(`Category ${id} was deleted.`);
     }
   }
 
-  async #faultsOfCategories(pets: readonly FilePet[], categoryExists: CategoryCheck): Promise<LineFault[]> {
-    const named = new Set(pets.map(({ pet }) => pet.categoryId));
-    const asked = [...named].filter((id) => !this.#categories.has(id));
-    if (asked.length === 0) return [];
+  async #findCategories(pets: readonly FilePet[], categoryExists: CategoryCheck): Promise<void> {
+    const named = new Map(pets.map(({ line, pet }) => [pet.categoryId, line]));
+    const asked = [...named.keys()].filter((id) => !this.#categories.has(id));
+    const missing = new Set(asked.length > 0 ? await this.#missingOf(asked, categoryExists) : []);
+    for (const [id, line] of named) if (!missing.has(id)) this.#categories.set(id, line);
+  }
+
+  #missingOf(asked: readonly bigint[], categoryExists: CategoryCheck): Promise<bigint[]> {
     const [shop, now] = [this.#shop, this.#clock.now()];
-    const known = await this.#staging.write(function* () {
+    return this.#staging.write(function* () {
       const locked = yield* lockShop(shop, now);
-      const found: bigint[] = [];
-      for (const id of asked) if (yield* categoryExists(locked, id)) found.push(id);
-      return found;
+      const missing: bigint[] = [];
+      for (const id of asked) if (!(yield* categoryExists(locked, id))) missing.push(id);
+      return missing;
     });
-    for (const id of known) this.#categories.add(id);
-    return pets
-      .filter(({ pet }) => !this.#categories.has(pet.categoryId))
-      .map(({ line }) => ({ line, message: `/categoryId ${notACategory}` }));
   }
 }
 

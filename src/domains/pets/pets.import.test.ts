@@ -330,6 +330,35 @@ describe("an import with strict categories", () => {
     expect(failure?.message).toBe("Another process changed the store. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
   });
+
+  describe("in parts ignores a category that only animals of earlier parts are in, if it is deleted", () => {
+    const file = '{"name":"Tom","categoryId":2}\n' + '{"name":"Rex","categoryId":1}\n'.repeat(19_999);
+
+    test("before it continues", async () => {
+      await storage.write(() => all(addCategory, shop, 2, "Cats"));
+      await stopAt(file, 10_000, { categoryExists });
+      await removeCats();
+      expect(await importText(file, { categoryExists, inParts: true })).toMatchObject({
+        added: 10_000,
+        before: 10_000,
+        faults: [],
+      });
+    });
+
+    test("between two parts", async () => {
+      let isDeleted = false;
+      // oxlint-disable-next-line require-yield -- it does not use the store
+      const check: CategoryCheck = function* (_shop, id) {
+        return !(isDeleted && id === 2n);
+      };
+      const onProgress: ImportOptions["onProgress"] = ({ added }) => {
+        isDeleted = added === 10_000;
+      };
+      expect(await importText(file, { categoryExists: check, inParts: true, onProgress })).toMatchObject({
+        added: 20_000,
+      });
+    });
+  });
 });
 
 describe("an import that keeps ids", () => {

@@ -60,6 +60,7 @@ export async function importPets(
   try {
     const { faults, staged, digest, bytes } = await stagePets(store, source, options);
     const position = await store.position(options.inParts ? digest : undefined);
+    await store.checkCategories(faults, position);
     await store.checkIds(faults, position);
     isStaged = true;
     done.before = Number(position.animals);
@@ -104,7 +105,7 @@ async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array
   try {
     for await (const part of readPets(format, ids, readLines(watched()))) {
       faults.add(part.faults);
-      await store.add(part.pets, faults);
+      await store.add(part.pets);
       staged += part.pets.length;
       onProgress({ bytes, staged, added: undefined });
     }

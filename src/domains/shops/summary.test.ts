@@ -1,7 +1,6 @@
 // The figures of a shop. After random walks they are compared with a full count in `shop-model.test.ts`.
 import { expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
-import { LineFaults } from "../../files/lines.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { PetImportStore } from "../pets/pets.import.store.ts";
 
@@ -68,7 +67,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
     line: index + 1,
     pet: { name: "Tom", categoryId: 9n, ...(status && { status }) },
   }));
-  await imports.add(animals, new LineFaults());
+  await imports.add(animals);
   await imports.addAll();
   await imports.close();
   await storage.close();
