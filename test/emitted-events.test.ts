@@ -95,10 +95,17 @@ test("each event that an operation emits only sometimes is emitted", async () =>
   await call("POST", "/pets", { name: "Rex", categoryId });
   const other = await make("/categories", { name: `Category ${++made}` });
   await eventsOf("deleteCategory", () => call("DELETE", `/categories/${categoryId}?moveTo=${other}`));
-  const order = { petId: Number(await newPet()) };
-  await call("POST", "/store/orders", order);
-  service.clock.advance(15 * MINUTE_MS);
-  await eventsOf("placeStoreOrder", () => call("POST", "/store/orders", order));
+  const overdue = {
+    placeStoreOrder: (petId: number) => call("POST", "/store/orders", { petId }),
+    updatePet: (petId: number) => call("PATCH", `/pets/${petId}`, { status: "sold" }),
+    deletePet: (petId: number) => call("DELETE", `/pets/${petId}`),
+  };
+  for (const [name, change] of Object.entries(overdue)) {
+    const petId = Number(await newPet());
+    await call("POST", "/store/orders", { petId });
+    service.clock.advance(15 * MINUTE_MS);
+    await eventsOf(name, () => change(petId));
+  }
   const declared = operations.flatMap(({ name, emits = [] }) => emits.map((type) => `${name} ${type}`));
   expect([...seen].toSorted()).toEqual(declared.toSorted());
 });

@@ -5,6 +5,7 @@ import { failure } from "../src/contract/errors.ts";
 import { bind } from "../src/contract/handler.ts";
 import type { Host } from "../src/domains/domain.ts";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
+import { orderEventTypes } from "../src/domains/orders/orders.operations.ts";
 import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
@@ -225,7 +226,10 @@ describe("a removed operation", () => {
 function serviceWith(getPet: () => never) {
   const open = ({ storage }: Host) => bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
   return TestService.start({
-    domains: [...domains.slice(1), { name: "pets", operations: petOperations, eventTypes: petEventTypes, open }],
+    domains: [
+      ...domains.slice(1),
+      { name: "pets", operations: petOperations, eventTypes: [...petEventTypes, ...orderEventTypes], open },
+    ],
   });
 }
 

@@ -137,6 +137,7 @@ export class ShopModel {
   #update(petId: number, status: Status): string {
     const animal = this.#animals[petId - 1];
     if (!animal) return "404 pet_not_found";
+    this.#endIfOver(petId);
     if (status === animal.status) return "200";
     if (this.#openOrder(petId)) return "409 pet_has_open_order";
     if (this.orders.some((order) => order.petId === petId && order.status === "confirmed")) {
@@ -149,6 +150,7 @@ export class ShopModel {
 
   #delete(petId: number): string {
     if (!this.#animals[petId - 1]) return "404 pet_not_found";
+    this.#endIfOver(petId);
     if (this.#openOrder(petId)) return "409 pet_has_open_order";
     this.#animals[petId - 1] = undefined;
     return "204";
@@ -157,8 +159,7 @@ export class ShopModel {
   #place(petId: number, metadata: Metadata | undefined): string {
     const animal = this.#animals[petId - 1];
     if (!animal) return "409 ordered_pet_not_found";
-    const open = this.#openOrder(petId);
-    if (open && this.#isOver(open)) this.#end(open);
+    this.#endIfOver(petId);
     if (animal.status !== "available") return "409 pet_not_available";
     animal.status = "pending";
     const expiresAt = timeText(this.#time + RESERVATION * MINUTE);
@@ -193,6 +194,11 @@ export class ShopModel {
     animal.status = isSale ? "sold" : "available";
     if (isSale) this.#happened("sold");
     return "200";
+  }
+
+  #endIfOver(petId: number): void {
+    const open = this.#openOrder(petId);
+    if (open && this.#isOver(open)) this.#end(open);
   }
 
   #end(order: Order): void {

@@ -9,6 +9,7 @@ import type { Handler } from "../../src/contract/handler.ts";
 import { bind } from "../../src/contract/handler.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";
 import type { Host } from "../../src/domains/domain.ts";
+import { orderEventTypes } from "../../src/domains/orders/orders.operations.ts";
 import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
 import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
@@ -57,7 +58,10 @@ function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
   const open = ({ storage }: Host) =>
     bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
   return TestService.start({
-    domains: [...domains.slice(1), { name: "pets", operations: petOperations, eventTypes: petEventTypes, open }],
+    domains: [
+      ...domains.slice(1),
+      { name: "pets", operations: petOperations, eventTypes: [...petEventTypes, ...orderEventTypes], open },
+    ],
   });
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
@@ -58,6 +58,25 @@ test("many ended reservations expire in parts, the oldest first, and other reque
   await tasks.run();
   expect(await pending()).toBe(1);
   expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
+});
+
+describe("an animal whose reservation has ended, but did not expire yet,", () => {
+  test.each([
+    ["can be deleted", "DELETE", undefined, [204, undefined]],
+    ["can change its status", "PATCH", { status: "sold" }, [200, "sold"]],
+    ["keeps a status that it is given again", "PATCH", { status: "pending" }, [200, "pending"]],
+  ])("%s", async (_, method, body, expected) => {
+    const { key: own } = await service.newAccountWithKey("enterprise");
+    const send = (verb: string, path: string, sent?: object) => service.call(verb, path, { key: own, body: sent });
+    await send("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+    await send("POST", "/store/orders", { petId: 1 });
+    service.clock.advance(15 * MINUTE_MS);
+    const { status, json } = await send(method, "/pets/1", body);
+    expect([status, json?.status]).toEqual(expected);
+    expect((await send("GET", "/store/orders/1")).json.status).toBe("expired");
+    await tasks.run();
+    expect((await send("GET", "/shop")).json).toMatchObject({ openOrders: 0, today: { expired: 1 } });
+  });
 });
 
 test("reservations of a sandbox that was reset do not keep later ones of other shops from expiring", async () => {

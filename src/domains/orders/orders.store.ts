@@ -36,7 +36,7 @@ import {
   setStatus,
   toOrder,
 } from "./orders.statements.ts";
-import { isOver, Reservations } from "./reservations.store.ts";
+import { expire, isOver, Reservations } from "./reservations.store.ts";
 
 /** The status of the order does not allow the change. */
 interface WrongStatus {
@@ -53,12 +53,15 @@ interface PetMismatch {
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
  * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
- * over. The store of animals takes this function as its `DecidingOrderCheck`.
+ * over. Expires it if its reservation has ended. The store of animals takes this function as its `DecidingOrderCheck`.
  */
-export function* decidingOrder({ shop }: LockedShop, petId: bigint) {
-  const last = yield* first(lastByPet, shop, petId);
+export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedPets) {
+  const last = yield* first(lastByPet, locked.shop, petId);
   if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
-  return { id: last.id, isOpen: last.status === "placed" };
+  const isOpen = last.status === "placed";
+  if (!isOpen || !isOver(last, locked)) return { id: last.id, isOpen };
+  yield* expire(locked, last, pets);
+  return undefined;
 }
 
 /**
@@ -154,7 +157,7 @@ export class OrderStore {
     if (!isExpected(before)) return "not expected";
     if (order.status !== from) return { refused: "wrong status", status: order.status };
     if (from === "placed" && isOver(order, locked)) {
-      yield* this.reservations.expire(locked, order);
+      yield* expire(locked, order, this.#pets);
       return { refused: "wrong status", status: "expired" };
     }
     const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
@@ -172,7 +175,7 @@ export class OrderStore {
     if (outcome === "not found" || !("refused" in outcome)) return outcome;
     const open = yield* first(openByPet, locked.shop, petId);
     if (!open || !isOver(open, locked)) return outcome;
-    yield* this.reservations.expire(locked, open);
+    yield* expire(locked, open, this.#pets);
     return yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
   }
 }

@@ -91,21 +91,21 @@ export class Reservations implements ForegroundWork {
 
   *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {
     const order = yield* first(byId, locked.shop, id);
-    if (order?.status === "placed" && isOver(order, locked)) yield* this.expire(locked, order);
+    if (order?.status === "placed" && isOver(order, locked)) yield* expire(locked, order, this.#pets);
   }
+}
 
-  /** Part of a transaction: expires an open order, so that its animal is available again. */
-  *expire(locked: LockedShop, row: OrderRow): Transaction<void> {
-    const { id, pet_id } = row;
-    yield* all(setExpired, locked.shop, id);
-    addToFigure(locked, "open_orders", -1);
-    addToFigure(locked, "expired");
-    const petEvent = yield* this.#pets.changeStatus(locked, pet_id, "available", "order_expired");
-    const before = toOrder(row);
-    const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
-    if (typeof petEvent === "object" && "type" in petEvent) events.push(petEvent);
-    yield* publish(locked, system(locked.shop), events);
-  }
+/** Part of a transaction: expires an open order, so that its animal is available again. */
+export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Transaction<void> {
+  const { id, pet_id } = row;
+  yield* all(setExpired, locked.shop, id);
+  addToFigure(locked, "open_orders", -1);
+  addToFigure(locked, "expired");
+  const petEvent = yield* pets.changeStatus(locked, pet_id, "available", "order_expired");
+  const before = toOrder(row);
+  const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
+  if (typeof petEvent === "object" && "type" in petEvent) events.push(petEvent);
+  yield* publish(locked, system(locked.shop), events);
 }
 
 /** True once the reservation has ended. */

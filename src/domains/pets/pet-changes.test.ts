@@ -4,6 +4,7 @@ import { type TestResponse, TestService } from "../../../test/harness/service.ts
 import { bind } from "../../contract/handler.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import type { Domain } from "../domain.ts";
+import { orderEventTypes } from "../orders/orders.operations.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
 import { petHandlers } from "./pets.handlers.ts";
 import { petEventTypes, petOperations } from "./pets.operations.ts";
@@ -284,7 +285,7 @@ describe("an animal under an open order", () => {
     const domain: Domain = {
       name: "pets",
       operations: petOperations,
-      eventTypes: petEventTypes,
+      eventTypes: [...petEventTypes, ...orderEventTypes],
       open: ({ storage, clock }) => {
         return bind(petOperations, petHandlers(new PetStore(storage, { clock, decidingOrder: openForFirst })));
       },

@@ -190,7 +190,7 @@ const updatePet = defineOperation({
     },
   },
   ifMatch: Pet,
-  emits: ["pet.updated"],
+  emits: ["pet.updated", "order.expired"],
   response: {
     status: 200,
     description: "The changed animal.",
@@ -213,7 +213,7 @@ const deletePet = defineOperation({
   testPanel: { disabled: "one click would permanently delete an animal" },
   params,
   ifMatch: Pet,
-  emits: ["pet.deleted"],
+  emits: ["pet.deleted", "pet.updated", "order.expired"],
   response: noContent("The animal is deleted."),
   errors: [preconditionFailed, petHasOpenOrder],
 });

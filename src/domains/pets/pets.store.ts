@@ -48,8 +48,15 @@ export interface DecidingOrder {
   readonly id: bigint;
   readonly isOpen: boolean;
 }
-/** Part of a transaction: the order that decides the animal's status; undefined if none does. */
-export type DecidingOrderCheck = (shop: LockedShop, petId: bigint) => Transaction<DecidingOrder | undefined>;
+/**
+ * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
+ * order, which changes the animal.
+ */
+export type DecidingOrderCheck = (
+  shop: LockedShop,
+  petId: bigint,
+  pets: PetStore,
+) => Transaction<DecidingOrder | undefined>;
 
 /** The animal's status cannot be changed manually because this order has sold it. */
 interface SoldByOrder {
@@ -159,6 +166,7 @@ export class PetStore {
   > {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
+    const order = patch.status && this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const before = toPet(row);
@@ -173,7 +181,6 @@ export class PetStore {
     if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId)))
       return "unknown category";
     if (status !== undefined && status !== before.status) {
-      const order = this.#decidingOrder && (yield* this.#decidingOrder(locked, id));
       if (order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
       countStatus(locked, before.status, status);
     } else if (!isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
@@ -193,11 +200,12 @@ export class PetStore {
   ): Transaction<null | "not found" | "not expected" | "open order"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
+    const order = this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const pet = toPet(row);
     if (!isExpected(pet)) return "not expected";
-    if (this.#decidingOrder && (yield* this.#decidingOrder(locked, id))?.isOpen) return "open order";
+    if (order?.isOpen) return "open order";
     yield* all(remove, shop, id);
     yield* replacePairs(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
