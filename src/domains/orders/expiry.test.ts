@@ -79,19 +79,37 @@ describe("an animal whose reservation has ended, but did not expire yet,", () =>
   });
 });
 
+/** Places an order in a new shop. */
+async function newOrder() {
+  const { account, key: own } = await service.newAccountWithKey("enterprise");
+  const send = (path: string, body: object) => service.call("POST", path, { key: own, body });
+  await send("/pets", { name: "Rex", categoryId: 1, status: "available" });
+  expect((await send("/store/orders", { petId: 1 })).status).toBe(201);
+  const status = async () => (await service.call("GET", "/store/orders/1", { key: own })).json.status;
+  return { account, key: own, status };
+}
+
+test("a failure in one shop does not keep reservations of other shops from expiring", async () => {
+  const failing = await newOrder();
+  const shop = await service.shop(failing.account.id);
+  // Its next event would get the id of an earlier one.
+  await service.store.run(`UPDATE shops SET last_event_id = last_event_id - 1 WHERE shop = ${shop}`);
+  service.clock.advance(1);
+  const orders = [failing, await newOrder(), await newOrder()];
+  service.clock.advance(15 * MINUTE_MS);
+  expect(await tasks.run().catch((error: unknown) => error)).toBeInstanceOf(Error);
+  expect(await Promise.all(orders.map(({ status }) => status()))).toEqual(["placed", "expired", "expired"]);
+  await service.store.run(`UPDATE shops SET last_event_id = last_event_id + 1 WHERE shop = ${shop}`);
+  await tasks.run();
+  expect(await failing.status()).toBe("expired");
+});
+
 test("reservations of a sandbox that was reset do not keep later ones of other shops from expiring", async () => {
-  const newOrder = async () => {
-    const { key: own } = await service.newAccountWithKey("enterprise");
-    const send = (path: string, body: object) => service.call("POST", path, { key: own, body });
-    await send("/pets", { name: "Rex", categoryId: 1, status: "available" });
-    expect((await send("/store/orders", { petId: 1 })).status).toBe(201);
-    return own;
-  };
   const gone = await newOrder();
   service.clock.advance(1);
   const other = await newOrder();
   service.clock.advance(15 * MINUTE_MS);
-  await service.call("POST", "/sandbox/reset", { key: gone, body: { animals: "none" } });
+  await service.call("POST", "/sandbox/reset", { key: gone.key, body: { animals: "none" } });
   await tasks.run();
-  expect((await service.call("GET", "/store/orders/1", { key: other })).json.status).toBe("expired");
+  expect(await other.status()).toBe("expired");
 });

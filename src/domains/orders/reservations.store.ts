@@ -42,18 +42,28 @@ export class Reservations implements ForegroundWork {
 
   /**
    * Expires due reservations, so that their animals are available again. Each transaction expires up to `BATCH` orders,
-   * so that other writes run in between. A call expires at most `BATCH * BATCHES` orders; the next call continues.
+   * so that other writes run in between. A call expires at most `BATCH * BATCHES` orders; the next call continues. If it
+   * fails in one shop, such as one that an import has locked, it continues with the others, and then rejects.
    */
   async expireDue(): Promise<void> {
     const now = this.#clock.now();
+    const failures = new Map<number, unknown>();
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.all(due, now, BATCH);
-      if (found.length === 0) return;
-      for (const [shop, orders] of Map.groupBy(found, (order) => Number(order.shop))) {
+      const left = Map.groupBy(found, (order) => Number(order.shop));
+      for (const shop of failures.keys()) left.delete(shop);
+      if (left.size === 0) break;
+      for (const [shop, orders] of left) {
         const ids = orders.map(({ id }) => id);
-        await this.#storage.write(() => this.#expireAll(shop, ids, now));
+        try {
+          await this.#storage.write(() => this.#expireAll(shop, ids, now));
+        } catch (error) {
+          failures.set(shop, error);
+          break; // The next batch reads first. If the store failed, not only this shop, that fails too.
+        }
       }
     }
+    for (const error of failures.values()) throw error;
   }
 
   /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
