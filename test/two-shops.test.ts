@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../src/contract/operation-properties.ts";
+import { eventually } from "./harness/program.ts";
 import { filtersOf } from "./harness/query-examples.ts";
 import { type TestResponse, TestService } from "./harness/service.ts";
+import { onPostgres } from "./harness/test-store.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
@@ -208,4 +210,37 @@ test("both shops assign the same ids, from 1", async () => {
       .toSorted((a, b) => a - b);
   const expected = Array.from({ length: 50 }, (_, index) => index + 1);
   expect([ids(0), ids(1)]).toEqual([expected, expected]);
+});
+
+test.skipIf(!onPostgres)("while one shop is locked, another adds animals", async () => {
+  const [locked, other] = [
+    await service.newAccountWithKey("enterprise"),
+    await service.newAccountWithKey("enterprise"),
+  ];
+  const add = ({ key }: { key: string }) =>
+    service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } }).then(({ status }) => status);
+  const lock = async () => service.store.lockShop(await service.shop(locked.account.id));
+  const hasToWait = () =>
+    eventually(
+      () => service.store.rows("SELECT pid FROM pg_locks WHERE NOT granted"),
+      ({ length }) => length > 0,
+    );
+  let unlock = await lock();
+  const patient = add(locked);
+  await hasToWait();
+  expect(await add(other)).toBe(201);
+  await unlock();
+  expect(await patient).toBe(201);
+
+  unlock = await lock();
+  let waiting = 10;
+  const adding = Array.from({ length: waiting }, () => add(locked).finally(() => waiting--));
+  await hasToWait();
+  expect([await add(other), waiting]).toEqual([201, 10]);
+  // Again, now that the service knows the locked shop.
+  const [late] = await Promise.all([add(locked), add(other)]);
+  // Those that have waited too long are refused.
+  expect([late, ...(await Promise.all(adding))]).toEqual(Array.from({ length: 11 }, () => 503));
+  await unlock();
+  expect(await add(locked)).toBe(201);
 });

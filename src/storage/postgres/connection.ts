@@ -13,6 +13,8 @@ const CONNECT_DEADLINE = 2_000;
 const GRACE = 500;
 /** How long a session may be idle in a transaction, in milliseconds. Only a frozen process reaches it. */
 const IDLE_IN_TRANSACTION = 15_000;
+/** How long a statement of an `isLocking` connection may wait for a lock, in milliseconds: others wait behind it. */
+const LOCK_TIMEOUT = 250;
 const OLDEST_SERVER = 15;
 
 interface ServerRow {
@@ -30,7 +32,10 @@ export interface ConnectionOptions {
   readonly deadline: number;
   /** True if the connection runs only single read statements. */
   readonly isReader?: boolean;
-  /** True if every transaction of the connection begins with a lock: see `lockStatement`. */
+  /**
+   * True if every transaction of the connection begins with a lock: see `lockStatement`. A statement that waits for a
+   * lock for more than 250 ms fails.
+   */
   readonly isLocking?: boolean;
   /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 15 s. */
   readonly idle?: number;
@@ -101,7 +106,7 @@ export class Connection {
         application_name: "petstore",
         client_encoding: "UTF8",
         ...(isReader ? reading : serializable),
-        ...(isLocking && { default_transaction_isolation: "read committed" }),
+        ...(isLocking && { default_transaction_isolation: "read committed", lock_timeout: String(LOCK_TIMEOUT) }),
         statement_timeout: String(deadline),
         idle_in_transaction_session_timeout: String(idle),
       },

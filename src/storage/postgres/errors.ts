@@ -24,6 +24,11 @@ export function isConflict(error: unknown): boolean {
   return /^(40001|40P01)$/.test(postgresCode(error));
 }
 
+/** True if the statement has waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return postgresCode(error) === "55P03";
+}
+
 /** The code of a server that accepts no writes. */
 export const READ_ONLY = "25006";
 

@@ -5,7 +5,7 @@ import { migrations as allMigrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
 import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
-import { postgresCode } from "./errors.ts";
+import { isLockTimeout } from "./errors.ts";
 
 /** How long a migration waits for a lock of another session, such as a process that migrates too, in milliseconds. */
 const LOCK_DEADLINE = 60_000;
@@ -69,7 +69,7 @@ export async function prepareSchema(connection: Connection, options: SchemaOptio
     await connection.run(commit);
   } catch (error) {
     await connection.run(rollback).catch(() => connection.close());
-    if (postgresCode(error) !== "55P03") throw error;
+    if (!isLockTimeout(error)) throw error;
     throw new StorageUnusable(`Another session has kept the schema of ${shown} locked for ${LOCK_DEADLINE / 1_000} s.`);
   }
 }

@@ -7,18 +7,22 @@ import { appendTogether } from "./append.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
-import { endsConnection, isConflict } from "./errors.ts";
+import { endsConnection, isConflict, isLockTimeout } from "./errors.ts";
 import { silentServer } from "./silence.ts";
 
 /** The maximum number of transactions in one commit. If one of them fails, all must run again. */
 const GROUP_SIZE = 256;
 /** The maximum number of attempts after conflicts, or after lost connections. */
 const ATTEMPTS = 10;
+/** How long an append waits for a shop that another transaction has locked, in milliseconds. */
+const PATIENCE = 2_000;
 
 /** A transaction of one statement that waits for its result. */
 interface Waiting {
   readonly run: TransactionRun<unknown>;
   readonly step: Step;
+  /** When it was added: `performance.now()`. */
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -40,11 +44,14 @@ export interface WriteGroupsOptions {
 /**
  * The queue of transactions of one statement. Transactions that arrive in one turn of the event loop, or during the
  * previous commit, share one commit and one round trip. Appends to one table of a shop also share one statement.
- * Each transaction still succeeds or fails independently, unless the response to the commit is lost.
+ * Each transaction still succeeds or fails independently, unless the response to the commit is lost. The appends to a
+ * shop that another transaction keeps locked are set aside: between the groups of all others, one such shop is tried.
  */
 export class WriteGroups {
   readonly #options: WriteGroupsOptions;
   #waiting: Waiting[] = [];
+  /** Appends that were set aside, by shop. The shop that was tried last comes last. */
+  readonly #aside = new Map<unknown, Waiting[]>();
   #running: Promise<void> | undefined;
 
   constructor(options: WriteGroupsOptions) {
@@ -54,7 +61,8 @@ export class WriteGroups {
   /** `step` is the current step of `run`, its first and last. */
   add<T>(run: TransactionRun<T>, step: Step): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ run, step, resolve: resolve as Waiting["resolve"], reject });
+      const since = performance.now();
+      this.#waiting.push({ run, step, since, resolve: resolve as Waiting["resolve"], reject });
       this.#running ??= this.#run();
     });
   }
@@ -66,24 +74,61 @@ export class WriteGroups {
 
   async #run(): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP_SIZE);
-      try {
-        await this.#commit(group);
-      } catch (error) {
-        const reported = this.#options.report(error);
-        for (const { reject } of group) reject(reported);
+    while (this.#waiting.length > 0 || this.#aside.size > 0) {
+      const group: Waiting[] = [];
+      for (const waiting of this.#waiting.splice(0, GROUP_SIZE)) {
+        (this.#aside.get(shopOf(waiting)) ?? group).push(waiting);
       }
+      await this.#settle(group, () => this.#commit(group));
       if (this.#options.slot.isSilent) this.#refuseWaiting();
+      await this.#tryAside();
     }
     this.#running = undefined;
+  }
+
+  /** Rejects the members of a group if its work fails. */
+  async #settle(group: readonly Waiting[], work: () => Promise<void>): Promise<void> {
+    if (group.length === 0) return;
+    try {
+      await work();
+    } catch (error) {
+      const reported = this.#options.report(error);
+      for (const { reject } of group) reject(reported);
+    }
+  }
+
+  /** Tries one shop whose appends were set aside. */
+  async #tryAside(): Promise<void> {
+    const [next] = this.#aside;
+    if (!next) return;
+    const [shop, members] = next;
+    this.#aside.delete(shop);
+    const group = members.splice(0, GROUP_SIZE);
+    this.#waiting.unshift(...members);
+    await this.#settle(group, async () => this.#commitShops(await this.#options.slot.get(), statementsOf(group)));
+  }
+
+  /** Sets appends to a locked shop aside, and rejects those that have waited too long. */
+  #setAside(members: readonly Waiting[], error: unknown): void {
+    for (const waiting of members) {
+      if (performance.now() - waiting.since > PATIENCE) {
+        waiting.reject(this.#options.report(error));
+        continue;
+      }
+      const shop = shopOf(waiting);
+      const others = this.#aside.get(shop);
+      if (others) others.push(waiting);
+      else this.#aside.set(shop, [waiting]);
+    }
   }
 
   /**
    * After a silent server, the transactions that queued up fail immediately instead of waiting again. None was sent.
    */
   #refuseWaiting(): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(silentServer());
+    const aside = [...this.#aside.values()].flat();
+    this.#aside.clear();
+    for (const { reject } of [...this.#waiting.splice(0), ...aside]) reject(silentServer());
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
@@ -92,14 +137,10 @@ export class WriteGroups {
       try {
         const sent = statementsOf(group);
         const [first] = sent;
-        const hasCommitted =
-          group.length > 1 &&
-          (sent.length === 1 && first
-            ? await this.#commitStatement(connection, first)
-            : await this.#commitTogether(connection, sent, group.length));
-        if (!hasCommitted) {
-          await Promise.all(group.map((waiting) => this.#commitAlone(connection, waiting)));
-        }
+        if (sent.length === 1 && first) return await this.#commitShop(connection, first);
+        const failure = await this.#commitTogether(connection, sent, group.length);
+        if (isLockTimeout(failure)) return await this.#commitShops(connection, sent);
+        if (failure !== undefined) await Promise.all(group.map((waiting) => this.#commitAlone(connection, waiting)));
         return;
       } catch (error) {
         this.#options.slot.failed(connection, error);
@@ -109,27 +150,41 @@ export class WriteGroups {
     }
   }
 
+  /** Runs statements in separate transactions, so that each shop waits only for its own lock. */
+  async #commitShops(connection: Connection, sent: readonly Sent[]): Promise<void> {
+    await Promise.all(sent.map((one) => this.#settle(one.members, () => this.#commitShop(connection, one))));
+  }
+
+  /** Runs one statement, or if it fails, each of its members alone. Sets the members aside if their shop is locked. */
+  async #commitShop(connection: Connection, sent: Sent): Promise<void> {
+    const { members } = sent;
+    const failure = members.length > 1 ? await this.#commitStatement(connection, sent) : undefined;
+    if (isLockTimeout(failure)) this.#setAside(members, failure);
+    else if (members.length === 1 || failure !== undefined)
+      await Promise.all(members.map((one) => this.#commitAlone(connection, one)));
+  }
+
   /**
-   * Runs the only statement of a group, which is a transaction without `BEGIN` and `COMMIT`. Returns false if it failed;
-   * then nothing was committed.
+   * Runs one statement, which is a transaction without `BEGIN` and `COMMIT`. Returns the error if it failed; then nothing
+   * was committed.
    */
-  async #commitStatement(connection: Connection, sent: Sent): Promise<boolean> {
+  async #commitStatement(connection: Connection, sent: Sent): Promise<unknown> {
     const started = performance.now();
     let rows: Row[];
     try {
       rows = await connection.run(sent.statement, sent.parameters);
     } catch (error) {
-      if (!endsConnection(error)) return false;
+      if (!endsConnection(error)) return error;
       this.#options.slot.failed(connection, error);
       throw commitResultLost(error);
     }
     this.#options.committed((performance.now() - started) / 1000, sent.members.length);
     succeedAll(sent, rows);
-    return true;
+    return undefined;
   }
 
-  /** Returns false if a member failed; then all were rolled back. */
-  async #commitTogether(connection: Connection, sent: readonly Sent[], transactions: number): Promise<boolean> {
+  /** Returns the error if a member failed; then all were rolled back. */
+  async #commitTogether(connection: Connection, sent: readonly Sent[], transactions: number): Promise<unknown> {
     const started = performance.now();
     const answers = Promise.all([
       connection.run(begin),
@@ -139,12 +194,12 @@ export class WriteGroups {
       await commitAfter(connection, answers);
     } catch (error) {
       if (error instanceof CommitUnknown || endsConnection(error)) throw error;
-      return false;
+      return error;
     }
     this.#options.committed((performance.now() - started) / 1000, transactions);
     const rows = await answers; // the first are those of BEGIN
     sent.forEach((one, index) => succeedAll(one, rows[index + 1] as Row[]));
-    return true;
+    return undefined;
   }
 
   /** Runs one member, and settles its promise. */
@@ -158,6 +213,7 @@ export class WriteGroups {
         return succeed(waiting, rows);
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
+        if (isLockTimeout(error) && waiting.step.append) return this.#setAside([waiting], error);
         this.#options.slot.failed(connection, error);
         return waiting.reject(this.#options.report(endsConnection(error) ? commitResultLost(error) : error));
       }
@@ -193,6 +249,11 @@ function statementsOf(group: readonly Waiting[]): Sent[] {
     }
   }
   return sent;
+}
+
+/** The shop that an append locks. */
+function shopOf({ step }: Waiting): unknown {
+  return step.append && step.parameters[1];
 }
 
 function succeedAll({ members }: Sent, rows: Row[]): void {
