@@ -8,7 +8,7 @@ import { type TransactionSlot, Transactions } from "./transactions.ts";
 
 const types = { integer: "BIGINT", text: "TEXT" };
 
-/** A large import takes longer than the deadline for retries. It may retry anyway, because it blocks no other work. */
+/** A large import takes longer than the deadline for retries. It may retry anyway: between attempts, it blocks nobody. */
 const MIN_ATTEMPTS = 5;
 
 export interface PostgresStagingTableOptions {
