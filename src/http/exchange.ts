@@ -50,9 +50,10 @@ export class Exchange {
   /** True while it waits for its own body, not for the service. */
   awaitsBody = false;
 
-  /** Set by `identify`: the caller, and why the request is refused. */
+  /** Set by `identify`: the caller, why the request is refused, and the version of the keys from which this follows. */
   caller: Caller | undefined;
   authFailure: Failure | undefined;
+  keysVersion: number | undefined;
   /** Set by `admit`. */
   admission: Admission | undefined;
   /** Set by `simulate` if the request has the header. */

@@ -63,6 +63,7 @@ const identify: Stage = (exchange, { authenticator }) => {
     );
     return undefined;
   }
+  exchange.keysVersion = authenticator.version;
   return whenReady(authenticator.authenticate(token), (caller) => {
     exchange.caller = caller;
     exchange.authFailure = faultOf(caller);
@@ -124,23 +125,32 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
 };
 
-/**
- * Stage: reads and validates the input. It is the only stage that waits for the client. If any key has changed meanwhile,
- * the caller is identified again: a client cannot keep a revoked key by sending the body late.
- */
-const readInput: Stage = (exchange, { authenticator }) => {
+/** Stage: reads and validates the input. It is the only stage that waits for the client. */
+const readInput: Stage = (exchange) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
-  const { version } = authenticator;
   return whenReady(operation.readInput(exchange.request, caller, exchange.id), (input) => {
     if ("error" in input) return input;
     exchange.input = input;
-    return authenticator.version === version ? undefined : whenReady(authenticator.authenticateAgain(caller), faultOf);
+    return undefined;
   });
 };
 
-/** Stage: runs the operation. */
-const handle: Stage = (exchange, { write, idempotency }) => {
+/**
+ * Stage: runs the operation. If any key has changed since the caller was identified, the caller is identified again: no
+ * client can use a revoked key for longer by sending the body late.
+ */
+const handle: Stage = (exchange, services) => {
+  const { caller, keysVersion } = exchange;
+  const { authenticator } = services;
+  if (!caller || keysVersion === authenticator.version) return run(exchange, services);
+  return whenReady(authenticator.authenticateAgain(caller), (current) => {
+    exchange.authFailure = faultOf(current);
+    return exchange.authFailure ?? run(exchange, services);
+  });
+};
+
+const run: Stage = (exchange, { write, idempotency }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
   const hasKey = input.idempotencyKey !== undefined;

@@ -14,7 +14,9 @@ interface StoredFields {
 
 /** True unless the failure is temporary: then the same request may succeed later. */
 export function mustBeStored(outcome: Success | Failure): boolean {
-  return !("error" in outcome) || (outcome.error.status < 500 && outcome.error.status !== 429);
+  if (!("error" in outcome)) return true;
+  const { status } = outcome.error;
+  return status < 500 && status !== 429 && status !== 401;
 }
 
 /** Serializes the response of an outcome for the store. */
