@@ -32,15 +32,17 @@ export function keyHandlers(
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   /**
-   * Part of a transaction that has locked keys: the calling key, if it is still valid. It may have been revoked since the
-   * request began, because a client can send the body of a request later than its headers.
+   * The start of a transaction: locks the keys of the caller's mode, and returns the calling key if it is still valid. It
+   * may have been revoked since the request began, because a client can send the body of a request later than its headers.
+   * The keys of another mode are locked afterwards: only live keys change those, so the order is that of `modes`.
    */
-  function* callingKey({ keyId }: Caller) {
+  function* callingKey({ accountId, mode, keyId }: Caller) {
+    yield* store.lock(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
     return key && isValid(key, clock.now()) ? key : undefined;
   }
 
-  /** The start of a transaction: a key of the caller's account that the caller can see. */
+  /** Part of a transaction: a key of the caller's account that the caller can see. */
   function* ownKey(keyId: string, caller: Caller) {
     const key = yield* store.lockAndFind(caller.accountId, keyId, clock.now());
     return key && canSee(caller, key.mode) ? key : undefined;
@@ -62,9 +64,9 @@ export function keyHandlers(
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
-      yield* store.lock(caller.accountId, mode, clock.now());
       const calling = yield* callingKey(caller);
       if (!calling) return callerEnded;
+      yield* store.lock(caller.accountId, mode, clock.now());
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
       const end = calling.expiresAt;
@@ -80,9 +82,9 @@ export function keyHandlers(
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
-      const old = yield* ownKey(keyId, caller);
       const calling = yield* callingKey(caller);
       if (!calling) return callerEnded;
+      const old = yield* ownKey(keyId, caller);
       if (!old) return notFound;
       const now = clock.now();
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
@@ -98,8 +100,8 @@ export function keyHandlers(
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
-      const key = yield* ownKey(keyId, caller);
       if (!(yield* callingKey(caller))) return callerEnded;
+      const key = yield* ownKey(keyId, caller);
       if (!key) return notFound;
       const now = clock.now();
       const valid = yield* store.valid(caller.accountId, key.mode, now);

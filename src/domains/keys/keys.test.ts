@@ -377,6 +377,20 @@ describe("a key that is revoked before the body of its request arrives", () => {
     ]);
     expect(keys).toHaveLength(2);
   });
+
+  test("creates no key if it expires meanwhile", async () => {
+    const owner = await newAdmin();
+    const { json: short } = await create(owner.key, { name: "short", scopes: [...scopes], expiresIn: 3_600 });
+    const used = async () => (await get(owner.key, "/key")).json.limits.minute.used;
+    const before = await used();
+    const body = { name: "later", scopes: ["read"], expiresIn: 60 };
+    const { status, text } = await sendLate("POST", "/keys", short.key, body, async () => {
+      await eventually(used, (count) => count > before);
+      service.clock.advance(3_600_000);
+    });
+    expect([status, JSON.parse(text).code]).toEqual([401, "invalid_api_key"]);
+    expect((await get(owner.key, "/keys")).json).toHaveLength(2);
+  });
 });
 
 test("an operation on a key of another account returns 404", async () => {
@@ -438,6 +452,29 @@ test.skipIf(!onPostgres)("keys are created while their sandbox is reset without 
   expect(statuses.filter((status) => ![200, 201, 409, 503].includes(status))).toEqual([]);
   expect(statuses).toContain(200);
   expect(statuses).toContain(201);
+  await expectNoDeadlock(own);
+});
+
+test.skipIf(!onPostgres)("keys of one account are rotated and of another created without a deadlock", async () => {
+  const own = await TestService.start();
+  const [one, other] = [
+    await own.newAccountWithKey("enterprise", undefined, [...scopes]),
+    await own.newAccountWithKey("enterprise", undefined, [...scopes]),
+  ];
+  const send = (key: string, path: string, body: object) => own.call("POST", path, { key, body });
+  const tills = Array.from({ length: 20 }, (_, index) => ({ name: `till ${index}`, scopes: ["read"] }));
+  const made = await Promise.all(tills.map((till) => send(one.key, "/keys", till)));
+  const sent = made.flatMap(({ json }, index) => [
+    send(one.key, `/keys/${json.id}/rotate?overlap=0`, {}),
+    send(other.key, "/keys", tills[index] as object),
+  ]);
+  const statuses = (await Promise.all(sent)).map(({ status }) => status);
+  expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([]);
+  await expectNoDeadlock(own);
+});
+
+/** Stops a service and removes its store, in which there was no deadlock. */
+async function expectNoDeadlock(own: TestService): Promise<void> {
   await own.app.stop();
   // A session reports its statistics when it ends.
   await eventually(
@@ -446,7 +483,7 @@ test.skipIf(!onPostgres)("keys are created while their sandbox is reset without 
   );
   expect(await deadlocks(own)).toEqual(0n);
   await own.store.remove();
-});
+}
 
 test.skipIf(!onPostgres)("uses of keys are saved by two processes at once without a deadlock", async () => {
   const before = await deadlocks();

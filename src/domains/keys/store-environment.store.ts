@@ -7,7 +7,7 @@ interface EnvironmentRow extends Row {
 }
 
 const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
-// If there is a record, it stays, and its lock makes `adoptStore` wait.
+// Of two first keys at once, the second keeps the record of the first.
 const keepEnvironment = statement<EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,
@@ -24,7 +24,9 @@ export async function belongsToProduction(storage: Storage): Promise<boolean | u
 
 /** Part of a transaction: records whether the store belongs to production, unless it is recorded. Returns the record. */
 export function* recordEnvironment(isProduction: boolean): Transaction<boolean> {
-  const kept = yield* first(keepEnvironment, isProduction ? "production" : "other");
+  // `keepEnvironment` locks the only row until the commit. Keys of all accounts would wait for each other.
+  const recorded = yield* first(readEnvironment);
+  const kept = recorded ?? (yield* first(keepEnvironment, isProduction ? "production" : "other"));
   return kept?.environment === "production";
 }
 
