@@ -154,6 +154,33 @@ describe("a ban", () => {
     await awaitEvents(4);
   });
 
+  test("is logged once if bodies of earlier requests end after it has begun", async () => {
+    service = await TestService.start();
+    const { key } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    for (let count = 0; count < 3; count++) await service.call("GET", "/pets", { key });
+    service.clock.advance(1_000);
+    const bodies = Array.from({ length: 3 }, () => new TransformStream<Uint8Array, Uint8Array>());
+    const responses = bodies.map(({ readable: body }) =>
+      fetch(`${service.app.base}/pets`, { method: "POST", headers: { Authorization: `Bearer ${key}` }, body }),
+    );
+    const writers = bodies.map(({ writable }) => writable.getWriter());
+    for (const writer of writers) await writer.write(new Uint8Array(1));
+    await eventually(
+      () => metric("petstore_bodies_draining"),
+      (count) => count === 3,
+    );
+    for (let count = 0; count < 22; count++) await service.call("GET", "/pets", { key });
+    for (const [index, writer] of writers.entries()) {
+      await writer.close();
+      expect(await (await responses[index])?.json()).toMatchObject({ code: "rate_limit_exceeded" });
+      expect((await service.call("GET", "/pets", { key })).json.code).toBe("key_banned");
+    }
+    expect(await metric("petstore_bans_total")).toBe(1);
+    await service.app.stop();
+    expect(linesOf(service, "ban_started", "ban_ended")).toMatchObject([{ event: "ban_started" }]);
+    await awaitEvents(1);
+  });
+
   test.skipIf(!hasValkey)("is logged if many processes share their counts", async () => {
     const valkey = await ValkeyServer.start();
     service = await TestService.start({ settings: { PETSTORE_VALKEY_URL: valkey.url } });

@@ -142,6 +142,8 @@ export class Api {
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
     if (exchange.authFailure?.error === invalidApiKey)
       this.#services.abuse.invalidKey(addressOf(exchange, this.#services.addresses));
+    // The body can take seconds. By then, a key that was limited can be banned.
+    if (exchange.admission) this.#reports.countDenial(exchange, exchange.admission, failed);
     const isReusable = this.#services.drains.drain(exchange.request, failed);
     return whenReady(isReusable, (reusable) => this.#respondWithFailure(exchange, failed, !reusable));
   }
@@ -150,10 +152,8 @@ export class Api {
     const { admission } = exchange;
     exchange.failed = failed;
     if (exchange.stage === "shedLoad") this.#services.metrics.shed();
-    if (admission) {
-      this.#reports.countDenial(exchange, admission, failed);
+    if (admission)
       return this.#reports.report(exchange, failureResponse(exchange, admission, failed, closesConnection));
-    }
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
     // window of its address.
     const standIn = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));

@@ -38,7 +38,7 @@ export class RequestReports {
     this.#basePath = basePath;
   }
 
-  /** Counts a request that the limits refused. */
+  /** Counts a request that the limits refused. Call it in the order of their decisions. */
   countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
     if (admission.verdict === "admitted") return;
     const { caller, operation } = exchange;
