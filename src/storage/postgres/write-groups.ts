@@ -80,8 +80,8 @@ export class WriteGroups {
         (this.#aside.get(shopOf(waiting)) ?? group).push(waiting);
       }
       await this.#settle(group, () => this.#commit(group));
+      if (!this.#options.slot.isSilent) await this.#tryAside();
       if (this.#options.slot.isSilent) this.#refuseWaiting();
-      await this.#tryAside();
     }
     this.#running = undefined;
   }
