@@ -26,3 +26,23 @@ test("two services have one port of different addresses", () => {
   reservePort("127.0.0.2", first.port).release();
   first.release();
 });
+
+test("a port is refused on another name of its address, and together with all addresses", () => {
+  const refused = [
+    [HOST, "localhost"],
+    [HOST, "127.1"],
+    [HOST, "0.0.0.0"],
+    [HOST, "::"],
+    ["0.0.0.0", HOST],
+    ["0.0.0.0", "::"],
+    ["::", HOST],
+  ] as const;
+  for (const [one, other] of refused) {
+    const first = reservePort(one, 0);
+    expect(() => reservePort(other, first.port)).toThrow(
+      `Port ${first.port} on ${other} is in use. Set PETSTORE_PORT to another one.`,
+    );
+    first.release();
+    reservePort(other, first.port).release(); // a refused one has released it too
+  }
+});
