@@ -64,6 +64,27 @@ test("while the program is missing, a restart leaves the old worker, and its rep
   await supervisor.ended();
 });
 
+test("while a worker cannot be started and another one serves, the service goes on and tries again", async () => {
+  const pauses: number[] = [];
+  const sleep = spyOn(Bun, "sleep").mockImplementation(async (pause) => void pauses.push(pause as number));
+  let failures = 0;
+  const { supervisor, stop, kill, until } = supervise({
+    workers: 2,
+    command: () => (failures-- > 0 ? ["/missing"] : [process.execPath, "-e", serves]),
+  });
+  try {
+    await supervisor.start();
+    failures = 10;
+    pauses.length = 0;
+    await until("worker_ready", kill);
+    expect(pauses).toEqual(Array(10).fill(1_000));
+    stop.abort();
+    await supervisor.ended(); // rejects if the workers failed
+  } finally {
+    sleep.mockRestore();
+  }
+});
+
 test("a log that nobody reads delays neither a replacement nor the end for long", async () => {
   const { supervisor, stop, kill, until } = supervise({
     command: () => [process.execPath, "-e", `console.log("a line"); ${serves}`],

@@ -11,6 +11,8 @@ const STABLE_AFTER = 30_000;
 const MAX_ENDS = 5;
 /** The pause before a worker is replaced after the second such end, in milliseconds. Each end doubles it. */
 const FIRST_PAUSE = 200;
+/** The pause before the system is asked again for a worker that it could not start, in milliseconds. */
+const START_PAUSE = 1_000;
 
 /**
  * Clients of a hanging worker wait until it is killed, which takes at most 3 s. A turn of the event loop that lasts a
@@ -165,17 +167,24 @@ export class Supervisor {
       const how = await current.ended;
       if (this.#isEnding) return;
       if (this.#slots[number] === current) {
-        ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
+        // The program has not failed, and those that serve would end with the service.
+        const waitsForSystem = current.pid === undefined && !this.#isStarting && this.#isServing();
+        if (!waitsForSystem) ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
         this.#replaced++;
         this.#options.log.warn("worker_ended", { worker: number, pid: current.pid, how });
         if (ends === MAX_ENDS) return this.#giveUp(number, how);
-        if (ends > 1) await Promise.race([Bun.sleep(FIRST_PAUSE * 2 ** (ends - 2)), this.#end.promise]);
+        const pause = waitsForSystem ? START_PAUSE : ends > 1 ? FIRST_PAUSE * 2 ** (ends - 2) : 0;
+        if (pause > 0) await Promise.race([Bun.sleep(pause), this.#end.promise]);
         if (this.#isEnding) return;
       }
       if (this.#slots[number] === current) this.#slots[number] = this.#spawn(number);
       else ends = 0; // a rolling restart has replaced it
       current = this.#slots[number] as WorkerProcess;
     }
+  }
+
+  #isServing(): boolean {
+    return [...this.#running].some(({ isReady }) => isReady);
   }
 
   async #allReady(): Promise<void> {
