@@ -109,6 +109,35 @@ describe("a ban", () => {
     expect(linesOf(service, "task_failed")).toMatchObject([{ task: "note_ban" }]);
   });
 
+  test("adds its event while that of another key cannot be added", async () => {
+    service = await TestService.start();
+    const failing = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    const other = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    const { keys } = service.app;
+    const noteBan = keys.noteBan.bind(keys);
+    let isAvailable = false;
+    spyOn(keys, "noteBan").mockImplementation(async (keyId, ...times) => {
+      if (!isAvailable || keyId === failing.record.id) throw new StorageUnavailable("full");
+      await noteBan(keyId, ...times);
+    });
+    await ban(failing.key, 2);
+    await ban(other.key, 2);
+    isAvailable = true;
+    await awaitEvents(1);
+  });
+
+  test("that was lifted adds no event later", async () => {
+    service = await TestService.start({ clock: new ManualClock(Date.now()) }); // the command reads the real time
+    const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });
+    const noteBan = spyOn(service.app.keys, "noteBan").mockRejectedValue(new StorageUnavailable("full"));
+    await ban(key, 2);
+    await runJsonInProcess(service.store.folder, ["bans", "lift", record.id], service.store.settings);
+    await awaitLines(1, "ban_ended");
+    const { length } = noteBan.mock.calls;
+    service = await service.restart(); // the stop does all work that waits
+    expect(noteBan).toHaveBeenCalledTimes(length);
+  });
+
   test("is logged if it ends before a longer one would have ended that was lifted", async () => {
     service = await TestService.start({ clock: new ManualClock(Date.now()) }); // the command reads the real time
     const { key, record } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 1_000 });

@@ -119,7 +119,9 @@ export class App {
     /** Bans without an event in the log of their shop yet, by key. */
     const unnoted = new Map<string, () => Promise<void>>();
     const noteBans = async () => {
-      for (const note of unnoted.values()) await note();
+      const errors: unknown[] = []; // one that keeps failing must not delay the others
+      for (const note of unnoted.values()) await note().catch((error: unknown) => errors.push(error));
+      if (errors.length > 0) throw errors[0];
     };
     const onBan = (keyId: string, endsAt: number, earlierEnd = 0) => {
       const note = async () => {
@@ -135,7 +137,10 @@ export class App {
       strikesForBan,
       onBan,
     });
-    limits.onLifted((keyId) => abuse.lifted(keyId));
+    limits.onLifted((keyId) => {
+      abuse.lifted(keyId);
+      unnoted.delete(keyId); // its end must not be recorded: a shorter next ban would add no event
+    });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
     host.repeat({ name: "note_ban", by: "each", run: noteBans });
     const callers = openCallerParts(host, keyEnvironment(config));
