@@ -1,4 +1,4 @@
-import { type Failure, keyBanned } from "../contract/errors.ts";
+import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
 import type { Success } from "../contract/handler.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -38,7 +38,10 @@ export class RequestReports {
     this.#basePath = basePath;
   }
 
-  /** Counts a request that the limits refused. Call it in the order of their decisions. */
+  /**
+   * Counts a request that the limits refused. Call it in the order of their decisions. A request that was refused and then
+   * takes too long fails twice; the second failure does not count.
+   */
   countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
     if (admission.verdict === "admitted") return;
     const { caller, operation } = exchange;
@@ -46,7 +49,7 @@ export class RequestReports {
     if (failed.error === keyBanned) {
       metrics.limited("ban");
       if (caller) abuse.banned(caller, admission);
-    } else {
+    } else if (failed.error === rateLimitExceeded) {
       metrics.limited(caller ? "account" : "address");
       // A separate quota refuses banned keys too.
       if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
