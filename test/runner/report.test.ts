@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterSecondRun, closingLine, readReport, slowestLines, sum } from "./report.ts";
 
 /** The result of a run with these tests of `a.test.ts`, by name, and whether each passed. */
-function resultOf(tests: Record<string, boolean>) {
+function resultOf(tests: Record<string, boolean>, files = ["a.test.ts"], status?: number) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
   const names = Object.keys(tests);
   const failures = names.filter((name) => !tests[name]);
@@ -15,7 +15,7 @@ function resultOf(tests: Record<string, boolean>) {
   });
   const attributes = `tests="${names.length}" failures="${failures.length}" skipped="0"`;
   writeFileSync(join(folder, "report.xml"), `<testsuites ${attributes}>${cases.join("\n")}</testsuites>`);
-  const result = readReport(join(folder, "report.xml"), failures.length > 0 ? 1 : 0);
+  const result = readReport(join(folder, "report.xml"), status ?? (failures.length > 0 ? 1 : 0), files);
   rmSync(folder, { recursive: true });
   return result;
 }
@@ -29,9 +29,21 @@ test("the report names a failure with its file and message", () => {
 });
 
 test("a run fails if it left no report, or failed outside a test", () => {
-  expect(readReport("/nowhere.xml", 0).failed).toBe(1);
-  const passed = resultOf({ one: true });
-  expect(passed.failed).toBe(0);
+  expect(readReport("/nowhere.xml", 0, ["a.test.ts"]).failed).toBe(1);
+  expect(resultOf({ one: true }).failed).toBe(0);
+  expect(resultOf({ one: true }, ["a.test.ts"], 1).failed).toBe(1);
+});
+
+test("a file that is not in the report of a failed run has failed, whatever else failed, and runs again", () => {
+  const files = ["./a.test.ts", "b.test.ts"];
+  const first = resultOf({ one: true, two: false }, files);
+  expect(closingLine(first)).toBe("1 passed, 2 failed");
+  expect(first.failedFiles).toEqual(["a.test.ts", "b.test.ts"]);
+  const again = afterSecondRun(first, resultOf({ one: true, two: true }, files, 1));
+  expect(closingLine(again)).toBe("2 passed, 1 failed");
+  expect(again.failures).toEqual(["Failed: b.test.ts: It ran no test. See the output above."]);
+  expect(again.flaky).toEqual(["Failed: a.test.ts: two\n    two is <wrong>"]);
+  expect(resultOf({ one: true }, files).failed).toBe(0); // a file may have no tests
 });
 
 test("after a second run, a test that failed twice has failed, and the others are flaky", () => {
@@ -47,7 +59,7 @@ test("after a second run, a test that failed twice has failed, and the others ar
 });
 
 test("the run fails if its second run crashes", () => {
-  const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1));
+  const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1, ["a.test.ts"]));
   expect(crashed.failed).toBe(1);
 });
 
@@ -60,7 +72,7 @@ test("the CPU time of a file is what its process used since the file before", ()
     { pid: 1, file: "c.test.ts", seconds: 9 },
   ];
   writeFileSync(times, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const result = readReport("/nowhere.xml", 0, times);
+  const result = readReport("/nowhere.xml", 0, [], times);
   expect(Object.fromEntries(result.cpuSeconds)).toEqual({ "a.test.ts": 2, "b.test.ts": 5, "c.test.ts": 7 });
   expect(slowestLines(sum([result, result])).at(-1)).toBe(
     "CPU time: 28 s, most for c.test.ts 14 s, b.test.ts 10 s, a.test.ts 4 s.",

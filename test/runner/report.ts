@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { normalize } from "node:path";
 
 /** The result of a run of tests. */
 export interface Result {
@@ -21,23 +22,31 @@ export interface Result {
 const SLOWEST = 8;
 
 /**
- * Reads the JUnit report of a run, and the file with its CPU times. A run that left no report, or failed outside
- * a test, counts as one failure.
+ * Reads the JUnit report of a run of these files, and the file with its CPU times. Bun leaves a file out that it could
+ * not load, so each file without a test in a failed run counts as one failure. So does a run that failed outside all
+ * tests, or left no report.
  */
-export function readReport(file: string, status: number | null, cpuTimesFile?: string): Result {
+export function readReport(
+  file: string,
+  status: number | null,
+  files: readonly string[],
+  cpuTimesFile?: string,
+): Result {
   const xml = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [, attributes = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
   const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
   const [tests, skipped] = [figure("tests"), figure("skipped")];
-  const failed = figure("failures") || (status === 0 && tests > 0 ? 0 : 1);
+  const seconds = secondsOf(xml);
+  const missing = status === 0 ? [] : files.map((one) => normalize(one)).filter((one) => !seconds.has(one));
+  const failed = figure("failures") + missing.length || (status === 0 && tests > 0 ? 0 : 1);
   return {
-    passed: Math.max(0, tests - failed - skipped),
+    passed: Math.max(0, tests - figure("failures") - skipped),
     failed,
     skipped,
-    failures: failuresOf(xml),
-    failedFiles: failedFilesOf(xml),
+    failures: [...failuresOf(xml), ...missing.map((one) => `Failed: ${one}: It ran no test. See the output above.`)],
+    failedFiles: [...failedFilesOf(xml), ...missing],
     flaky: [],
-    seconds: secondsOf(xml),
+    seconds,
     cpuSeconds: cpuTimesFile !== undefined && existsSync(cpuTimesFile) ? cpuTimes(cpuTimesFile) : new Map(),
   };
 }

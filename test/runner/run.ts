@@ -139,5 +139,5 @@ function runOnce(
     failed: leaks.length === 0 ? 0 : 1,
     failures: leaks.map((leak) => `Leak: ${leak}`),
   };
-  return [readReport(report, exitCode, cpuTimes), search];
+  return [readReport(report, exitCode, files, cpuTimes), search];
 }
