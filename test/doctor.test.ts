@@ -120,6 +120,15 @@ describe("petstore doctor", () => {
     expect([health.status, health.stderr]).toEqual([1, "another program\n"]);
   });
 
+  test("reports a service that accepts connections but does not respond, such as one that is frozen", async () => {
+    const frozen = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { status, found } = await examine(newDataDir(), { PETSTORE_PORT: String(frozen.port) });
+    frozen.stop(true);
+    expect([status, found["service"]?.state]).toEqual([1, "failed"]);
+    expect(found["service"]?.message).toEndWith("but nothing responds within 3 s.");
+    expect(found["base address"]?.message).toEndWith("because the service does not respond.");
+  });
+
   test.skipIf(!hasValkey)("reports whether Valkey responds and may evict counts", async () => {
     const server = await ValkeyServer.start();
     const settings = { PETSTORE_VALKEY_URL: server.url };

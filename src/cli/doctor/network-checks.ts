@@ -10,6 +10,9 @@ const DEADLINE = 5_000;
 /** A slower Valkey would noticeably delay each request, in milliseconds. */
 const SLOW = 10;
 
+/** The codes of connections that nothing accepts. */
+const absent = new Set<string | undefined>(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
+
 /** The state of Valkey; an error if it does not answer, undefined if none is set. */
 export type SeenValkey = ValkeyState | Error | undefined;
 
@@ -57,32 +60,42 @@ export function checkProxies(config: Config): Finding {
 export async function checkAddress(config: Config): Promise<Finding[]> {
   const { host, port, environment } = config;
   const [base, at] = [baseAddress(config, host, port), `${host}, port ${port}`];
-  const served = await readiness(config).catch(() => undefined);
-  const service =
-    served === "ready"
-      ? ok("service", `It is ready at ${at}.`)
-      : served === undefined
-        ? ok("service", `It does not run: nothing responds at ${at}.`)
-        : served === ANOTHER_PROGRAM
-          ? failed("service", `Another program responds at ${at}.`, "Stop it, or set another PETSTORE_PORT.")
-          : failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
+  const served = await readiness(config).catch((error: Error) => error);
+  const doesNotRun = served instanceof Error && absent.has((served as NodeJS.ErrnoException).code);
+  const service = doesNotRun ? ok("service", `It does not run: nothing responds at ${at}.`) : checkService(served, at);
   if (environment !== "development" && base.startsWith("http:")) {
     const advice = `Set ${baseSetting(config)} to the https address that clients use. Links in responses start with it.`;
     return [service, warning("base address", `${base} has no TLS.`, advice)];
   }
-  if (served === undefined)
-    return [service, ok("base address", `${base}. It was not tested, because the service does not run.`)];
+  if (served instanceof Error) {
+    const reason = doesNotRun ? "run" : "respond";
+    return [service, ok("base address", `${base}. It was not tested, because the service does not ${reason}.`)];
+  }
   const fault = await unreachable(base);
   if (fault === undefined) return [service, ok("base address", `${base} leads to the service.`)];
   const advice = "Check the name, the proxy and its certificate. A firewall may allow access only from outside.";
   return [service, warning("base address", `${base}: ${fault}.`, advice)];
 }
 
+/** Judges the response at the address of the service, or the error of a request that was not refused. */
+function checkService(served: string | Error, at: string): Finding {
+  if (served === "ready") return ok("service", `It is ready at ${at}.`);
+  if (served === ANOTHER_PROGRAM)
+    return failed("service", `Another program responds at ${at}.`, "Stop it, or set another PETSTORE_PORT.");
+  if (!(served instanceof Error)) return failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
+  const message =
+    served.name === "AbortError" // its deadline
+      ? `Connections to ${at} are not refused, but nothing responds within 3 s.`
+      : `The request to ${at} failed: ${served.message}.`;
+  return failed("service", message, "Check its process and its log.");
+}
+
 /** Why a base address does not lead to a service; undefined if it does. The request counts in no limit. */
 async function unreachable(base: string): Promise<string | undefined> {
   const document = `${rootOf(base)}/openapi.json`;
   try {
-    const { status, headers } = await fetch(document, { method: "HEAD", signal: AbortSignal.timeout(DEADLINE) });
+    const signal = AbortSignal.timeout(DEADLINE);
+    const { status, headers } = await fetch(document, { method: "HEAD", signal });
     if (status !== 200) return `${document} responds with ${status}`;
     return headers.get("content-type")?.includes("json") ? undefined : `${document} is not an OpenAPI document`;
   } catch (error) {
