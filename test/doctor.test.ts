@@ -35,6 +35,7 @@ describe("petstore doctor", () => {
     const { status, found, checks } = await examine(dataDir, {
       PETSTORE_PORT: String(program.port),
       PETSTORE_BACKUP_EVERY: "1d",
+      HTTP_PROXY: "http://127.0.0.1:9", // not used for this machine
     });
     expect([status, checks.filter(({ state }) => state !== "ok")]).toEqual([0, []]);
     expect(found["store"]?.message).toMatch(/petstore\.db, SQLite 3\./);

@@ -2,6 +2,7 @@ import { baseAddress, baseSetting } from "../../app/web/base-address.ts";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
+import { proxyOptions } from "../../terminal/proxy.ts";
 import { ANOTHER_PROGRAM, readiness } from "../health.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
@@ -95,7 +96,7 @@ async function unreachable(base: string): Promise<string | undefined> {
   const document = `${rootOf(base)}/openapi.json`;
   try {
     const signal = AbortSignal.timeout(DEADLINE);
-    const { status, headers } = await fetch(document, { method: "HEAD", signal });
+    const { status, headers } = await fetch(document, { method: "HEAD", signal, ...proxyOptions(document) });
     if (status !== 200) return `${document} responds with ${status}`;
     return headers.get("content-type")?.includes("json") ? undefined : `${document} is not an OpenAPI document`;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { CommandFailed } from "../../../terminal/command.ts";
+import { proxyOptions } from "../../../terminal/proxy.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
 const SILENCE = 30_000;
@@ -62,7 +63,7 @@ export class EventFeed {
       const headers: Record<string, string> = { authorization: `Bearer ${key}` };
       if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
       const query = types === undefined ? "" : `?type=${encodeURIComponent(types)}`;
-      const response = await fetch(`${base}/events/stream${query}`, { headers, signal });
+      const response = await fetch(`${base}/events/stream${query}`, { headers, signal, ...proxyOptions(base) });
       if (!response.ok || !response.body) {
         await this.#handleRefusal(response);
         return;

@@ -7,6 +7,7 @@ import {
   type ParsedArguments,
   UsageError,
 } from "../../../terminal/command.ts";
+import { proxyOptions } from "../../../terminal/proxy.ts";
 import {
   messageId,
   type SigningKeys,
@@ -75,6 +76,7 @@ async function forward(
       headers: { "content-type": "application/json", ...signedHeaders(id, body, Date.now(), [keys]) },
       body,
       redirect: "manual",
+      ...proxyOptions(target),
       signal: AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]),
     });
     await response.body?.cancel();
