@@ -110,8 +110,8 @@ describe("commands for newcomers", () => {
     expect(beginningsIn("README.md")).toEqual([
       "npm ci && npm",
       'curl -H "Authorization: Bearer',
-      "npm install http://127.0.0.1:8080/client.tgz",
-      'PETSTORE_KEY="$KEY" PETSTORE_URL=http://127.0.0.1:8080/v1 node app.mjs',
+      "npm install --prefix ../petstore-app",
+      'PETSTORE_KEY="$KEY" PETSTORE_URL=http://127.0.0.1:8080/v1 node ../petstore-app/app.mjs',
       "npm ci && npm",
       "npm run --silent petstore",
     ]);
@@ -173,9 +173,11 @@ describe("commands for newcomers", () => {
     const [, program = ""] = /```ts\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
     const lines = commandsOf("README.md");
     const [install = "", run = ""] = lines.slice(lines.findIndex((line) => line.startsWith("npm install")));
-    await Bun.write(join(copy.folder, "../app/app.mjs"), program);
-    expect((await copy.shell(`cd ../app && ${install}`)).status).toBe(0);
-    const { status, stdout, stderr } = await copy.shell(`cd ../app && ${run}`, { KEY: key() });
+    const manifest = await Bun.file(join(copy.folder, "package.json")).text();
+    expect((await copy.shell(install)).status).toBe(0);
+    expect(await Bun.file(join(copy.folder, "package.json")).text()).toBe(manifest);
+    await Bun.write(join(copy.folder, "../petstore-app/app.mjs"), program);
+    const { status, stdout, stderr } = await copy.shell(run, { KEY: key() });
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^3n Tom\n(.+\n)*\d+n Ida$/m);
   });
