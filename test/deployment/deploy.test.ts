@@ -156,6 +156,10 @@ describe.each(units)("%s", (file, environment, folders) => {
     expect(Number.parseInt(values("TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
   });
 
+  test("continues if the kernel kills a worker or a backup for lack of memory", () => {
+    expect(values("OOMPolicy")).toEqual(["continue"]);
+  });
+
   test("is protected like the other one", () => {
     expect(protection(unit)).toBe(protection(read(`deploy/${units[0][0]}`)));
   });
