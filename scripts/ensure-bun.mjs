@@ -1,7 +1,7 @@
 // Makes sure that node_modules has a working Bun. npm links only a placeholder where install scripts
 // are switched off; Bun's own install script then puts the binary in place, without the network.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -16,10 +16,26 @@ export const bun = join(modules, "bun/bin/bun.exe");
 export function ensureBun() {
   if (works()) return;
   const cwd = join(modules, "bun");
-  if (existsSync(cwd)) spawnSync(process.execPath, ["install.js"], { cwd, stdio: "inherit" });
+  if (existsSync(cwd)) {
+    if (!isWritable(join(cwd, "bin"))) fail(`Run once as the owner of that folder: cd ${cwd} && node install.js`);
+    spawnSync(process.execPath, ["install.js"], { cwd, stdio: "inherit" });
+  }
   if (works()) return;
-  console.error("Bun is not installed. Run: npm ci");
+  fail("Run: npm ci");
+}
+
+function fail(advice) {
+  console.error(`Bun is not installed. ${advice}`);
   process.exit(1);
+}
+
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function works() {

@@ -1,6 +1,8 @@
 // How the scripts of package.json start Bun, whatever shell npm uses.
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, newDataDir, npmStart, Program } from "./harness/program.ts";
 import { environment } from "./torture/keys.ts";
@@ -40,6 +42,27 @@ describe("the launcher", () => {
     child.kill(signal);
     expect(await child.exited).toBe(9);
   });
+});
+
+test("a user who cannot put Bun in place is told what its owner types", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-launch-"));
+  mkdirSync(join(folder, "scripts"));
+  mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });
+  copyFileSync(join(import.meta.dir, "../scripts/ensure-bun.mjs"), join(folder, "scripts/ensure-bun.mjs"));
+  chmodSync(join(folder, "node_modules/bun/bin"), 0o555);
+  chmodSync(folder, 0o755);
+  const program = `import { ensureBun } from "${folder}/scripts/ensure-bun.mjs"; ensureBun();`;
+  const other = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}; // root may write everywhere
+  const { status, stderr } = spawnSync("node", ["--input-type=module", "-e", program], {
+    ...other,
+    encoding: "utf8",
+    cwd: folder,
+  });
+  rmSync(folder, { recursive: true });
+  expect([status, stderr]).toEqual([
+    1,
+    `Bun is not installed. Run once as the owner of that folder: cd ${folder}/node_modules/bun && node install.js\n`,
+  ]);
 });
 
 test("SIGTERM to npm stops the service gracefully, despite a shell in between", async () => {
