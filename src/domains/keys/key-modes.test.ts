@@ -1,6 +1,7 @@
 // Live and test keys of one account: a live key manages both, a test key knows of test keys only.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
+import { onPostgres } from "../../../test/harness/test-store.ts";
 import { type Mode, scopes } from "../../contract/caller.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
 
@@ -130,6 +131,15 @@ describe("a live key is invisible", () => {
       expect([status, text]).toEqual([404, unknown.text]);
     }
     expect((await get(live.key, "/key")).status).toBe(200);
+  });
+
+  test.skipIf(!onPostgres)("to a test key, which does not wait while live keys are locked", async () => {
+    const { account, live, sandbox } = await newShops();
+    const sql = `SELECT shop FROM shops WHERE account_id = '${account.id}' AND mode = 'live'`;
+    const [row] = (await service.store.rows(sql)) as { shop: number }[];
+    const unlock = await service.store.lockShop(Number(row?.shop));
+    for (const change of [rotate, revoke]) expect((await change(sandbox.key, live.id)).status).toBe(404);
+    await unlock();
   });
 
   test("as the remaining admin key when a test key is revoked", async () => {
