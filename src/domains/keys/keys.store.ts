@@ -145,9 +145,6 @@ export class KeyStore {
     now: number,
   ): Transaction<IssuedKey> {
     const { isProduction, cell } = this.#environment;
-    if ((yield* recordEnvironment(isProduction)) !== isProduction) {
-      throw new OperatorError("wrong_environment", "The store belongs to another environment.");
-    }
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
@@ -156,6 +153,10 @@ export class KeyStore {
     const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
     const [digest, scopeList] = [keyDigest(key), scopes.join(",")];
     const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopeList, now, plannedEnd);
+    // After the insertion, for which `adoptStore` waits: otherwise a live key could outlast it.
+    if ((yield* recordEnvironment(isProduction)) !== isProduction) {
+      throw new OperatorError("wrong_environment", "The store belongs to another environment.");
+    }
     const record = toApiKey(row as KeyRow);
     yield* publishKey(author, record, now, eventOf(keyCreated, shown(record)));
     return { key, record };
