@@ -108,7 +108,11 @@ const endpointFields = <T extends TSchema>(types: T) => ({
       maximum: 1,
     }),
   ),
-  failingSince: Type.Optional(Timestamp({ description: "When the current series of failures began." })),
+  failingSince: Type.Optional(
+    Timestamp({
+      description: "When the current series of failures began. Between two failures, at most 28.8 hours count.",
+    }),
+  ),
   retriesAt: Type.Optional(
     Timestamp({ description: "When the next attempt is made, while the endpoint waits after failures." }),
   ),
