@@ -10,7 +10,7 @@ export default {
     // workerd and Cloudflare pass the settings. Elsewhere, the client reads the environment.
     const petstore = new Petstore({ key: env.PETSTORE_KEY, baseUrl: env.PETSTORE_URL });
     const [, id] = new URL(request.url).pathname.split("/");
-    if (!/^\d{0,18}$/.test(id)) return json({ message: "No such animal." }, 404);
+    if (!/^\d{0,19}$/.test(id) || BigInt(id) >= 2n ** 63n) return json({ message: "No such animal." }, 404);
     try {
       if (!id) return json(await petstore.listPets({ status: "available" }).page());
       const [pet] = await petstore.listPets({ ids: [BigInt(id)] }).page();

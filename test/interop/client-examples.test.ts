@@ -116,8 +116,11 @@ test.skipIf(!existsSync(runtimes.workerd))("the worker shows which animals are a
     };
     expect(await read("/")).toEqual([200, `[${JSON.stringify(pet.json)}]`]);
     expect(await read(`/${pet.json.id}`)).toEqual([200, JSON.stringify(pet.json)]);
-    for (const path of ["/9223372036854775807", "/99999999999999999999", "/favicon.ico"])
+    for (const path of ["/9223372036854775807", "/9223372036854775808", "/99999999999999999999", "/favicon.ico"])
       expect(await read(path)).toEqual([404, '{"message":"No such animal."}']);
+    // An import can keep an id of 19 digits.
+    await service.store.run(`UPDATE pets SET id = 4611686018427387904 WHERE id = ${pet.json.id}`);
+    expect(await read("/4611686018427387904")).toEqual([200, expect.stringContaining('"id":4611686018427387904,')]);
   } finally {
     worker.kill();
     await worker.exited;
