@@ -1,7 +1,7 @@
 // An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
 import { describe, expect, test } from "bun:test";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
-import { DAY_MS } from "../src/timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
@@ -120,6 +120,26 @@ describe("a deleted account", () => {
     const { account } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL);
     await service.app.accounts.delete(account.id, service.clock.now() + DAY_MS);
     await untilGone(service, account.id);
+    await service.stop();
+  });
+
+  test("stays for late writes if the clock was a minute ahead when it was deleted", async () => {
+    const service = await TestService.start();
+    const { accounts } = service.app;
+    const add = async () => (await service.newAccountWithKey("enterprise", unlimitedQuota, ALL)).account.id;
+    const [withShops, without] = [await add(), await add()];
+    await service.store.run(`DELETE FROM shops WHERE account_id = '${without}'`);
+    for (const id of [withShops, without]) await accounts.delete(id, service.clock.now() + MINUTE_MS);
+    // The second is deleted in a later round than the first, so one whole round has passed.
+    for (const id of [await add(), await add()]) {
+      await accounts.delete(id, service.clock.now());
+      await untilGone(service, id);
+    }
+    const shops = await service.store.rows(`SELECT 1 FROM shops WHERE former_account_id = '${withShops}'`);
+    const left = await service.store.rows(`SELECT 1 FROM accounts WHERE id IN ('${withShops}', '${without}')`);
+    expect([shops.length > 0, left.length]).toEqual([true, 2]);
+    service.clock.advance(MINUTE_MS);
+    for (const id of [withShops, without]) await untilGone(service, id);
     await service.stop();
   });
 });

@@ -2,7 +2,7 @@ import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { DeletedShops } from "../shops/deleted-shops.store.ts";
+import { type DeletedShops, LARGEST_CLOCK_DIFFERENCE } from "../shops/deleted-shops.store.ts";
 import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.statements.ts";
 
 /**
@@ -36,8 +36,9 @@ export class DeletedAccounts {
   async deleteRemaining(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
     for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
-      // A time far ahead is that of a clock that was wrong.
-      if (Math.abs(clock.now() - Number(deleted_at)) < STILL_WRITTEN_FOR || (await shops.hasShopsOf(id))) continue;
+      const age = clock.now() - Number(deleted_at);
+      const isStillWritten = age < STILL_WRITTEN_FOR && age >= -LARGEST_CLOCK_DIFFERENCE;
+      if (isStillWritten || (await shops.hasShopsOf(id))) continue;
       await this.#delete(id);
     }
   }

@@ -2,12 +2,18 @@ import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { HOUR_MS } from "../../timing/units.ts";
 import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts";
 
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 /** How long transactions that began before the end of a shop may still write to it, in milliseconds. */
 const STILL_WRITTEN_FOR = 5_000;
+/**
+ * How far the clocks of two machines may differ, in milliseconds. If a deletion is dated further ahead, the clock was
+ * wrong when it was made.
+ */
+export const LARGEST_CLOCK_DIFFERENCE = HOUR_MS;
 
 /** Shops of deleted accounts, and sandboxes as they were before a reset. No new transaction writes to them. */
 export class DeletedShops {
@@ -31,7 +37,7 @@ export class DeletedShops {
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {
-      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR, now + STILL_WRITTEN_FOR);
+      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR, now + LARGEST_CLOCK_DIFFERENCE);
       if (!row) return;
       const shop = Number(row.shop);
       batches = await this.#empty(shop, batches);
