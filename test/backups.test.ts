@@ -273,6 +273,18 @@ describe("a restore", () => {
     expect((await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment)).status).toBe(0);
   });
 
+  test("of a backup of development without PETSTORE_ENV replaces no store that cannot be read", async () => {
+    await (await start()).end();
+    const backup = await takeBackup();
+    writeFileSync(file(), "damaged".repeat(1_000));
+    const { status, stderr } = await run("restore", backup, "--yes");
+    const reason = `but it is unknown whether the store at ${file()} belongs to production: set PETSTORE_ENV`;
+    expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect(readFileSync(file(), "utf8")).toStartWith("damaged");
+    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
+    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment)).status).toBe(0);
+  });
+
   test("of a backup of production is possible in staging", async () => {
     await (await start({ PETSTORE_ENV: "staging" })).end();
     const store = new Database(file());
@@ -333,7 +345,8 @@ describe("a restore", () => {
   test("that fails after it has renamed the previous store says where that is", async () => {
     const backup = await takeBackup();
     mkdirSync(`${file()}.moved`); // in the way of removing a file of this name
-    const { status, stderr } = await run("restore", backup, "--yes");
+    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
+    const { status, stderr } = await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment);
     const aside = readdirSync(dataDir).find(
       (name) => name.startsWith("petstore.db.replaced-") && !name.endsWith("-wal"),
     );

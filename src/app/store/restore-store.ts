@@ -13,27 +13,29 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
   const claim = claimStore(config);
   try {
     if (claim.failure) throw new StorageUnusable(`The store cannot be locked: ${claim.failure.message}.`);
-    const replacesProduction = !config.environmentIsSet && (await belongsToProduction(config));
+    const reason = await reasonAgainstOthers(config);
     return engine.restore(backup, now, (contents) => {
       // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.
-      if (contents.belongsToProduction !== false) return;
-      if (!isProduction(config) && !replacesProduction) return;
-      const owner = replacesProduction ? `the store at ${engine.place} belongs to` : "PETSTORE_ENV is";
-      throw new StorageUnusable(
-        `${backup} belongs to development or staging, but ${owner} production. Nothing was replaced.`,
-      );
+      if (contents.belongsToProduction !== false || reason === undefined) return;
+      throw new StorageUnusable(`${backup} belongs to development or staging, but ${reason}. Nothing was replaced.`);
     });
   } finally {
     claim.release();
   }
 }
 
-/** True if the embedded store belongs to production. One that is missing or cannot be read does not. */
-async function belongsToProduction(config: Config): Promise<boolean> {
-  if (config.database) return false; // it takes no backups
+/**
+ * Why no backup of development or staging can be restored; undefined if one can. If `PETSTORE_ENV` is not set, the
+ * store to be replaced decides. One that cannot be read may belong to production.
+ */
+async function reasonAgainstOthers(config: Config): Promise<string | undefined> {
+  if (config.environmentIsSet) return isProduction(config) ? "PETSTORE_ENV is production" : undefined;
+  if (config.database) return undefined; // it takes no backups
+  const engine = engineOf(config);
+  const { place } = engine;
   try {
-    return (await engineOf(config).inspect())?.belongsToProduction ?? false;
+    return (await engine.inspect())?.belongsToProduction ? `the store at ${place} belongs to production` : undefined;
   } catch {
-    return false;
+    return `it is unknown whether the store at ${place} belongs to production: set PETSTORE_ENV to its environment`;
   }
 }
