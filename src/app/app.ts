@@ -2,6 +2,7 @@ import { type Config, settings, valuesOf } from "../config.ts";
 import type { Write } from "../contract/handler.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
+import { BanEvents } from "../domains/keys/ban-events.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { LoadLimits } from "../http/overload/load-shedder.ts";
@@ -116,35 +117,20 @@ export class App {
   ) {
     const { storage, clock, log, metrics } = parts;
     const host: Host = { ...parts, limiter: limits.limiter, runSoon: () => this.#tasks.runSoon() };
-    /** Bans without an event in the log of their shop yet, by key. */
-    const unnoted = new Map<string, () => Promise<void>>();
-    const noteBans = async () => {
-      const errors: unknown[] = []; // one that keeps failing must not delay the others
-      for (const note of unnoted.values()) await note().catch((error: unknown) => errors.push(error));
-      if (errors.length > 0) throw errors[0];
-    };
-    const onBan = (keyId: string, endsAt: number, earlierEnd = 0) => {
-      const note = async () => {
-        await keys.noteBan(keyId, endsAt * 1000, clock.now(), earlierEnd * 1000);
-        if (unnoted.get(keyId) === note) unnoted.delete(keyId);
-      };
-      unnoted.set(keyId, note);
-      void note().catch((error: unknown) => log.failing("task_failed", error, { task: "note_ban" }));
-    };
+    const callers = openCallerParts(host, keyEnvironment(config));
+    const { accounts, keys, authenticator, usage, records } = callers;
+    const banEvents = new BanEvents(host, keys);
     const abuse = new AbuseLog({
       ...parts,
       showsAddresses: config.logAddresses,
       strikesForBan,
-      onBan,
+      onBan: (keyId, endsAt) => banEvents.add(keyId, endsAt),
     });
     limits.onLifted((keyId) => {
       abuse.lifted(keyId);
-      unnoted.delete(keyId); // its end must not be recorded: a shorter next ban would add no event
+      banEvents.lifted(keyId);
     });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
-    host.repeat({ name: "note_ban", by: "each", run: noteBans });
-    const callers = openCallerParts(host, keyEnvironment(config));
-    const { accounts, keys, authenticator, usage, records } = callers;
     const tracer = config.traces && new Tracer(config.traces, parts);
     const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
     // The cast is safe: handlers of domains yield only steps of transactions.

@@ -22,7 +22,7 @@ import { keyCommands } from "../domains/keys/keys.command.ts";
 import { keyHandlers } from "../domains/keys/keys.handlers.ts";
 import { keyEventTypes, keyOperations } from "../domains/keys/keys.operations.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
-import { keyTables } from "../domains/keys/keys.statements.ts";
+import { keyTables, shortenNotedBans } from "../domains/keys/keys.statements.ts";
 import { keysForCommand } from "../domains/keys/keys-for-command.ts";
 import { limiterBans } from "../domains/keys/limiter-bans.ts";
 import { metadataTables } from "../domains/metadata/metadata.statements.ts";
@@ -109,6 +109,7 @@ const shop = defineDomain<typeof shopSettings, ServedHost>({
       stores: { pets, categories },
       foregroundWork: [orders.reservations],
       backgroundWork: [new WaitingAttempts(storage)],
+      shortenBans: shortenNotedBans,
       onReset: () => callers.authenticator.forget(),
       onClockAdvanced: runSoon,
     });

@@ -30,8 +30,6 @@ interface BanRefusal {
 interface KnownBan extends Pick<KeyHolder, "keyId" | "accountId"> {
   /** Milliseconds of the monotonic clock. */
   readonly endsAt: number;
-  /** The same in unix seconds. */
-  readonly reset: number;
   /** True if it has ended earlier, because the clock of the sandbox was advanced. */
   isOver: boolean;
 }
@@ -44,11 +42,8 @@ interface AbuseLogOptions {
   readonly showsAddresses: boolean;
   /** How many strikes ban a key whose account has this minute limit. */
   readonly strikesForBan: (perMinute: number) => number;
-  /**
-   * Called when this process first refuses a key because of a ban, with the ban's end in unix seconds, and with that of
-   * an earlier ban of the key that this process knows to be over.
-   */
-  readonly onBan: (keyId: string, endsAt: number, earlierEnd: number | undefined) => void;
+  /** Called when this process first refuses a key because of a ban, with the ban's end in unix seconds. */
+  readonly onBan: (keyId: string, endsAt: number) => void;
 }
 
 /**
@@ -93,10 +88,10 @@ export class AbuseLog {
     if (known && !known.isOver && endsAt < known.endsAt + ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
-    this.#bans.set(keyId, { keyId, accountId, endsAt, reset, isOver: false });
+    this.#bans.set(keyId, { keyId, accountId, endsAt, isOver: false });
     this.#counted.bans++;
     const until = new Date(reset * 1000).toISOString();
-    onBan(keyId, reset, known?.reset);
+    onBan(keyId, reset);
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
   }
 

@@ -99,11 +99,13 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-/** Records a ban until `$1`, unless the recorded one ends later than `$3` and not from `$4` to `$5`. In Unix milliseconds. */
+/** Records a ban until `$1`, unless the recorded one ends later than `$3`. In Unix milliseconds. */
 export const noteBan = statement<KeyRow>(
-  `UPDATE api_keys SET banned_until = $1
-   WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5)
+  `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
    RETURNING ${keyColumns}`,
+);
+const shortenNoted = statement(
+  "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
 );
 // The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
 // read the key again.
@@ -115,6 +117,11 @@ export const touch = statement(
 /** Part of a transaction: clears the recorded ban of a key, so that its next ban adds an event again. */
 export function* clearNotedBan(keyId: string): Transaction<void> {
   yield* all(clearNoted, keyId);
+}
+
+/** Part of a transaction that advances the clock of an account's sandbox by this many milliseconds: its bans end earlier. */
+export function* shortenNotedBans(accountId: string, by: number): Transaction<void> {
+  yield* all(shortenNoted, by, accountId);
 }
 
 function toNumber(value: bigint | null): number | null {

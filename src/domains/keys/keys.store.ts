@@ -233,17 +233,14 @@ export class KeyStore {
     return revoked;
   }
 
-  /**
-   * Adds an event for a ban to the log of the shop, once for all processes. `earlier` is the end of a ban of the key that
-   * is known to be over: after the clock of a sandbox was advanced, a new ban can end before it. In Unix milliseconds.
-   */
-  async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
+  /** Adds an event for a ban until this time to the log of the shop, once for all processes. In Unix milliseconds. */
+  async noteBan(keyId: string, until: number, now: number): Promise<void> {
     const owner = await this.#ownerOf(keyId);
     if (owner === undefined) return;
     const find = () => this.lockAndFind(owner, keyId, now);
     await this.#storage.write(function* () {
       if (!(yield* find())) return;
-      const row = yield* first(noteBan, until, keyId, until - ROUNDING, earlier - ROUNDING, earlier + ROUNDING);
+      const row = yield* first(noteBan, until, keyId, until - ROUNDING);
       if (!row) return;
       const key = toApiKey(row);
       const locked = yield* lockShopOf(key.accountId, key.mode, now);

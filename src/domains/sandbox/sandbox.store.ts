@@ -39,6 +39,8 @@ export interface SandboxParts {
   readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
   /** Work that background tasks do, soon after the clock has reached its time. */
   readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
+  /** Part of the transaction that advances a clock by this many milliseconds: the recorded bans end earlier. */
+  readonly shortenBans: (accountId: string, by: number) => Transaction<void>;
   /** Called when a reset has given an account a new shop. */
   readonly onReset: () => void;
   /** Called when a clock was advanced: background work may be due. */
@@ -67,11 +69,12 @@ export class SandboxStore {
   }
 
   /** Part of a transaction: advances the clock of a sandbox by this many milliseconds. Call `settle` afterwards. */
-  *advance(shop: number, by: number): Transaction<SandboxClock | "too far"> {
+  *advance({ shop, accountId }: Caller, by: number): Transaction<SandboxClock | "too far"> {
     const locked = yield* lockShop(shop, this.#parts.clock.now());
     const ahead = locked.ahead + by;
     if (ahead > MAX_AHEAD) return "too far";
     yield* setClock(locked, ahead);
+    yield* this.#parts.shortenBans(accountId, by);
     for (const work of this.#parts.foregroundWork) yield* work.clockAdvanced(locked, ahead);
     return this.#shown(ahead);
   }
