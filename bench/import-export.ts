@@ -87,8 +87,8 @@ async function besideService(words: readonly string[]): Promise<void> {
     console.log(`import${words[2] ? ` ${words[2]}` : ""} alongside a service: ${text}`),
   );
   isOver = true;
-  console.log(`  creates meanwhile: ${await creates}`);
-  console.log(`  reads meanwhile:   ${await reads}`);
+  console.log(`  creates during the import: ${await creates}`);
+  console.log(`  reads during the import:   ${await reads}`);
   await program.end();
 }
 

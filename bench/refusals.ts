@@ -10,7 +10,7 @@ import { type Request, writeLoad } from "./wrk.ts";
 
 /** Addresses that wrong keys come from. Each may be refused 60 times a minute before it gets 429. */
 const ADDRESSES = 60_000;
-/** One request a day, but so many a minute that no number of strikes leads to a ban in a run. */
+/** One request a day, and a limit per minute that is too high for strikes to lead to a ban in a run. */
 const USED_UP = { perMinute: 1_000_000_000, perDay: 1 };
 /** Strikes lead to a ban soon. */
 const BANNED = { perMinute: 1, perDay: 1 };

@@ -53,7 +53,7 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
   await program.end();
 }
 
-/** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in so many processes. */
+/** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in all of `processes` processes. */
 async function expectLift(settings: Record<string, string>, processes = 1) {
   const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
   const { program, account, banned } = await startWithBan(settings, start);

@@ -14,8 +14,8 @@ all processes together, for PostgreSQL with its background work. It is more than
 less is switched and caches are warm. The last table tells how busy the machine was, with others' work too.
 
 Contestants take turns (A B C A B C), so that other work on the machine affects all of them; before the first turn each
-is warmed up. In comparisons with Fastify, the others are paused meanwhile (\`SIGSTOP\`), and each has its own copy of the
-store. All share one PostgreSQL server; each has its own part of one Valkey or Redis server. A ratio is computed
+is warmed up. In comparisons with Fastify, the others are paused (\`SIGSTOP\`) while one is measured, and each has its own copy
+of the store. All share one PostgreSQL server; each has its own part of one Valkey or Redis server. A ratio is computed
 within each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and
 the most of the rounds.
 

@@ -6,7 +6,7 @@ export type Serializer = (value: unknown) => string;
 /** Returns the parts of a value that its schema declares, in a form that `JSON.stringify` writes with all digits. */
 type Projection = (value: unknown) => unknown;
 
-/** The order of properties whose names clients choose: the one in which they were sent, or that of their names. */
+/** Whether names that clients choose keep the order in which they were sent, or are sorted. */
 type NameOrder = "sent" | "sorted";
 
 /**

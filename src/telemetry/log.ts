@@ -206,7 +206,7 @@ export class Log {
     this.#schedule();
   }
 
-  /** The timer stays set until its text is written: lines that come meanwhile wait for the next one. */
+  /** The timer stays set until its text is written: lines that are added before that wait for the next one. */
   #schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#written = this.#write();

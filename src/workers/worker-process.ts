@@ -5,7 +5,7 @@ import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
-/** How long a worker may take to stop, in milliseconds. After at most 13 s, it only sends traces and writes its log. */
+/** How long a worker may take to stop, in milliseconds: at most 13 s, plus time to send traces and write its log. */
 const STOP_DEADLINE = 14_500;
 /** How long a worker may take to send its metrics, in milliseconds. A slower one is left out. */
 const METRICS_DEADLINE = 1_000;

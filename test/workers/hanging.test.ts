@@ -63,7 +63,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const before = pids();
     for (const pid of before.values()) process.kill(pid, "SIGSTOP");
     Bun.sleepSync(2 * SILENCE.serving);
-    await new Promise((resolve) => setTimeout(resolve, 1)); // what was due meanwhile is done before
+    await new Promise((resolve) => setTimeout(resolve, 1)); // timers that became due during the sleep run first
     for (const pid of before.values()) process.kill(pid, "SIGCONT");
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
     expect(pids()).toEqual(before);

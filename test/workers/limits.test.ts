@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     return key;
   }
   const metrics = async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
-  /** Resolves when so many workers count alone. */
+  /** Resolves when this number of workers counts alone. */
   const whenAlone = (workers: number) =>
     eventually(
       metrics,

@@ -82,7 +82,7 @@ export async function signIn(secret: string): Promise<void> {
       const message = "The key is malformed: it has a character that no key has.";
       throw new PetstoreError(message, { code: "", operation: "", status: 401 });
     }
-    // With its own gate: the one of an earlier sign-in may wait for a response for ever. `send` sends the real key.
+    // With its own gate: that of an earlier sign-in may wait for a response that never comes. `send` sends the real key.
     const petstore = new Petstore({
       key: `${secret}#${mine}`,
       baseUrl,

@@ -47,7 +47,7 @@ function InterruptionBanner() {
     const timer = setInterval(check, Math.max(CHECK_INTERVAL, until - Date.now() + 100));
     return () => {
       clearInterval(timer);
-      if (!interruption.value) invalidate(""); // requests may have failed meanwhile, or data changed
+      if (!interruption.value) invalidate(""); // requests may have failed, or data may have changed, during the interruption
     };
   }, [kind, until, petstore]);
   if (!current || (current.isOfSandbox && path !== "/sandbox")) return null;

@@ -160,7 +160,7 @@ export function toKeyWithQuota(row: KeyWithQuotaRow): KeyWithQuota | undefined {
   };
 }
 
-/** There are few combinations of scopes, so many keys share each set. */
+/** There are few combinations of scopes. Keys share their sets. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>();
 
 function scopeSet(text: string): ReadonlySet<Scope> {

@@ -26,7 +26,7 @@ const lastEvent = async () => (await send("GET", "/events?sort=-id&limit=1")).js
 /** The rows of the store that hold pairs. */
 const rows = () => service.store.rows(`SELECT kind, id, pairs FROM metadata WHERE shop = ${shop} ORDER BY kind`);
 
-/** How many pairs, each with so many bytes. */
+/** This number of pairs, each of `bytes` bytes. */
 const pairs = (count: number, bytes: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index}`.padStart(4, "k"), "v".repeat(bytes - 4)]));
 

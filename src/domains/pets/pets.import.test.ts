@@ -54,15 +54,15 @@ interface Options extends Partial<ImportOptions> {
   readonly into?: number;
   readonly categoryExists?: CategoryCheck;
   /** Called after the whole file is read and checked, before anything is added. */
-  readonly meanwhile?: () => Promise<unknown>;
+  readonly beforeAdding?: () => Promise<unknown>;
 }
 
-async function importText(text: string, { into, categoryExists: check, meanwhile, ...more }: Options = {}) {
+async function importText(text: string, { into, categoryExists: check, beforeAdding, ...more }: Options = {}) {
   const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
   const store = await PetImportStore.open(storage, into ?? shop, options.ids, { categoryExists: check });
   const addAll = store.addAll.bind(store);
   store.addAll = async () => {
-    await meanwhile?.();
+    await beforeAdding?.();
     return addAll();
   };
   async function* source() {
@@ -260,7 +260,7 @@ describe("an import", () => {
     const onProgress: ImportOptions["onProgress"] = (progress) => {
       staged = progress.staged;
     };
-    await importText(lines(5_000), { onProgress, meanwhile: unlock });
+    await importText(lines(5_000), { onProgress, beforeAdding: unlock });
     expect([staged, await count()]).toEqual([5_000, 5_000]);
   });
 });
@@ -326,7 +326,7 @@ describe("an import with strict categories", () => {
 
   test("adds nothing if a category is deleted before the animals are added", async () => {
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
-    const failure = await failureOf(importText(text, { categoryExists, meanwhile: removeCats }));
+    const failure = await failureOf(importText(text, { categoryExists, beforeAdding: removeCats }));
     expect(failure?.message).toBe("Another process changed the store. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
   });
@@ -399,9 +399,9 @@ describe("an import that keeps ids", () => {
   test.each([
     ["given to another animal", addRex],
     ["given to an animal that was deleted", addAndRemove],
-  ])("adds nothing if an id is %s before the animals are added", async (_, meanwhile) => {
+  ])("adds nothing if an id is %s before the animals are added", async (_, beforeAdding) => {
     const text = animal(2) + animal(1);
-    const failure = await failureOf(importText(text, { ids: "keep", meanwhile }));
+    const failure = await failureOf(importText(text, { ids: "keep", beforeAdding }));
     expect(failure?.message).toBe(
       "Another process changed the store. The id 1 of line 2 is now in use. Nothing was added.",
     );
