@@ -3,12 +3,12 @@ import type { PetStatus } from "./pets.schemas.ts";
 import type { PetRow } from "./pets.statements.ts";
 
 /** A line with a fault, and the number of all lines with this fault. */
-interface FaultyRow extends Row {
+export interface FaultyRow extends Row {
   line: bigint;
   total: bigint;
 }
 /** A line whose id cannot be kept. */
-export interface RefusedIdRow extends FaultyRow {
+interface RefusedIdRow extends FaultyRow {
   id: bigint;
 }
 interface RangeRow extends Row {

@@ -17,6 +17,7 @@ import {
   advanceLastId,
   assignedIds,
   countStaged,
+  type FaultyRow,
   idsOf,
   insert,
   insertPairs,
@@ -28,7 +29,6 @@ import {
   partAfter,
   petsOfPart,
   positionOf,
-  type RefusedIdRow,
   raiseLastId,
   repeatedIds,
   savePosition,
@@ -128,26 +128,19 @@ export class PetImportStore {
 
   /** Records a fault for each remaining line whose category does not exist. */
   async checkCategories(faults: LineFaults, { line: from }: Position): Promise<void> {
+    if (!this.#categoryExists) return;
     const rows = await this.#staging.all(unknownCategories, from, faults.maxReported);
-    faults.add(
-      rows.map(({ line }) => ({ line: Number(line), message: `/categoryId ${notACategory}` })),
-      Number(rows[0]?.total ?? 0),
-    );
+    note(faults, rows, () => `/categoryId ${notACategory}`);
   }
 
   /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
   async checkIds(faults: LineFaults, { line: from, idsAbove }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
-    const note = (rows: readonly RefusedIdRow[], message: string) =>
-      faults.add(
-        rows.map(({ line, id }) => ({ line: Number(line), message: `/id ${id} ${message}` })),
-        Number(rows[0]?.total ?? 0),
-      );
-    note(await this.#staging.all(repeatedIds, faults.maxReported), "is on an earlier line too");
-    note(
-      await this.#staging.all(assignedIds, from, idsAbove, faults.maxReported),
-      `is not above ${idsAbove}, the last id that the shop has assigned`,
-    );
+    const repeated = await this.#staging.all(repeatedIds, faults.maxReported);
+    note(faults, repeated, ({ id }) => `/id ${id} is on an earlier line too`);
+    const assigned = await this.#staging.all(assignedIds, from, idsAbove, faults.maxReported);
+    const reason = `is not above ${idsAbove}, the last id that the shop has assigned`;
+    note(faults, assigned, ({ id }) => `/id ${id} ${reason}`);
   }
 
   /** Adds all staged animals. Rejects with `ConcurrentChange` or `StorageUnavailable`; then nothing was added. */
@@ -253,4 +246,10 @@ export class PetImportStore {
 function toPosition(row: PositionRow | undefined): Position {
   const { line, animals, ids_above, last_id } = row ?? { line: null, animals: null, ids_above: null, last_id: 0n };
   return { line: line ?? 0n, animals: animals ?? 0n, idsAbove: ids_above ?? last_id };
+}
+
+/** Records a fault for each row, and counts those that the limit of the rows left out. */
+function note<T extends FaultyRow>(faults: LineFaults, rows: readonly T[], messageOf: (row: T) => string): void {
+  const found = rows.map((row) => ({ line: Number(row.line), message: messageOf(row) }));
+  faults.add(found, Number(rows[0]?.total ?? 0));
 }
