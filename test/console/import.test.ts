@@ -31,9 +31,15 @@ describe("a CSV file", () => {
   });
 });
 
-async function choose(page: Page, text: string, encoding: BufferEncoding = "utf8") {
-  const buffer = Buffer.from(text, encoding);
-  await page.getByLabel("CSV file").setInputFiles({ name: "animals.csv", mimeType: "text/csv", buffer });
+/** The input is enabled once the categories are known. `setInputFiles` alone does not wait for this. */
+const csvFile = (page: Page) => page.getByLabel("CSV file").and(page.locator(":enabled"));
+const csv = (text: string, encoding: BufferEncoding = "utf8") => ({
+  name: "animals.csv",
+  mimeType: "text/csv",
+  buffer: Buffer.from(text, encoding),
+});
+async function choose(page: Page, text: string, encoding?: BufferEncoding) {
+  await csvFile(page).setInputFiles(csv(text, encoding));
 }
 const dialog = (page: Page) => page.getByRole("dialog", { name: "Import animals" });
 
@@ -92,7 +98,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   test("a corrected file is chosen again, and cancelling the choice keeps the dialog", async () => {
     const page = await ui.open("/animals");
     await page.getByRole("button", { name: "Import" }).click();
-    const input = page.getByLabel("CSV file");
+    const input = csvFile(page);
     const path = join(mkdtempSync(join(tmpdir(), "import-")), "animals.csv");
     writeFileSync(path, "name,category\nRex,Cats\n");
     await input.setInputFiles(path);
@@ -105,7 +111,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
-  test("a file is chosen once the categories are known", async () => {
+  test("a file is read once the categories are known", async () => {
     const page = await ui.open();
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
     const held = Promise.withResolvers<void>();
@@ -115,8 +121,12 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     });
     await page.keyboard.type("ga");
     await page.getByRole("button", { name: "Import" }).click();
-    expect(await page.getByLabel("CSV file").isDisabled()).toBe(true);
+    const input = page.getByLabel("CSV file");
+    expect(await input.isDisabled()).toBe(true);
+    await input.setInputFiles(csv("name,category\nRex,Dogs\n"));
     held.resolve();
+    await csvFile(page).waitFor();
+    expect(await dialog(page).getByText("1 error.").count()).toBe(0);
     await choose(page, "name,category\nRex,Dogs\n");
     await dialog(page).getByText("1 animal to add").waitFor();
     await page.close();

@@ -29,11 +29,11 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const added = useRef({ run: "", lines: new Set<number>() });
 
   const read = async (chosen: File | undefined) => {
-    if (!chosen) return;
+    if (!chosen || !categories) return;
     const text = await chosen.text();
     added.current = { run: uniqueText(), lines: new Set() };
     setDone(0);
-    setFile({ name: chosen.name, ...readAnimals(text, categories?.values() ?? []) });
+    setFile({ name: chosen.name, ...readAnimals(text, categories.values()) });
   };
   const action = useAction(async () => {
     const { run, lines } = added.current;
