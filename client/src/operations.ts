@@ -561,7 +561,7 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly createdAt: string;
   /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** When the current series of failures began. Between two failures, at most 28.8 hours count. */
+  /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -600,7 +600,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly createdAt: string;
   /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** When the current series of failures began. Between two failures, at most 28.8 hours count. */
+  /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;

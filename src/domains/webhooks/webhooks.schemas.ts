@@ -91,8 +91,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of " +
-      "failures or a 410: new events are not sent.",
+      "`paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service " +
+      "after 5 days of failures or a 410: new events are not sent.",
   }),
   publicKey: Type.Optional(
     Type.String({
@@ -110,7 +110,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   ),
   failingSince: Type.Optional(
     Timestamp({
-      description: "When the current series of failures began. Between two failures, at most 28.8 hours count.",
+      description:
+        "When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count.",
     }),
   ),
   retriesAt: Type.Optional(
