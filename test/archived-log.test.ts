@@ -1,4 +1,5 @@
-// The recipe of docs/backups.md for PostgreSQL: a base backup, an archive of the log, and a restore to a point in time.
+// The recipe of docs/backups.md for PostgreSQL: a base backup, an archive of the write-ahead log, and a restore to a point
+// in time.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -26,7 +27,7 @@ const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 const page = readFileSync(join(import.meta.dir, "../docs/backups.md"), "utf8");
-const section = /^## Archiving the log of PostgreSQL\n[^]*?(?=^##)/m.exec(page)?.[0] ?? "";
+const section = /^## Archiving PostgreSQL's write-ahead log\n[^]*?(?=^##)/m.exec(page)?.[0] ?? "";
 /** The settings and the commands of the section, in order. */
 const [archiving = "", commands = "", recovery = ""] = [...section.matchAll(/```\w+\n([^]*?)```/g)].map(
   ([, text]) => text,
