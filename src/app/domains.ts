@@ -14,6 +14,7 @@ import { eventSettings } from "../domains/events/events.settings.ts";
 import { eventTables } from "../domains/events/events.statements.ts";
 import { EventLog } from "../domains/events/events.store.ts";
 import { storedResponseTables } from "../domains/idempotency/stored-responses.store.ts";
+import { banEndsFrom } from "../domains/keys/ban-ends.ts";
 import { banCommands } from "../domains/keys/bans.command.ts";
 import { currentKeyHandlers } from "../domains/keys/current-key.handlers.ts";
 import { currentKeyOperations } from "../domains/keys/current-key.operations.ts";
@@ -24,7 +25,6 @@ import { keyEventTypes, keyOperations } from "../domains/keys/keys.operations.ts
 import { keySettings } from "../domains/keys/keys.settings.ts";
 import { keyTables, shortenNotedBans } from "../domains/keys/keys.statements.ts";
 import { keysForCommand } from "../domains/keys/keys-for-command.ts";
-import { limiterBans } from "../domains/keys/limiter-bans.ts";
 import { metadataTables } from "../domains/metadata/metadata.statements.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "../domains/orders/orders.operations.ts";
@@ -142,7 +142,7 @@ const accounts: ServedDomain = {
   ],
   open: ({ clock, limiter, callers, operations }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(callers.keys, callers.accounts, limiter))),
-    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, limiterBans(limiter), clock)),
+    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, banEndsFrom(limiter), clock)),
     ...bind(usageOperations, usageHandlers(callers.usage, callers.usageStore, clock, operations)),
   ],
 };

@@ -16,7 +16,7 @@ export interface StoreAccess {
   folderToCreate(): string | undefined;
   /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
   isProduction(storage: Storage): Promise<boolean>;
-  /** The ends of all current bans in Unix seconds, by key. Rejects if they are unknown. */
+  /** The ends of the current bans of these keys, and perhaps of others, in Unix seconds by key. Rejects if they are unknown. */
   banEnds(storage: Storage, keys: readonly LimitedKey[]): Promise<ReadonlyMap<string, number>>;
   /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */
   liftBan(storage: Storage, key: LimitedKey): Promise<void>;

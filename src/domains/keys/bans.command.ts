@@ -4,7 +4,7 @@ import { type Command, type CommandContext, CommandFailed } from "../../terminal
 import { table } from "../../terminal/table.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, isValid, noSuchKey } from "./keys.ts";
-import { banEndsOf, orBansUnknown, withKeys } from "./keys-for-command.ts";
+import { accessBans, readBanEnds, withKeys } from "./keys-for-command.ts";
 
 /** A key that is banned. */
 interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId"> {
@@ -14,7 +14,7 @@ interface BannedKey extends Pick<ApiKey, "mode" | "hint" | "name" | "accountId">
 
 /** The banned keys, ordered by the end of their bans. */
 async function bannedOf(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<BannedKey[]> {
-  const ends = await banEndsOf(context, storage, keys);
+  const ends = await readBanEnds(context, storage, keys);
   return keys
     .flatMap(({ id: keyId, accountId, mode, hint, name }) => {
       const end = ends.get(keyId);
@@ -60,7 +60,7 @@ const liftBan: Command = {
       if (!banned) throw new CommandFailed("key_not_banned", `The key ${id} is not banned.`);
       const { keyId, accountId, mode } = banned;
       const lift = () => context.store.liftBan(storage, { keyId, accountId, mode });
-      await orBansUnknown(lift, "The ban may not have been lifted, so run the command again");
+      await accessBans(lift, "The ban may not have been lifted, so run the command again");
       return { json: banned, text: `The ban of key ${id} (${key.hint}) until ${banned.endsAt} is lifted.` };
     }),
 };

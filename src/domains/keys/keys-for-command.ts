@@ -16,23 +16,20 @@ export async function keysForCommand(storage: Storage, { store, settings }: Comm
  * The ends of current bans in Unix seconds, by key. Rejects with `bans_unknown` if the server that holds them does not
  * respond.
  */
-export function banEndsOf(
+export function readBanEnds(
   { store }: CommandContext,
   storage: Storage,
   keys: readonly ApiKey[],
 ): Promise<ReadonlyMap<string, number>> {
   const asked = keys.map(({ id, accountId, mode }) => ({ keyId: id, accountId, mode }));
-  return orBansUnknown(() => store.banEnds(storage, asked));
+  return accessBans(() => store.banEnds(storage, asked));
 }
 
 /**
  * Reads or changes bans. Rejects with `bans_unknown` if the server that holds them does not respond; the message begins
  * with `result`.
  */
-export async function orBansUnknown<T>(
-  work: () => Promise<T>,
-  result = "Which keys are banned is not known",
-): Promise<T> {
+export async function accessBans<T>(work: () => Promise<T>, result = "Which keys are banned is not known"): Promise<T> {
   try {
     return await work();
   } catch (error) {

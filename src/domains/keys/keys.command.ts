@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
-import { banEndsOf, withKeys } from "./keys-for-command.ts";
+import { readBanEnds, withKeys } from "./keys-for-command.ts";
 import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
@@ -53,7 +53,7 @@ const listKeys: Command = {
       const [all, now] = [await store.list(account), Date.now()];
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));
-      const bans = await findBans(context, storage, valid);
+      const bans = await banEndsOrProblem(context, storage, valid);
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
@@ -83,14 +83,18 @@ function isUnused(key: ApiKey, unused: number, now: number): boolean {
 const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
 
 /** The ends of bans in Unix seconds by key, or why they are unknown. */
-interface FoundBans {
+interface BanEndsOrProblem {
   readonly ends?: ReadonlyMap<string, number>;
   readonly problem?: Problem;
 }
 
-async function findBans(context: CommandContext, storage: Storage, keys: readonly ApiKey[]): Promise<FoundBans> {
+async function banEndsOrProblem(
+  context: CommandContext,
+  storage: Storage,
+  keys: readonly ApiKey[],
+): Promise<BanEndsOrProblem> {
   try {
-    return { ends: await banEndsOf(context, storage, keys) };
+    return { ends: await readBanEnds(context, storage, keys) };
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     return { problem: { code: error.code, message: error.message } };
@@ -146,7 +150,7 @@ function shown(key: ApiKey) {
 }
 
 /** `ban` is absent if it is unknown, and null if there is none. */
-function listed(key: ApiKey, { ends }: FoundBans) {
+function listed(key: ApiKey, { ends }: BanEndsOrProblem) {
   return ends ? { ...shown(key), ban: banOf(ends.get(key.id)).ban ?? null } : shown(key);
 }
 

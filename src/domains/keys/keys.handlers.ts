@@ -5,6 +5,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/author.ts";
 import type { KeyAuthenticator } from "./authenticator.ts";
+import type { ReadBanEnds } from "./ban-ends.ts";
 import {
   keyEnded,
   keyNotFound,
@@ -19,7 +20,6 @@ import {
 } from "./keys.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
-import type { ReadBanEnds } from "./limiter-bans.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */

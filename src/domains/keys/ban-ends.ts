@@ -5,7 +5,7 @@ import type { ApiKey } from "./keys.ts";
 export type ReadBanEnds = (keys: readonly ApiKey[], caller: Caller) => Promise<ReadonlyMap<string, number>>;
 
 /** The bans in a limiter. They are read together, because a limiter on a server returns them in one round trip. */
-export function limiterBans(limiter: Limiter): ReadBanEnds {
+export function banEndsFrom(limiter: Limiter): ReadBanEnds {
   return async (keys, caller) => {
     const looks = keys.map(
       async ({ id, mode }) => [id, (await limiter.peek({ ...caller, keyId: id, mode })).banEnds] as const,
