@@ -25,9 +25,9 @@ import { openIdempotency } from "./open-idempotency.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { scheduleDeletion } from "./schedule-deletion.ts";
 import { serveOperations } from "./serve-operations.ts";
+import { assignEnvironment } from "./store/check-environment.ts";
 import { failedStore, openStorage } from "./store/open-storage.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
-import { assignEnvironment } from "./store/store-environment.ts";
 import type { Console } from "./web/console.ts";
 import { hasExpired } from "./web/well-known.ts";
 

@@ -70,18 +70,18 @@ import type { ServedHost } from "./caller-parts.ts";
 /** A domain that this service can open. */
 export type ServedDomain = Domain<Settings, ServedHost>;
 
-const shopSettings = { ...categorySettings, ...orderSettings };
+const shopDomainSettings = { ...categorySettings, ...orderSettings };
 
 /**
  * Animals, categories and orders are one domain because they depend on each other: deleting a category moves its
  * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
  * order is open. A sandbox can be reset, and its clock ends reservations.
  */
-const shop = defineDomain<typeof shopSettings, ServedHost>({
+const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
   name: "shop",
   operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
-  settings: shopSettings,
+  settings: shopDomainSettings,
   commands: [
     importCommand({
       isStrict: (settings) => settings(categorySettings).PETSTORE_STRICT_CATEGORIES,
@@ -89,6 +89,7 @@ const shop = defineDomain<typeof shopSettings, ServedHost>({
     }),
     exportCommand,
   ],
+  // Any operation has stored responses. They belong to a shop.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (
     { storage, clock, limiter, repeat, runSoon, callers },
@@ -147,9 +148,9 @@ const accounts: ServedDomain = {
   ],
 };
 
-/** Domains whose changes are events. Webhooks too, but their operations need the event types of these. */
-const changing: readonly ServedDomain[] = [shop, accounts];
-const eventTypes = [...changing.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
+/** The operations on events and webhooks take their event types from these domains, and from that of webhooks. */
+const eventSources: readonly ServedDomain[] = [shopDomain, accounts];
+const eventTypes = [...eventSources.flatMap((domain) => domain.eventTypes ?? []), ...webhookEventTypes];
 const operationsOnEvents = eventOperations(eventTypes);
 const operationsOnWebhooks = webhookOperations(eventTypes);
 
@@ -195,4 +196,4 @@ const requests: ServedDomain = {
 };
 
 /** Every domain whose operations are served. */
-export const domains: readonly ServedDomain[] = [...changing, events, webhooksOver(systemNetwork), requests];
+export const domains: readonly ServedDomain[] = [...eventSources, events, webhooksOver(systemNetwork), requests];

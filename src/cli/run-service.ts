@@ -5,8 +5,8 @@ import { baseSetting, configuredBase } from "../app/web/base-address.ts";
 import type { Config } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import type { ParsedArguments } from "../terminal/command.ts";
+import { takeBackupInChild } from "./backup-child.ts";
 import type { ProgramContext } from "./program-command.ts";
-import { takeBackupInChild } from "./take-backup.ts";
 
 interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
   /** Called when requests are served. */

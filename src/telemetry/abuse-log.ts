@@ -12,7 +12,7 @@ const MAX_ADDRESSES = 10_000;
 /** Bans that are remembered until they end, about 0.2 KB each. */
 const MAX_BANS = 10_000;
 /** By how much rounding can change the end of one ban, in milliseconds. */
-const ROUNDING = 2_000;
+export const BAN_END_ROUNDING = 2_000;
 
 /** Whose key was refused. */
 interface KeyHolder {
@@ -85,7 +85,7 @@ export class AbuseLog {
     const endsAt = clock.monotonic() + retryAfter * 1000;
     const known = this.#bans.get(keyId);
     // A later end is that of another ban: the clock of the sandbox was advanced.
-    if (known && !known.isOver && endsAt < known.endsAt + ROUNDING) return;
+    if (known && !known.isOver && endsAt < known.endsAt + BAN_END_ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
     this.#bans.set(keyId, { keyId, accountId, endsAt, isOver: false });

@@ -13,7 +13,7 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
   const claim = claimStore(config);
   try {
     if (claim.failure) throw new StorageUnusable(`The store cannot be locked: ${claim.failure.message}.`);
-    const reason = await reasonAgainstOthers(config);
+    const reason = await whyProductionOnly(config);
     return engine.restore(backup, now, (contents) => {
       // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.
       if (contents.belongsToProduction !== false || reason === undefined) return;
@@ -25,10 +25,10 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
 }
 
 /**
- * Why no backup of development or staging can be restored; undefined if one can. If `PETSTORE_ENV` is not set, the
- * store to be replaced decides. One that cannot be read may belong to production.
+ * Why only a backup of production may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be
+ * replaced decides. One that cannot be read may belong to production.
  */
-async function reasonAgainstOthers(config: Config): Promise<string | undefined> {
+async function whyProductionOnly(config: Config): Promise<string | undefined> {
   if (config.environmentIsSet) return isProduction(config) ? "PETSTORE_ENV is production" : undefined;
   if (config.database) return undefined; // it takes no backups
   const engine = engineOf(config);

@@ -2,9 +2,9 @@ import type { Config } from "../../config.ts";
 import type { StoreAccess } from "../../terminal/command.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
+import { isProductionStore } from "./check-environment.ts";
 import { engineOf } from "./engines.ts";
 import { openStorage } from "./open-storage.ts";
-import { isProductionStore } from "./store-environment.ts";
 
 /** The store that the settings choose, for commands. */
 export function storeAccess(config: Config): StoreAccess {

@@ -16,9 +16,9 @@ import {
   updatePlan,
 } from "./accounts.statements.ts";
 import type { Account } from "./accounts.ts";
+import { randomBase62 } from "./base62.ts";
 import { noSuchAccount, OperatorError } from "./operator-error.ts";
 import { type Plan, plans } from "./plans.ts";
-import { randomBase62 } from "./random-text.ts";
 
 /** The quota to store: a custom plan needs one. Other plans allow none and store nulls. */
 function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {

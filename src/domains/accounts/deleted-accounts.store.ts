@@ -6,10 +6,10 @@ import { type DeletedShops, LARGEST_CLOCK_DIFFERENCE } from "../shops/deleted-sh
 import { clearAccountName, deletedAccounts, removeAccount } from "./accounts.statements.ts";
 
 /**
- * How long processes may still write data of a deleted account, in milliseconds: a process serves its keys for up to
- * a second, and writes what it has counted within another second.
+ * How long processes may still write the usage of a deleted account, in milliseconds: a process serves its keys for up
+ * to a second, and writes what it has counted within another second.
  */
-const STILL_WRITTEN_FOR = 2_000;
+const STILL_COUNTED_FOR = 2_000;
 
 /** What the deletion of accounts uses. */
 export interface DeletionParts {
@@ -37,8 +37,8 @@ export class DeletedAccounts {
     const { storage, clock, shops } = this.#parts;
     for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
       const age = clock.now() - Number(deleted_at);
-      const isStillWritten = age < STILL_WRITTEN_FOR && age >= -LARGEST_CLOCK_DIFFERENCE;
-      if (isStillWritten || (await shops.hasShopsOf(id))) continue;
+      const isStillCounted = age < STILL_COUNTED_FOR && age >= -LARGEST_CLOCK_DIFFERENCE;
+      if (isStillCounted || (await shops.hasShopsOf(id))) continue;
       await this.#delete(id);
     }
   }

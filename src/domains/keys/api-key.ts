@@ -1,5 +1,5 @@
 import type { Mode } from "../../contract/caller.ts";
-import { randomBase62, toBase62 } from "../accounts/random-text.ts";
+import { randomBase62, toBase62 } from "../accounts/base62.ts";
 import { type KeyEnvironment, modesOf } from "./key-environment.ts";
 import { keySettings } from "./keys.settings.ts";
 

@@ -3,9 +3,10 @@ import { each, inLockOrder } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
+import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { randomBase62 } from "../accounts/base62.ts";
 import { noSuchAccount, OperatorError } from "../accounts/operator-error.ts";
-import { randomBase62 } from "../accounts/random-text.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publish } from "../events/publish.ts";
@@ -48,8 +49,6 @@ import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
-/** By how much rounding can change the end of one ban, in milliseconds. */
-const ROUNDING = 2_000;
 
 const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subject: id }));
 
@@ -240,7 +239,7 @@ export class KeyStore {
     const find = () => this.lockAndFind(owner, keyId, now);
     await this.#storage.write(function* () {
       if (!(yield* find())) return;
-      const row = yield* first(noteBan, until, keyId, until - ROUNDING);
+      const row = yield* first(noteBan, until, keyId, until - BAN_END_ROUNDING);
       if (!row) return;
       const key = toApiKey(row);
       const locked = yield* lockShopOf(key.accountId, key.mode, now);
