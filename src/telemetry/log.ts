@@ -82,6 +82,7 @@ export class Log {
   constructor(level: LogLevel, sink: LogSink = writeOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
+    // `,"worker":1}` and a line feed. Without fields, only `}` and a line feed.
     this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
     this.#threshold = logLevels.indexOf(level);
     this.takesRequests = this.#takes("request");

@@ -39,8 +39,8 @@ class OperationMetrics {
 }
 
 /**
- * What the service counts, in the text format of Prometheus (version 0.0.4). Observing is a few
- * array writes, because it happens on every request.
+ * What the service counts, in the text format of Prometheus (version 0.0.4). Observing is a few look-ups and writes,
+ * because it happens on every request.
  */
 export class Metrics {
   readonly #operations = new Map<string, OperationMetrics>();

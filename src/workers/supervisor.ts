@@ -81,7 +81,7 @@ export class Supervisor {
     for (const worker of this.#slots.slice(1)) void this.#keepRunning(worker);
     await Promise.race([this.#allReady(), this.#end.promise]);
     this.#isStarting = false;
-    void this.#replaceAll();
+    void this.#replaceAll(); // if a restart was wanted during the start
     return this.#isEnding ? undefined : at;
   }
 
@@ -167,7 +167,8 @@ export class Supervisor {
       const how = await current.ended;
       if (this.#isEnding) return;
       if (this.#slots[number] === current) {
-        // The program has not failed, and those that serve would end with the service.
+        // The system could not start the process. This is no failure of the program, and giving up would also end the
+        // workers that serve.
         const waitsForSystem = current.pid === undefined && !this.#isStarting && this.#isServing();
         if (!waitsForSystem) ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
         this.#replaced++;

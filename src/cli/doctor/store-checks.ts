@@ -69,7 +69,7 @@ export function checkSecretKeys(
   { PETSTORE_SECRET_KEY }: Pick<Values<typeof webhookSettings>, "PETSTORE_SECRET_KEY">,
   { newestSecrets }: StoreState,
 ): Finding {
-  const hasFile = !database && existsSync(join(dataDir, SECRET_KEY_FILE)); // otherwise, it would be created
+  const hasFile = !database && existsSync(join(dataDir, SECRET_KEY_FILE)); // `openSecretKeys` would create a missing file
   const advice = "Set PETSTORE_SECRET_KEY to that of their service, or put its secret.key into the data folder.";
   try {
     const keys = openSecretKeys(PETSTORE_SECRET_KEY, hasFile ? dataDir : undefined);
