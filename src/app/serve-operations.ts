@@ -9,7 +9,7 @@ import { derivePaths } from "../derive/routes.ts";
 import { mayHoldKey } from "../domains/keys/api-key.ts";
 import { ShopDeleted, shopOf } from "../domains/shops/shops.store.ts";
 import { Api, type ApiServices } from "../http/api.ts";
-import { compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
+import { type CompiledOperation, compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
 import { ClientAddresses } from "../http/input/client-address.ts";
 import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts";
@@ -46,22 +46,20 @@ export function serveOperations(
   { storage, services, monitoring, isShared }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
-  let base = "";
-  let docs = "";
-  let webConsole!: Console; // the constructor of `Server` sets it and the addresses synchronously
+  let served!: Omit<Serving, "server">; // set by the callback, which the constructor of `Server` calls before it returns
   const failureFor: ApiServices["failureFor"] = (...args) => failureForError(storage, ...args);
   const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
-    base = baseAddress(config, host, port);
+    const base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
-    docs = docsAddress(base);
+    const docs = docsAddress(base);
     const targets: LinkTargets = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
     const { clock } = services;
-    webConsole = new Console(root, pageProtection);
-    const clients = new ClientAddresses(config.trustedProxies, config.host);
-    const own = { addresses: clients, logsAddresses: config.logAddresses, mayHoldKey, failureFor };
+    const webConsole = new Console(root, pageProtection);
+    served = { base, docs, webConsole };
+    const addresses = new ClientAddresses(config.trustedProxies, config.host);
     return {
-      api: new Api({ ...services, ...own }, base),
+      api: new Api({ ...services, addresses, logsAddresses: config.logAddresses, mayHoldKey, failureFor }, base),
       basePath,
       baseLinks: startingLinks(root),
       routes: compileRoutes(bound, operations, targets),
@@ -74,7 +72,7 @@ export function serveOperations(
       onError: (error) => services.log.failing("request_failed", error, {}),
     };
   });
-  return { server, base, docs, webConsole };
+  return { server, ...served };
 }
 
 /** Never rejects. */
@@ -121,7 +119,9 @@ function compileRoutes(
     derivePaths(operations).map(({ pattern, methods, allow }) => [
       pattern,
       {
-        methods: new Map([...methods].map(([method, operation]) => [method, compiled.get(operation) as never])),
+        methods: new Map(
+          [...methods].map(([method, operation]) => [method, compiled.get(operation) as CompiledOperation]),
+        ),
         allow,
       },
     ]),
