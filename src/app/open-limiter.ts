@@ -50,7 +50,8 @@ export async function openLimiter(
     metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
   }
   if (valkey === undefined) {
-    if (!engineOf(config).isForOneProcess) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
+    // Several processes may serve the store.
+    if (!engineOf(config).lock) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
     repeat({ name: "save_limits", by: "each", run: () => memory.save() });
     return { limiter: memory, onLifted, close: () => {} };
   }

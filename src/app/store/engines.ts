@@ -26,13 +26,11 @@ export interface Engine {
   readonly place: string;
   /** The setting that chooses the place. */
   readonly setting: keyof typeof settings;
-  /** True if only one process may serve the store. */
-  readonly isForOneProcess: boolean;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
   /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
   open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
-  /** Locks the store; absent if several processes may serve it. Throws `StoreServed` if another process has the lock. */
+  /** Locks a store that only one process may serve; absent if several may. Throws `StoreServed` if another has the lock. */
   lock?(): ServingLock;
   /**
    * Rejects with `StorageUnusable` if another process has the store open, and for SQLite if there is no store. Rejects
@@ -67,7 +65,6 @@ function sqlite(dataDir: string): Engine {
   return {
     place: file,
     setting,
-    isForOneProcess: true,
     folderToCreate: () => (existsSync(file) ? undefined : dataDir),
     lock: () => new ServingLock(dataDir),
     requireUnused: async () => {
@@ -99,7 +96,6 @@ function postgres(address: PostgresAddress): Engine {
   return {
     place: address.shown,
     setting: "PETSTORE_DATABASE_URL",
-    isForOneProcess: false,
     folderToCreate: () => undefined,
     requireUnused: () => requireNoOtherSession(address),
     open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
