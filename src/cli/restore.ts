@@ -22,7 +22,8 @@ export const restore: ProgramCommand = {
   options: yesOption,
   run: async (given, context) => {
     const { config, folder } = context;
-    const [file, place] = [resolve(folder, given.args[0] ?? ""), engineOf(config).place];
+    const file = resolve(folder, given.args[0] ?? "");
+    const { place } = engineOf(config);
     // A store in PostgreSQL is refused, so there is nothing to confirm.
     if (!config.database) await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
     const { contents, replaced } = await restoreStore(config, file, new Date());

@@ -15,7 +15,8 @@ import { say } from "../ui/toasts.tsx";
 import { durationOf } from "../ui/words.ts";
 import { KEYS } from "./keys.ts";
 
-const [HOUR, DAY] = [3_600, 86_400];
+const HOUR = 3_600;
+const DAY = 86_400;
 
 interface DialogProps {
   readonly onClose: () => void;

@@ -53,7 +53,8 @@ export const spans: Readonly<Record<string, Span>> & { readonly days: Span } = {
 export function barsOf({ count, length, label, title }: Span, found: readonly UsageInterval[]): Bar[] {
   const known = new Map(found.map((interval) => [Date.parse(interval.start), interval.operations]));
   const last = Math.max(Math.floor(Date.now() / length) * length, ...known.keys()); // the clock here may be slow
-  const [short, full] = [new Intl.DateTimeFormat("en-GB", label), new Intl.DateTimeFormat("en-GB", title)];
+  const short = new Intl.DateTimeFormat("en-GB", label);
+  const full = new Intl.DateTimeFormat("en-GB", title);
   return Array.from({ length: count }, (_, index) => {
     const start = last - (count - 1 - index) * length;
     return { label: short.format(start), title: full.format(start), values: byResult(known.get(start) ?? []) };

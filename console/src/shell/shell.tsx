@@ -61,7 +61,8 @@ function GoTo({ keys, title, path }: { readonly keys: string; readonly title: st
 
 /** The values of the parts that begin with a colon, if the path has the form of the pattern. */
 function match(pattern: string, path: string): Record<string, string> | undefined {
-  const [expected, given] = [pattern.split("/"), path.split("/")];
+  const expected = pattern.split("/");
+  const given = path.split("/");
   if (expected.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, part] of expected.entries()) {

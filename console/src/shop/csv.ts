@@ -21,7 +21,8 @@ const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 export function readCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   let fields: string[] = [];
-  let [line, first] = [1, 1];
+  let line = 1;
+  let first = 1; // of the current record
   field.lastIndex = text.startsWith("\uFEFF") ? 1 : 0;
   while (field.lastIndex < text.length) {
     const found = field.exec(text);

@@ -61,6 +61,8 @@ const two = (part: number) => String(part).padStart(2, "0");
 export function Countdown({ until, isReal }: Real & { readonly until: string | Date | number }) {
   const now = useNow({ isCountdown: true, isReal });
   const seconds = Math.max(0, Math.ceil((+new Date(until) - now) / 1000));
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  const rest = seconds % 60;
   return <span class="number">{hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`}</span>;
 }

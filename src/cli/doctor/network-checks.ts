@@ -60,7 +60,8 @@ export function checkProxies(config: Config): Finding {
 /** Checks whether the service runs here, and whether its base address leads to it. */
 export async function checkAddress(config: Config): Promise<Finding[]> {
   const { host, port, environment } = config;
-  const [base, at] = [baseAddress(config, host, port), `${host}, port ${port}`];
+  const base = baseAddress(config, host, port);
+  const at = `${host}, port ${port}`;
   const served = await readiness(config).catch((error: Error) => error);
   const doesNotRun = served instanceof Error && absent.has((served as NodeJS.ErrnoException).code);
   const service = doesNotRun ? ok("service", `It does not run: nothing responds at ${at}.`) : checkService(served, at);

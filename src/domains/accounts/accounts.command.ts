@@ -30,7 +30,8 @@ const createAccount: Command = {
   example: 'accounts create --name "Corner shop" --plan pro',
   options: { name: { meaning: "The name of the customer.", value: "NAME", isRequired: true }, ...planOptions },
   run: async (given, context) => {
-    const [name, { plan, quota }] = [readName(given.options["name"]), readPlan(given)];
+    const name = readName(given.options["name"]);
+    const { plan, quota } = readPlan(given);
     const newFolder = context.store.folderToCreate();
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
     const account = await withAccounts(context, create, context.store.openOrCreate());

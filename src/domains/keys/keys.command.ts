@@ -25,11 +25,9 @@ const createKey: Command = {
     mode: { meaning: "live or test. The default is live in production and test elsewhere.", value: "MODE" },
   },
   run: ({ options }, context) => {
-    const [name, scopes, mode] = [
-      readName(options["name"]),
-      readScopes(options["scopes"] ?? ""),
-      readMode(options["mode"]),
-    ];
+    const name = readName(options["name"]);
+    const scopes = readScopes(options["scopes"] ?? "");
+    const mode = readMode(options["mode"]);
     return withKeys(context, async (keys) => {
       const issued = await keys.issueKey(options["account"] ?? "", name, scopes, Date.now(), mode);
       return { json: shownIssued(issued), text: describeIssued(issued) };
@@ -50,7 +48,8 @@ const listKeys: Command = {
     const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
     return withKeys(context, async (store, storage) => {
       await requireAccount(storage, account);
-      const [all, now] = [await store.list(account), Date.now()];
+      const all = await store.list(account);
+      const now = Date.now();
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
       const valid = keys.filter((key) => isValid(key, now));
       const bans = await banEndsOrProblem(context, storage, valid);

@@ -64,8 +64,13 @@ export class SandboxStore {
       const { count, next } = await one.waiting(shop, MAX_ITEMS);
       if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
     }
-    const [animals, categories, orders] = [Number(held?.animals), Number(held?.categories), Number(held?.orders)];
-    return { clock: this.#shown(ahead), animals, categories, orders, waiting };
+    return {
+      clock: this.#shown(ahead),
+      animals: Number(held?.animals),
+      categories: Number(held?.categories),
+      orders: Number(held?.orders),
+      waiting,
+    };
   }
 
   /** Part of a transaction: advances the clock of a sandbox by this many milliseconds. Call `settle` afterwards. */

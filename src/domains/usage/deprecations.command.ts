@@ -53,7 +53,8 @@ async function describeCallers(
 ): Promise<KeyWithCalls[]> {
   const callers: KeyWithCalls[] = [];
   for (const { operation, accountId, keyId, calls, lastAt } of stored) {
-    const [account, key] = [await accounts.get(accountId), await keys.get(keyId)];
+    const account = await accounts.get(accountId);
+    const key = await keys.get(keyId);
     callers.push({
       operation,
       accountId,

@@ -25,8 +25,10 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
     limit: { meaning: "The number of rows, at most 1000.", value: "N", fallback: "20" },
   },
   run: (given, context) => {
-    const { top, by } = { top: oneOf(given, "top", groupings), by: oneOf(given, "by", usageOrders) };
-    const [days, limit] = [wholeNumber(given, "days", MAX_DAYS), wholeNumber(given, "limit", 1_000)];
+    const top = oneOf(given, "top", groupings);
+    const by = oneOf(given, "by", usageOrders);
+    const days = wholeNumber(given, "days", MAX_DAYS);
+    const limit = wholeNumber(given, "limit", 1_000);
     const since = (Math.floor(Date.now() / 1000 / DAY_SECONDS) - days + 1) * DAY_SECONDS;
     return withStore(context, async (storage) => {
       const counts =
