@@ -3,6 +3,7 @@ import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { StorageUnavailable } from "../src/storage/errors.ts";
 import { runJsonInProcess } from "./harness/commands.ts";
 import { ManualClock } from "./harness/manual-clock.ts";
+import { metric as metricOf, untilMetric } from "./harness/metrics.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { hasValkey, ValkeyServer } from "./harness/valkey-server.ts";
@@ -25,10 +26,7 @@ const awaitLines = (count: number, ...names: string[]) =>
     (lines) => lines.length >= count,
   );
 
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(new URL("/metrics", service.app.base))).text();
-  return Number(text.match(new RegExp(`^${name.replaceAll(/[{}]/g, "\\$&")} (.*)$`, "m"))?.[1] ?? Number.NaN);
-}
+const metric = (name: string) => metricOf(service.app.base, name);
 
 /** Waits until this number of bans has added an event. */
 const awaitEvents = (count: number) =>
@@ -203,10 +201,7 @@ describe("a ban", () => {
     );
     const writers = bodies.map(({ writable }) => writable.getWriter());
     for (const writer of writers) await writer.write(new Uint8Array(1));
-    await eventually(
-      () => metric("petstore_bodies_draining"),
-      (count) => count === 3,
-    );
+    await untilMetric(service.app.base, "petstore_bodies_draining", 3);
     for (let count = 0; count < 22; count++) await service.call("GET", "/pets", { key });
     for (const [index, writer] of writers.entries()) {
       await writer.close();

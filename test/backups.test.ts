@@ -1,5 +1,6 @@
 // Backups of the embedded store: taken while the service runs, verified, and restored. What came after a backup is
 // missing after its restore, and nothing else.
+
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -17,6 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { metric } from "./harness/metrics.ts";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 
 let dataDir: string;
@@ -82,9 +84,8 @@ describe("the service", () => {
     await program.until(() => program.output.includes('"event":"backup_taken"'));
     const [first = ""] = backups();
     expect(statSync(join(folder, first)).mode & 0o777).toBe(0o600);
-    const metrics = await (await fetch(program.base.replace("/v1", "/metrics"))).text();
-    expect(metrics).toMatch(/^petstore_backup_newest_timestamp_seconds 1[0-9.]{9,}$/m);
-    expect(metrics).toContain("petstore_backup_interval_seconds 86400\n");
+    expect(await metric(program.base, "petstore_backup_newest_timestamp_seconds")).toBeGreaterThan(1_000_000_000);
+    expect(await metric(program.base, "petstore_backup_interval_seconds")).toBe(86_400);
     await program.end();
     // The folder now has three backups of days before.
     const old = ["petstore-2026-01-01T00-00-00-000Z.db", "petstore-2026-01-02T00-00-00-000Z.db"];
@@ -120,9 +121,8 @@ describe("the service", () => {
     writeFileSync(join(folder, "in the way"), "");
     const program = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_DIR: join(folder, "in the way") });
     await program.until(() => program.output.includes('"event":"backup_failed"'));
-    const metrics = await (await fetch(program.base.replace("/v1", "/metrics"))).text();
-    expect(metrics).toContain("petstore_backup_failures_total 1\n");
-    expect(metrics).toContain("petstore_backup_newest_timestamp_seconds 0\n");
+    expect(await metric(program.base, "petstore_backup_failures_total")).toBe(1);
+    expect(await metric(program.base, "petstore_backup_newest_timestamp_seconds")).toBe(0);
     await add(program, "Rex");
   });
 

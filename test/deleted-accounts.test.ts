@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
+import { untilRunning } from "./harness/metrics.ts";
 import { newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
-import { metric } from "./overload/metrics.ts";
 
 const ALL = ["read", "write", "admin"] as const;
 
@@ -85,7 +85,7 @@ describe("a deleted account", () => {
       const deleted = accounts.delete(id, service.clock.now());
       const headers = { "Idempotency-Key": "waiting" };
       const added = service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 }, headers });
-      while ((await metric(base, "petstore_idempotent_requests_running")) !== 1) await Bun.sleep(5);
+      await untilRunning(base, 1);
       await release();
       await deleted;
       const { status, json } = await added;

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../src/contract/simulate-header.ts";
+import { metric as metricOf, untilMetric } from "./harness/metrics.ts";
 import { eventually } from "./harness/program.ts";
 import { exchange } from "./harness/raw-http.ts";
 import { type TestResponse, TestService } from "./harness/service.ts";
@@ -15,23 +16,9 @@ function ask(key: string | undefined, asked: string, method = "GET", path = "/pe
   return service.call(method, path, { key, headers: { [SIMULATE]: asked } });
 }
 
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(new URL("/metrics", service.app.base))).text();
-  return Number(
-    text
-      .split("\n")
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length + 1) ?? 0,
-  );
-}
-
-/** Waits until this many responses are delayed. */
-function delayed(count: number): Promise<number> {
-  return eventually(
-    () => metric("petstore_responses_delayed"),
-    (responses) => responses === count,
-  );
-}
+const metric = (name: string) => metricOf(service.app.base, name);
+/** Waits until this number of responses are delayed. */
+const delayed = (count: number) => untilMetric(service.app.base, "petstore_responses_delayed", count);
 
 function lines(event: string) {
   return service.logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);

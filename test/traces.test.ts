@@ -1,4 +1,5 @@
 // Traces, as a receiver of OpenTelemetry gets them.
+
 import { describe, expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { SIMULATE } from "../src/contract/simulate-header.ts";
@@ -8,6 +9,7 @@ import { parseTraceparent } from "../src/telemetry/trace-context.ts";
 import { Tracer } from "../src/telemetry/tracer.ts";
 import { version } from "../src/telemetry/version.ts";
 import { systemClock } from "../src/timing/clock.ts";
+import { untilMetric } from "./harness/metrics.ts";
 import { eventually } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { TraceReceiver } from "./harness/trace-receiver.ts";
@@ -122,16 +124,11 @@ describe("an unavailable trace receiver", () => {
     const key = await service.newKey();
     const lines = () => service.logLines.map((line) => JSON.parse(line)).filter(({ event }) => /trace/.test(event));
     const get = () => service.call("GET", "/pets", { key });
-    const drops = async () =>
-      Number(
-        /^petstore_traces_dropped_total (\d+)$/m.exec(
-          await (await fetch(new URL("/metrics", service.app.base))).text(),
-        )?.[1],
-      );
+    const drops = (count: number) => untilMetric(service.app.base, "petstore_traces_dropped_total", count);
     expect((await get()).status).toBe(200);
-    await eventually(drops, (dropped) => dropped === 1);
+    await drops(1);
     expect((await get()).status).toBe(200);
-    await eventually(drops, (dropped) => dropped === 2);
+    await drops(2);
     expect(lines()).toMatchObject([{ level: "warn", event: "traces_not_delivered" }]);
     using receiver = new TraceReceiver(port);
     expect((await get()).status).toBe(200);

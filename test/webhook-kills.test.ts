@@ -1,6 +1,8 @@
 // The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { stopwatch } from "./harness/cpu-time.ts";
+import { metric } from "./harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, runJson } from "./harness/program.ts";
 import { messageOf } from "./harness/webhook-service.ts";
@@ -172,8 +174,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     const lacking = await start(settings);
     await lacking.until(() => lacking.output.includes('"event":"secret_key_missing"'));
     await ledger.call("PATCH", "/pets/1", { name: "Ida" }, lacking.base);
-    const metrics = await (await fetch(new URL("/metrics", lacking.base))).text();
-    expect(metrics).toContain("\npetstore_webhook_endpoints_without_key 1\n");
+    expect(await metric(lacking.base, "petstore_webhook_endpoints_without_key")).toBe(1);
     while (!(await holderIn(database)).includes(` ${lacking.child.pid} `)) await Bun.sleep(5);
     const other = await start(withKey);
     await ledger.settle(other.base);

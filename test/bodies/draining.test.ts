@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/input/body-drains.ts";
-import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { metric, untilMetric } from "../harness/metrics.ts";
+import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
-import { metric } from "../overload/metrics.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -56,6 +56,7 @@ function head(method: string, path: string, headers: object, framing: string): s
 }
 
 const draining = () => metric(service.app.base, "petstore_bodies_draining");
+const untilDraining = (count: number) => untilMetric(service.app.base, "petstore_bodies_draining", count);
 
 describe.each(refusals)("the body of a request %s (%d)", (_what, status, method, path, headersOf) => {
   test.each(["with a length", "in chunks"])("is read completely, %s, and the connection continues", async (framing) => {
@@ -73,7 +74,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     // More than is read of any body, and then nothing.
     const begun = method === "DELETE" ? "" : `20000\r\n${" ".repeat(0x2_0000)}\r\n`;
     const responses = exchange(service.app.port, head(method, path, await headersOf(), framing) + begun);
-    await eventually(draining, (count) => count === 1);
+    await untilDraining(1);
     service.clock.advance(DRAIN_TIMEOUT);
     const [response, ...others] = await responses;
     expect(others).toEqual([]);
@@ -87,7 +88,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
 test("only a bounded number of bodies are drained at once; further requests get their response at once", async () => {
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   const drained = Array.from({ length: MAX_DRAINS }, () => exchange(service.app.port, request));
-  await eventually(draining, (count) => count === MAX_DRAINS);
+  await untilDraining(MAX_DRAINS);
   const [response] = (await exchange(service.app.port, request)) as [RawResponse];
   expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
   expect(await draining()).toBe(MAX_DRAINS);
@@ -99,7 +100,7 @@ test("only a bounded number of bodies are drained at once; further requests get 
 test("a client that disconnects while its body is drained leaves nothing behind", async () => {
   const request = head("POST", "/pets", bearer(await service.newKey()), "Content-Length: 1000000");
   await exchange(service.app.port, request, { halfCloses: true });
-  await eventually(draining, (count) => count === 0);
+  await untilDraining(0);
 });
 
 /** Sends a head and then the bytes again and again, until all is sent or the connection ends. Resolves with all responses. */

@@ -1,6 +1,8 @@
 // The limit of bodies holds however their length is spelled.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { metric } from "../harness/metrics.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";
@@ -32,10 +34,7 @@ function create(length: number, framing: readonly string[]): string {
 const codeOf = ({ text }: RawResponse) => (JSON.parse(text) as { code: string }).code;
 
 /** How many animals have been added. */
-async function added(): Promise<number> {
-  const metrics = await (await fetch(new URL("/metrics", service.app.base))).text();
-  return Number(/^petstore_requests_total\{operation="createPet",status="201"\} ([0-9]+)$/m.exec(metrics)?.[1] ?? 0);
-}
+const added = () => metric(service.app.base, 'petstore_requests_total{operation="createPet",status="201"}');
 
 /** One way to write a length: right, wrong in its form, or a list. */
 function spelling(length: number) {

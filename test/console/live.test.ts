@@ -1,10 +1,11 @@
 // What happens elsewhere is shown without a reload, and nothing is missed when the connection was lost.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole, untilLive } from "../harness/console.ts";
-import { eventually } from "../harness/program.ts";
+import { untilMetric } from "../harness/metrics.ts";
 
 const link = (page: Page, name: string) => page.locator("table").getByRole("link", { name, exact: true });
 
@@ -107,11 +108,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
   });
 
   test("holds no stream in a hidden tab, and shows what it missed when it is shown again", async () => {
-    const streams = async (expected: number) =>
-      eventually(
-        async () => (await fetch(new URL("/metrics", ui.origin))).text(),
-        (metrics) => metrics.includes(`\npetstore_streams ${expected}\n`),
-      );
+    const streams = (expected: number) => untilMetric(ui.origin, "petstore_streams", expected);
     await streams(0);
     const pages: Page[] = [];
     for (let count = 0; count < 7; count++) {

@@ -1,12 +1,14 @@
 // The one-file executable, built as the documentation says, where nothing else of the project is.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canMount } from "../faults/faulty-disk.ts";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
+import { untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, type Program } from "../harness/program.ts";
+import { type Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { askEach, workerPids } from "../harness/workers.ts";
 import { buildExecutable, inFolder, onReadOnlyRoot, startFrom } from "./executable.ts";
@@ -150,9 +152,8 @@ test.skipIf(!hasValkey)("it holds the driver of Valkey", async () => {
   const folder = newFolder();
   const valkey = await ValkeyServer.start();
   const service = await startFrom(folder, inFolder(folder, "serve"), { PETSTORE_VALKEY_URL: valkey.url });
-  const metrics = async () => (await fetch(new URL("/metrics", service.base))).text();
   // Where the machine is busy, the server may be too slow at first.
-  await eventually(metrics, (text) => text.includes("\npetstore_limiter_degraded 0\n"));
+  await untilMetric(service.base, "petstore_limiter_degraded", 0);
   expect(await service.end()).toBe(0);
   await valkey.stop();
   rmSync(folder, { recursive: true });

@@ -2,6 +2,7 @@ import { domains, webhooksOver } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import { type Network, systemNetwork } from "../../src/domains/webhooks/sending/send.ts";
 import { ManualTasks } from "./manual-tasks.ts";
+import { metric } from "./metrics.ts";
 import { type Call, type TestOptions, type TestResponse, TestService } from "./service.ts";
 import { type Received, Receiver, type ReceiverOptions } from "./webhooks.ts";
 
@@ -131,8 +132,7 @@ export class WebhookService {
 
   /** True while an attempt is in progress, or an endpoint has events that are not dealt with. */
   async #hasWork(): Promise<boolean> {
-    const metrics = await (await fetch(new URL("/metrics", this.service.app.base))).text();
-    if (!/\npetstore_webhooks_in_progress 0\n/.test(metrics)) return true;
+    if ((await metric(this.service.app.base, "petstore_webhooks_in_progress")) > 0) return true;
     const rows = await this.service.store.rows(`
       SELECT 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE state = 'enabled'
         AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id)

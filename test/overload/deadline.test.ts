@@ -15,10 +15,9 @@ import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operat
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
-import { eventually } from "../harness/program.ts";
+import { metric, untilMetric } from "../harness/metrics.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";
-import { metric } from "./metrics.ts";
 
 let service: TestService;
 afterEach(() => service.stop());
@@ -33,10 +32,7 @@ const bearer = (key: string) => `Authorization: Bearer ${key}`;
 
 /** Moves the clock to the deadline of a request once the service waits with it. */
 async function passDeadline(): Promise<void> {
-  await eventually(
-    () => metric(service.app.base, "petstore_requests_pending"),
-    (pending) => pending === 1,
-  );
+  await untilMetric(service.app.base, "petstore_requests_pending", 1);
   service.clock.advance(RESPONSE_TIMEOUT);
 }
 

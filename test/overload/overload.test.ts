@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/overload/load-shedder.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
+import { untilMetric } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LoadedService } from "./loaded-service.ts";
@@ -61,10 +62,7 @@ describe("too many requests", () => {
     const calls = Number(normal.headers.get("x-ratelimit-remaining"));
     expect(calls).toBe(UNLIMITED - added - 1);
     expect(service.program.output).toContain('"event":"overload_started"');
-    await eventually(
-      () => service.metric("petstore_overloaded"),
-      (overloaded) => overloaded === 0,
-    );
+    await untilMetric(service.program.base, "petstore_overloaded", 0);
     for (let count = 0; count < 100; count++) expect((await service.call("/pets?limit=1")).status).toBe(200);
   });
 

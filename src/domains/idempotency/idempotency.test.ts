@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";
 import { idempotencyOperations } from "../../../test/harness/idempotency-operations.ts";
+import { untilRunning } from "../../../test/harness/metrics.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange } from "../../../test/harness/raw-http.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { metric } from "../../../test/overload/metrics.ts";
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/store/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
@@ -384,13 +384,12 @@ describe("while the first request is in progress", () => {
   test("a retry gets a response that came after the deadline", async () => {
     const unlock = await service.store.lock();
     const late = create("a");
-    const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
-    await eventually(running, (count) => count === 1);
+    await untilRunning(service.app.base, 1);
     service.clock.advance(RESPONSE_TIMEOUT);
     expect((await late).json.code).toBe("storage_unavailable");
     expect((await create("a")).json.code).toBe("idempotency_key_in_use");
     await unlock();
-    await eventually(running, (count) => count === 0);
+    await untilRunning(service.app.base, 0);
     const again = await create("a");
     expect([again.status, isReplay(again)]).toEqual([201, true]);
     expect(await animals()).toBe(1);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { untilRunning } from "../../../test/harness/metrics.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import { metric } from "../../../test/overload/metrics.ts";
 import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
 
 const ALL = ["read", "write"] as const;
@@ -274,9 +274,7 @@ describe("a reset", () => {
     const release = await service.store.lock();
     let sent = 0;
     /** Resolves when all sent requests wait for the store. Later requests wait after them. */
-    const waiting = async () => {
-      while ((await metric(service.app.base, "petstore_idempotent_requests_running")) !== sent) await Bun.sleep(5);
-    };
+    const waiting = () => untilRunning(service.app.base, sent);
     const create = () =>
       call("POST", "/pets", { name: "in flight", categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
     const before = Array.from({ length: 8 }, create);
@@ -310,11 +308,10 @@ describe("a reset", () => {
     const { call, reset } = await newSandbox();
     await call("GET", "/pets");
     const release = await service.store.lock();
-    const running = () => metric(service.app.base, "petstore_idempotent_requests_running");
     const forwarded = call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "forward" });
-    while ((await running()) !== 1) await Bun.sleep(5);
+    await untilRunning(service.app.base, 1);
     const isReset = reset("none", { "Idempotency-Key": "reset" });
-    while ((await running()) !== 2) await Bun.sleep(5);
+    await untilRunning(service.app.base, 2);
     await release();
     const [{ status, json }] = await Promise.all([forwarded, isReset]);
     const { clock } = (await call("GET", "/sandbox")).json;

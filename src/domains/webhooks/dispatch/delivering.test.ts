@@ -1,6 +1,8 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { verifyWebhook } from "../../../../client/src/index.ts";
+import { metric } from "../../../../test/harness/metrics.ts";
 import { eventually } from "../../../../test/harness/program.ts";
 import { onPostgres } from "../../../../test/harness/test-store.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
@@ -307,9 +309,9 @@ describe("a failing endpoint", () => {
     while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.round();
     await webhooks.after(61 * SECOND_MS); // they are counted once a minute
     expect((await webhooks.getEndpoint(id)).state).toBe("disabled");
-    const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
-    expect(metrics).toContain("\npetstore_webhook_endpoints_disabled 1\n");
-    expect(metrics).toContain("\npetstore_webhook_endpoints_disabled_total 1\n");
+    const { base } = webhooks.service.app;
+    expect(await metric(base, "petstore_webhook_endpoints_disabled")).toBe(1);
+    expect(await metric(base, "petstore_webhook_endpoints_disabled_total")).toBe(1);
     expect(other.received.map((one) => [messageOf(one).type, messageOf(one).subject])).toEqual([
       ["webhook_endpoint.disabled", id],
     ]);
@@ -580,10 +582,7 @@ describe("a redelivery", () => {
 });
 
 test("a process reports no lag after another one has begun to deliver", async () => {
-  const lag = async () => {
-    const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
-    return Number(/\npetstore_webhook_lag_seconds (\S+)\n/.exec(metrics)?.[1]);
-  };
+  const lag = () => metric(webhooks.service.app.base, "petstore_webhook_lag_seconds");
   const held = Promise.withResolvers<Response>();
   const receiver = webhooks.receiver(() => held.promise);
   await webhooks.endpoint(receiver, { types: ["pet.created"] });

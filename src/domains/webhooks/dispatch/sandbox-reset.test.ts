@@ -1,5 +1,7 @@
 // A sandbox is reset while a message is on its way: what comes of that message is written nowhere.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { untilMetric } from "../../../../test/harness/metrics.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 
 let webhooks: WebhookService;
@@ -12,10 +14,6 @@ const rows = (table: string, endpoint: string) =>
   webhooks.service.store.rows(
     `SELECT * FROM ${table} WHERE ${table === "webhook_endpoints" ? "id" : "endpoint_id"} = '${endpoint}'`,
   );
-const inProgress = async () => {
-  const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
-  return Number(/\npetstore_webhooks_in_progress (\d+)\n/.exec(metrics)?.[1]);
-};
 
 test.each([200, 500])(
   "the response %d to a message from before a reset does not change the new data",
@@ -30,7 +28,7 @@ test.each([200, 500])(
     expect((await webhooks.call("POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
 
     held.shift()?.(new Response(null, { status }));
-    while ((await inProgress()) > 0) await Bun.sleep(1);
+    await untilMetric(webhooks.service.app.base, "petstore_webhooks_in_progress", 0);
     // With SQLite, a save that has started ends before this change.
     await webhooks.addPet("Ida");
     expect(await rows("webhook_endpoints", id)).toEqual(saved);

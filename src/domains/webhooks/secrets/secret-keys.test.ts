@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { metric } from "../../../../test/harness/metrics.ts";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { readSettings } from "../../../settings/setting.ts";
 import { webhookSettings } from "../webhooks.settings.ts";
@@ -168,8 +169,7 @@ test("a process without the key of enabled endpoints logs it once, also of endpo
   const secrets = JSON.stringify([{ version: 12, keyId: other, endsAt: null }]);
   await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}' WHERE id = '${id}'`);
   await minutes(2);
-  const metrics = await (await fetch(new URL("/metrics", webhooks.service.app.base))).text();
-  expect(metrics).toContain("\npetstore_webhook_endpoints_without_key 1\n");
+  expect(await metric(webhooks.service.app.base, "petstore_webhook_endpoints_without_key")).toBe(1);
   expect((await webhooks.call("POST", `/webhook-endpoints/${id}/rotate-secret`)).status).toBe(200);
   await minutes(1);
   await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}', state = 'paused'`);
