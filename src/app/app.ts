@@ -5,7 +5,7 @@ import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.
 import { BanEvents } from "../domains/keys/ban-events.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
-import type { LoadLimits } from "../http/overload/load-shedder.ts";
+import type { LoadLimits } from "../http/overload/load-limits.ts";
 import { RequestsInFlight } from "../http/overload/requests-in-flight.ts";
 import type { InStep, Server } from "../http/server.ts";
 import { strikesForBan } from "../limits/key-bans.ts";

@@ -56,7 +56,7 @@ export class Api {
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
     exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
-    const turn = shedder.turnFor(exchange.startedAt, exchange);
+    const turn = shedder.delay(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
   }
 
@@ -70,8 +70,8 @@ export class Api {
 
   /** The response to a request that has waited too long. */
   #expire(exchange: Exchange): MaybePromise<Response> {
-    const { shedder, metrics } = this.#services;
-    if (exchange.stage === "shedLoad") return this.#fail(exchange, refuseAtOverload(exchange, shedder));
+    const { metrics } = this.#services;
+    if (exchange.stage === "shedLoad") return this.#fail(exchange, refuseAtOverload(exchange));
     metrics.timedOut(exchange.awaitsBody ? "body" : "store");
     if (exchange.awaitsBody)
       return this.#fail(exchange, failure(requestTimeout, "The body of the request did not arrive in time."));

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../test/harness/manual-clock.ts";
 import { TestService } from "../../test/harness/service.ts";
 import type { Exchange } from "./exchange.ts";
-import { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 
 const SECOND = 1_000;
@@ -38,11 +37,13 @@ test("the refusal of a banned key says one second", async () => {
   expect((await send()).json.message).toEndWith(" is banned for another 1 second.");
 });
 
-test("the refusal of an overloaded service says one second", () => {
-  const shedder = new LoadShedder(service.clock);
-  const messages = [1, 2].map(() => refuseAtOverload({} as Exchange, shedder).message);
-  expect(messages).toEqual([
-    "The service is overloaded. Try again in 1 second.",
-    "The service is overloaded. Try again in 2 seconds.",
+test("the refusals of an overloaded service spread clients over one to four seconds", () => {
+  const refusals = Array.from({ length: 1_000 }, () => refuseAtOverload({} as Exchange));
+  const texts = refusals.map(({ message, retryAfter }) => `${retryAfter}: ${message}`);
+  expect([...new Set(texts)].toSorted()).toEqual([
+    "1: The service is overloaded. Try again in 1 second.",
+    "2: The service is overloaded. Try again in 2 seconds.",
+    "3: The service is overloaded. Try again in 3 seconds.",
+    "4: The service is overloaded. Try again in 4 seconds.",
   ]);
 });

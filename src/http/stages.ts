@@ -78,10 +78,8 @@ function faultOf(caller: KnownCaller | undefined): Failure | undefined {
 }
 
 /** Stage: refuses requests at overload. They are not counted. */
-const shedLoad: Stage = (exchange, services) =>
-  whenReady(services.shedder.refuses(exchange), (isRefused) =>
-    isRefused ? refuseAtOverload(exchange, services.shedder) : undefined,
-  );
+const shedLoad: Stage = (exchange, { shedder }) =>
+  whenReady(shedder.refuses(exchange), (isRefused) => (isRefused ? refuseAtOverload(exchange) : undefined));
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
 const admit: Stage = (exchange, { limiter, addresses }) => {

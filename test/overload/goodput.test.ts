@@ -1,7 +1,7 @@
 // What is left of the best goodput at twice the load, and how soon all is normal again. Long runs only:
 // it measures, which a busy machine spoils.
 import { describe, expect, test } from "bun:test";
-import type { LoadLimits } from "../../src/http/overload/load-shedder.ts";
+import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
 import { cpuTimeOf } from "../harness/cpu-time.ts";
 import { isLongRun } from "../harness/test-length.ts";
 import { animal, CALM, Measured, ROUND_SECONDS } from "./measured.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { LoadLimits } from "../../src/http/overload/load-shedder.ts";
+import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
 import { freePort } from "../harness/free-port.ts";
 import { metric } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";

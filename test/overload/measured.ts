@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { LoadLimits } from "../../src/http/overload/load-shedder.ts";
+import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
 import { cpuTimeOf, runQueueDelayOf } from "../harness/cpu-time.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";

@@ -3,7 +3,7 @@
 // effect, `/readyz` that fails.
 
 import { describe, expect, test } from "bun:test";
-import { loadLimits } from "../../src/http/overload/load-shedder.ts";
+import { loadLimits } from "../../src/http/overload/load-limits.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { untilMetric } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { type LoadLimits, LoadShedder, loadLimits } from "./load-shedder.ts";
+import { type LoadLimits, loadLimits } from "./load-limits.ts";
+import { LoadShedder } from "./load-shedder.ts";
 
 const { maxInFlight, overloadAfterMs, refuseOneIn, maxWaiting, maxTurnMs } = loadLimits;
 
@@ -97,6 +98,16 @@ describe("the load shedder", () => {
     for (let count = 0; count <= maxInFlight; count++) scene.shedder.endWait(SHOP);
     scene.sample(0);
     expect([scene.changes, scene.shedder.waiting]).toEqual([[true, false], 0]);
+  });
+
+  test("counts requests that begin together with those that wait", async () => {
+    const scene = new Scene();
+    for (let count = 0; count < maxInFlight; count++) scene.shedder.wait(SHOP);
+    await scene.turn(1);
+    scene.sample(100);
+    await scene.turn(1);
+    scene.sample(overloadAfterMs);
+    expect(scene.changes).toEqual([true]);
   });
 
   test("reports the end of overload at the first sample with few requests", async () => {
@@ -205,11 +216,40 @@ describe("the load shedder", () => {
     const queued = crowd.filter((one) => one instanceof Promise);
     let begun = 0;
     for (const one of queued) void one.then(() => begun++);
+    await nextTurn();
+    expect(scene.request(SHOP, false, "late")).not.toBe(false);
     for (let before = 0; begun < queued.length; before = begun) {
       await nextTurn();
       expect(scene.request(2, false, "other")).toBe(false);
       expect(begun - before).toBeLessThan(queued.length / 2);
     }
+  });
+
+  test("counts connections in each turn separately", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    for (const shop of [SHOP, 2]) void scene.request(shop, false);
+    for (let turns = 0; turns < 3; turns++) {
+      await nextTurn();
+      const held = Array.from({ length: maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
+      expect(held.some((one) => one instanceof Promise)).toBe(false);
+    }
+  });
+
+  test("holds no requests ten seconds after the last one of another shop", async () => {
+    const scene = new Scene();
+    await scene.overload();
+    for (let count = 0; count <= maxInFlight; count++) scene.shedder.wait(SHOP); // overload does not end
+    void scene.request(2, false);
+    const isHeld = [];
+    for (let samples = 0; samples <= 100; samples++) {
+      const crowd = Array.from({ length: 2 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
+      const held = crowd.filter((one) => one instanceof Promise);
+      isHeld.push(held.length > 0);
+      await Promise.all(held);
+      scene.sample(100);
+    }
+    expect([isHeld.slice(0, 100).every(Boolean), isHeld[100]]).toEqual([true, false]);
   });
 
   test("holds no requests without another shop", async () => {
@@ -228,22 +268,16 @@ describe("the load shedder", () => {
     );
     expect(new Set(crowd)).toEqual(new Set([false, true]));
   });
-
-  test("gives refused clients different Retry-After values of a few seconds", () => {
-    const { shedder } = new Scene();
-    const times = Array.from({ length: 100 }, () => shedder.retryAfter());
-    expect(new Set(times)).toEqual(new Set([1, 2, 3, 4]));
-  });
 });
 
 test("a turn that has lasted long enough delays further requests to the next one", async () => {
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   for (let index = 0; index < 2 * maxInFlight; index++) {
-    expect(shedder.turnFor(1_000 + maxTurnMs, { connection: `early ${index}` })).toBeUndefined();
+    expect(shedder.delay(1_000 + maxTurnMs, { connection: `early ${index}` })).toBeUndefined();
   }
   const late = Array.from({ length: maxInFlight + 1 }, (_, index) =>
-    shedder.turnFor(1_001 + maxTurnMs, { connection: `late ${index}` }),
+    shedder.delay(1_001 + maxTurnMs, { connection: `late ${index}` }),
   );
   expect(late.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
   let hasCome = false;
@@ -252,14 +286,17 @@ test("a turn that has lasted long enough delays further requests to the next one
   expect(hasCome).toBe(false);
   await next;
   shedder.begin(2_000, false);
-  expect(shedder.turnFor(2_000, { connection: "next" })).toBeUndefined();
+  const nextLate = Array.from({ length: maxInFlight + 1 }, (_, index) =>
+    shedder.delay(2_001 + maxTurnMs, { connection: `next ${index}` }),
+  );
+  expect(nextLate.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
 });
 
 test("a long turn with few connections does not delay requests", () => {
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>
-    shedder.turnFor(2_000 + maxTurnMs, { connection: String(Math.floor(index / 200)) }),
+    shedder.delay(2_000 + maxTurnMs, { connection: String(Math.floor(index / 200)) }),
   );
   expect(turns.filter(Boolean)).toEqual([]);
 });

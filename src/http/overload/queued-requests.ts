@@ -1,3 +1,5 @@
+import { ConnectionsInTurn } from "./connections-in-turn.ts";
+
 /**
  * How many connections may begin requests in one turn while others are queued. With 32, the shop whose requests are queued
  * gets 5 % more responses, and the median request of another shop takes 1.4 times as long.
@@ -11,10 +13,8 @@ const PER_TURN = 12;
 export class QueuedRequests {
   readonly #maxConnections: number;
   readonly #queue: (() => void)[] = [];
+  readonly #connections = new ConnectionsInTurn();
   #isQueuing = false;
-  /** The connection of the last request in this turn, and the number of connections so far. */
-  #connection: string | undefined;
-  #connections = 0;
 
   /** Requests are queued once more than `maxConnections` connections have requests in one turn. */
   constructor(maxConnections: number) {
@@ -30,25 +30,25 @@ export class QueuedRequests {
    * queued, because a request that waits loses all requests that are pipelined after it.
    */
   add(request: { readonly connection: string }): Promise<void> | undefined {
-    if (!this.#isQueuing || this.#connections < PER_TURN) {
-      const { connection } = request; // a system call
-      if (connection === this.#connection) return undefined;
-      this.#connection = connection;
-      this.#connections++;
-      this.#isQueuing ||= this.#connections > this.#maxConnections;
-      if (!this.#isQueuing || this.#connections <= PER_TURN) return undefined;
-    }
+    // Without reading its connection, which is a system call.
+    if (this.#isQueuing && this.#connections.count >= PER_TURN) return this.#enqueue();
+    this.#connections.add(request.connection);
+    this.#isQueuing ||= this.#connections.count > this.#maxConnections;
+    return this.#isQueuing && this.#connections.count > PER_TURN ? this.#enqueue() : undefined;
+  }
+
+  /** Ends the turn, and begins the next one with the requests that have waited longest. */
+  nextTurn(): void {
+    if (this.#connections.count === 0 && this.#queue.length === 0) return;
+    const released = this.#queue.splice(0, PER_TURN);
+    this.#isQueuing = this.#queue.length > 0;
+    this.#connections.restart(released.length);
+    for (const release of released) release();
+  }
+
+  #enqueue(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#queue.push(resolve);
     return promise;
-  }
-
-  /** Begins the next turn with the requests that have waited longest. */
-  nextTurn(): void {
-    const released = this.#queue.splice(0, PER_TURN);
-    this.#isQueuing = this.#queue.length > 0;
-    this.#connection = undefined;
-    this.#connections = released.length;
-    for (const release of released) release();
   }
 }

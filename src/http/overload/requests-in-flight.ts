@@ -2,7 +2,8 @@ import { Deadlines } from "../deadlines.ts";
 import { BodyDrains } from "../input/body-drains.ts";
 import { Delays } from "../simulation/delays.ts";
 import { type StreamServices, Streams } from "../streams/streams.ts";
-import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
+import type { LoadLimits } from "./load-limits.ts";
+import { LoadShedder } from "./load-shedder.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;
