@@ -29,7 +29,7 @@ export interface Peers {
   timeout(request: Request, seconds: number): void;
 }
 
-/** One request in progress, with the results of its stages. */
+/** One request in flight, with the results of its stages. */
 export class Exchange {
   readonly request: RoutedRequest;
   readonly route: Route;
