@@ -32,9 +32,12 @@ test("a run fails if it left no report, or failed outside a test", () => {
   expect(readReport("/nowhere.xml", 0, ["a.test.ts"]).failed).toBe(1);
   expect(resultOf({ one: true }).failed).toBe(0);
   expect(resultOf({ one: true }, ["a.test.ts"], 1).failed).toBe(1);
+  expect(resultOf({ one: true }, ["a.test.ts", "b.test.ts"]).failures).toEqual([
+    "Failed: b.test.ts: It ran no test. See the output above.",
+  ]);
 });
 
-test("a file that is not in the report of a failed run has failed, whatever else failed, and runs again", () => {
+test("a file that is not in the report has failed, whatever else failed, and runs again", () => {
   const files = ["./a.test.ts", "b.test.ts"];
   const first = resultOf({ one: true, two: false }, files);
   expect(closingLine(first)).toBe("1 passed, 2 failed");
@@ -43,7 +46,6 @@ test("a file that is not in the report of a failed run has failed, whatever else
   expect(closingLine(again)).toBe("2 passed, 1 failed");
   expect(again.failures).toEqual(["Failed: b.test.ts: It ran no test. See the output above."]);
   expect(again.flaky).toEqual(["Failed: a.test.ts: two\n    two is <wrong>"]);
-  expect(resultOf({ one: true }, files).failed).toBe(0); // a file may have no tests
 });
 
 test("after a second run, a test that failed twice has failed, and the others are flaky", () => {

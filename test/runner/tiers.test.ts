@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { isLongRun } from "../harness/test-length.ts";
 import { slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -9,6 +10,12 @@ test("each test file runs in at least one tier", () => {
   const files = testFiles(root);
   expect(files.length).toBeGreaterThan(100);
   expect(files.filter((file) => tiersOf(file).length === 0)).toEqual([]);
+});
+
+test("files of long runs only are left out of a short run", () => {
+  const files = testFiles(root);
+  expect(files.includes("test/attack/heap.long.test.ts")).toBe(isLongRun);
+  expect(files.includes("test/attack/timing.test.ts")).toBe(true);
 });
 
 test("the files that run on one engine use no store", async () => {

@@ -1,4 +1,5 @@
 import { Glob } from "bun";
+import { isLongRun } from "../harness/test-length.ts";
 
 /** The groups in which tests run. Each has its own npm command. */
 export const tiers = {
@@ -133,9 +134,12 @@ export function timings(files: readonly string[]): string {
   return JSON.stringify({ version: 1, files: times });
 }
 
-/** Every test file of the project, relative to `root`, in alphabetical order. */
+/**
+ * The test files of the project, relative to `root`, in alphabetical order. Those named `*.long.test.ts` are only for
+ * long runs.
+ */
 export function testFiles(root: string): string[] {
   return [...new Glob("{src,test,client,console}/**/*.test.{ts,tsx}").scanSync({ cwd: root })]
-    .filter((file) => !file.includes("node_modules/"))
+    .filter((file) => !file.includes("node_modules/") && (isLongRun || !file.includes(".long.test.")))
     .toSorted();
 }

@@ -4,7 +4,6 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { newDataDir, Program } from "../harness/program.ts";
-import { isLongRun } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { environment, newKeys } from "../torture/keys.ts";
 import { sendAll } from "./keep-alive.ts";
@@ -41,27 +40,25 @@ function readAt(descriptor: number, buffer: Buffer, position: number, length: nu
   }
 }
 
-if (isLongRun) {
-  test("a key from a request is not in memory after later requests", async () => {
-    const program = await Program.start(newDataDir(), environment);
-    const { port } = new URL(program.base);
-    const [key = "", other = ""] = await newKeys(program.dataDir, unlimitedQuota, 2);
-    const send = (bearer: string, times: number) =>
-      sendAll(Number(port), 10, Array(times).fill(bearer), (connection, one) =>
-        connection.send("GET", "/v1/pets", { Authorization: `Bearer ${one}` }),
-      );
-    const secret = key.slice("psk_test_".length);
-    expect(copiesIn(program.child.pid, secret)).toBe(0);
-    await send(key, 1);
-    // The control: a copy is found where there is one.
-    expect(copiesIn(program.child.pid, secret)).toBeGreaterThan(0);
-    let requests = 0;
-    while (copiesIn(program.child.pid, secret) > 0 && requests < MAX_SEARCHES * REQUESTS) {
-      await send(other, REQUESTS);
-      requests += REQUESTS;
-    }
-    console.log(`no copy of the key is left after ${requests} requests of others`);
-    expect(copiesIn(program.child.pid, secret)).toBe(0);
-    await program.end();
-  }, 600_000);
-}
+test("a key from a request is not in memory after later requests", async () => {
+  const program = await Program.start(newDataDir(), environment);
+  const { port } = new URL(program.base);
+  const [key = "", other = ""] = await newKeys(program.dataDir, unlimitedQuota, 2);
+  const send = (bearer: string, times: number) =>
+    sendAll(Number(port), 10, Array(times).fill(bearer), (connection, one) =>
+      connection.send("GET", "/v1/pets", { Authorization: `Bearer ${one}` }),
+    );
+  const secret = key.slice("psk_test_".length);
+  expect(copiesIn(program.child.pid, secret)).toBe(0);
+  await send(key, 1);
+  // The control: a copy is found where there is one.
+  expect(copiesIn(program.child.pid, secret)).toBeGreaterThan(0);
+  let requests = 0;
+  while (copiesIn(program.child.pid, secret) > 0 && requests < MAX_SEARCHES * REQUESTS) {
+    await send(other, REQUESTS);
+    requests += REQUESTS;
+  }
+  console.log(`no copy of the key is left after ${requests} requests of others`);
+  expect(copiesIn(program.child.pid, secret)).toBe(0);
+  await program.end();
+}, 600_000);
