@@ -42,7 +42,7 @@ test("compiles with the strict settings of the project, and is formatted", async
   expect(format.status === 0 ? "" : format.stdout + format.stderr).toBe("");
 });
 
-// In one run, because each run first builds the executable.
+// In one run: each has to start a runner.
 test("serves real HTTP, as its own test shows, and obeys the rules of imports, events and shops", async () => {
   const rules = ["architecture", "emitted-events", "shop-statements"].map((name) => `test/${name}.test.ts`);
   const files = [...newFiles.filter((file) => file.endsWith(".test.ts")), ...rules];

@@ -30,9 +30,11 @@ if (tier !== "all" && !Object.hasOwn(tiers, tier))
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
 chmodSync(folder, 0o711); // PostgreSQL, which does not run as root, keeps its files in it too
+/** The executable under test. A run that is a part of a test uses the one of the outer run. */
+const program = process.env["TEST_PROGRAM"] ?? join(folder, "petstore");
 try {
   const result = sum(await runTier());
-  if (result.skipped > 0) for (const line of whatIsMissing()) console.log(line);
+  if (result.skipped > 0) for (const line of await whatIsMissing(result.skippedFiles)) console.log(line);
   for (const line of slowestLines(result)) console.log(line);
   for (const failure of result.flaky) console.log(`Flaky, passed when run again: ${failure}`);
   for (const failure of result.failures) console.log(failure);
@@ -53,7 +55,7 @@ async function runTier(): Promise<Result[]> {
   const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter(isIn);
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
-  buildExecutable(join(folder, "petstore"));
+  if (!existsSync(program)) buildExecutable(program);
   if (tier !== "engines" && tier !== "all") return [run("tests", files, {})];
 
   // Files that need no such environment share one run, because at the end of each run some processors are idle.
@@ -124,7 +126,7 @@ function runOnce(
         ...environment,
         TEST_EVIDENCE: evidence,
         TEST_CPU_TIMES: cpuTimes,
-        TEST_PROGRAM: join(folder, "petstore"),
+        TEST_PROGRAM: program,
         TMPDIR: temporary,
       },
     },
