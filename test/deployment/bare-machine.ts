@@ -79,8 +79,11 @@ export class BareMachine {
   readonly #holder: Bun.Subprocess<"ignore", "ignore", "pipe">;
   #runs = 0;
 
-  /** Throws if this machine does not permit it. */
+  /** Throws if this machine does not permit it. Tests on such machines are then skipped. */
   static async start(): Promise<BareMachine> {
+    const programs = ["nsenter", "unshare", "setpriv", "ip"].every((name) => Bun.which(name));
+    if (process.getuid?.() !== 0 || !programs || !existsSync("/lib/systemd/systemd") || groups() === undefined)
+      throw new Error("It needs root, nsenter, unshare, setpriv, ip, systemd and cgroup2.");
     const machine = new BareMachine();
     while (machine.#init === undefined || !(await machine.#isUp())) {
       if (machine.#holder.exitCode !== null) {
@@ -96,10 +99,9 @@ export class BareMachine {
     return machine;
   }
 
-  /** Machines on a separate network, each with its address. */
-  static async network<const A extends readonly string[]>(addresses: A): Promise<{ [K in keyof A]: BareMachine }> {
-    const machines = await Promise.all(addresses.map(() => BareMachine.start()));
-    const [hub] = machines as [BareMachine];
+  /** Connects machines to a separate network, in which each has the address in its place. */
+  static connect(machines: readonly BareMachine[], addresses: readonly string[]): void {
+    const [hub] = machines as readonly [BareMachine, ...BareMachine[]];
     hub.#ip("link", "add", "bridge", "up", "type", "bridge");
     for (const [index, machine] of machines.entries()) {
       const link = ["type", "veth", "peer", "name", `port${index}`];
@@ -108,7 +110,6 @@ export class BareMachine {
       machine.#ip("addr", "add", `${addresses[index]}/24`, "dev", "lan");
       machine.#ip("link", "set", "lan", "up");
     }
-    return machines as { [K in keyof A]: BareMachine };
   }
 
   private constructor() {
@@ -189,16 +190,13 @@ function removeGroup(group: string): void {
   rmdirSync(group);
 }
 
-/** Whether this machine permits such machines; if not, tests on them are skipped. */
-export const canBoot = await (async () => {
-  const programs = ["nsenter", "unshare", "setpriv", "ip"].every((name) => Bun.which(name));
-  if (process.getuid?.() !== 0 || !programs || !existsSync("/lib/systemd/systemd") || groups() === undefined)
-    return false;
+/** Whether this machine permits such machines, which one shows that is started and ended. */
+export function canBoot(): Promise<boolean> {
   return BareMachine.start().then(
     (machine) => machine.stop().then(() => true),
     () => false,
   );
-})();
+}
 
 /** The shell blocks of a section of deploy/README.md, in order. */
 export async function blocksOf(section: string): Promise<string[]> {

@@ -4,21 +4,21 @@ import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { canCertify } from "../harness/certificates.ts";
 import { eventually } from "../harness/program.ts";
-import { BareMachine, blocksOf, canBoot, packFast } from "./bare-machine.ts";
+import { BareMachine, blocksOf, packFast } from "./bare-machine.ts";
 import { anyExecutable } from "./executable.ts";
 import { root } from "./files.ts";
 import { hasCaddy, hasNginx } from "./proxy.ts";
 
 const hasPrograms = canCertify && hasNginx && hasCaddy && Bun.which("redis-server") !== null;
-const hasAll = canBoot && hasPrograms && existsSync("/etc/postgresql/15/main");
+const hasAll = hasPrograms && existsSync("/etc/postgresql/15/main");
+const addresses = [10, 11, 12, 13, 21, 22, 31].map((number) => `10.0.0.${number}`);
+const starts = hasAll ? addresses.map(() => BareMachine.start()) : [];
+const machines = await Promise.all(starts).catch((): BareMachine[] => []);
 
-describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
-  let proxy: BareMachine;
-  let services: BareMachine[];
-  let primary: BareMachine;
-  let standby: BareMachine;
-  let valkey: BareMachine;
-  let machines: readonly BareMachine[];
+describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", () => {
+  const [proxy, ...others] = machines as [BareMachine, ...BareMachine[]];
+  const services = others.slice(0, 3);
+  const [primary, standby, valkey] = others.slice(3) as [BareMachine, BareMachine, BareMachine];
   let key = "";
   let blocks: string[];
   let blocksOfOne: string[];
@@ -63,12 +63,7 @@ describe.skipIf(!hasAll)("deploy/README.md, on several machines", () => {
 
   beforeAll(async () => {
     [blocks, blocksOfOne] = [await blocksOf("Several machines"), await blocksOf("One machine")];
-    const numbers = [10, 11, 12, 13, 21, 22, 31].map((number) => `10.0.0.${number}`);
-    machines = await BareMachine.network(numbers);
-    let others: readonly BareMachine[];
-    [proxy, ...others] = machines as [BareMachine];
-    services = others.slice(0, 3);
-    [primary, standby, valkey] = others.slice(3) as [BareMachine, BareMachine, BareMachine];
+    BareMachine.connect(machines, addresses);
     await proxy.certify("shop.example.org", "127.0.0.1");
   });
   afterAll(() => Promise.all(machines.map((machine) => machine.stop())));

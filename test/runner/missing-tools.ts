@@ -5,8 +5,11 @@ import { hasBrowser } from "../harness/browser.ts";
 import { areInteropToolsInstalled } from "../harness/interop-tools.ts";
 import { postgresMissing } from "../harness/postgres-server.ts";
 
-/** What this machine lacks, each as a sentence that says which tests were skipped and what to install. */
-export function whatIsMissing(): string[] {
+/**
+ * What this machine lacks, each as a sentence that says which tests were skipped and what to install.
+ * @param skippedFiles the files with skipped tests
+ */
+export async function whatIsMissing(skippedFiles: readonly string[]): Promise<string[]> {
   const checks: readonly (readonly [isMissing: boolean, message: string])[] = [
     [postgresMissing !== undefined, `Tests of PostgreSQL were skipped: ${postgresMissing}.`],
     [
@@ -40,7 +43,7 @@ export function whatIsMissing(): string[] {
       "Tests of the units of systemd were skipped: they need systemd-analyze (Debian: apt-get install systemd).",
     ],
     [
-      !canBoot,
+      skippedFiles.some((file) => file.startsWith("test/deployment/readme-")) && !(await canBoot()),
       "Tests on a bare machine were skipped: they need root, systemd, namespaces, overlay mounts and cgroup2 (Debian: apt-get install systemd iproute2 util-linux).",
     ],
     [

@@ -60,6 +60,14 @@ test("after a second run, a test that failed twice has failed, and the others ar
   expect(repaired.flaky).toHaveLength(2);
 });
 
+test("the files with skipped tests are known", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-report-"));
+  const [passed, skipped] = ["a", "b"].map((name) => `<testcase name="one" file="${name}.test.ts">`);
+  writeFileSync(join(folder, "report.xml"), `${passed}</testcase>\n${skipped}\n  <skipped />\n</testcase>`);
+  expect(readReport(join(folder, "report.xml"), 0, []).skippedFiles).toEqual(["b.test.ts"]);
+  rmSync(folder, { recursive: true });
+});
+
 test("the run fails if its second run crashes", () => {
   const crashed = afterSecondRun(resultOf({ one: false }), readReport("/nowhere.xml", 1, ["a.test.ts"]));
   expect(crashed.failed).toBe(1);

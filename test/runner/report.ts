@@ -10,6 +10,8 @@ export interface Result {
   readonly failures: readonly string[];
   /** The files of the failed tests. */
   readonly failedFiles: readonly string[];
+  /** The files of the skipped tests. */
+  readonly skippedFiles: readonly string[];
   /** Each failure that did not happen again when its file ran a second time. */
   readonly flaky: readonly string[];
   /** How long the tests of each file took, in seconds. */
@@ -44,7 +46,8 @@ export function readReport(
     failed,
     skipped,
     failures: [...failuresOf(xml), ...missing.map((one) => `Failed: ${one}: It ran no test. See the output above.`)],
-    failedFiles: [...failedFilesOf(xml), ...missing],
+    failedFiles: [...filesWith(xml, "failure"), ...missing],
+    skippedFiles: filesWith(xml, "skipped"),
     flaky: [],
     seconds,
     cpuSeconds: cpuTimesFile !== undefined && existsSync(cpuTimesFile) ? cpuTimes(cpuTimesFile) : new Map(),
@@ -59,6 +62,7 @@ export function nothingRun(skipped: number): Result {
     skipped,
     failures: [],
     failedFiles: [],
+    skippedFiles: [],
     flaky: [],
     seconds: new Map(),
     cpuSeconds: new Map(),
@@ -86,6 +90,7 @@ export function sum(results: readonly Result[]): Result {
     skipped: total("skipped"),
     failures: results.flatMap(({ failures }) => failures),
     failedFiles: results.flatMap(({ failedFiles }) => failedFiles),
+    skippedFiles: results.flatMap(({ skippedFiles }) => skippedFiles),
     flaky: results.flatMap(({ flaky }) => flaky),
     seconds: added(results.map(({ seconds }) => seconds)),
     cpuSeconds: added(results.map(({ cpuSeconds }) => cpuSeconds)),
@@ -139,9 +144,10 @@ function added(maps: readonly ReadonlyMap<string, number>[]): Map<string, number
 /** The line of a failure that names its file and test. */
 const titleOf = (failure: string) => failure.split("\n", 1)[0];
 
-function failedFilesOf(xml: string): string[] {
-  const failed = [...xml.matchAll(/<testcase ([^>]*)>\s*<failure /g)];
-  return [...new Set(failed.map(([, attributes = ""]) => unescaped(attribute(attributes, "file"))))];
+/** The files that have a test with this result. */
+function filesWith(xml: string, result: "failure" | "skipped"): string[] {
+  const found = [...xml.matchAll(new RegExp(`<testcase ([^>]*)>\\s*<${result} `, "g"))];
+  return [...new Set(found.map(([, attributes = ""]) => unescaped(attribute(attributes, "file"))))];
 }
 
 function failuresOf(xml: string): string[] {
