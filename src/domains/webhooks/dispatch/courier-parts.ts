@@ -2,7 +2,7 @@ import type { Clock } from "../../../timing/clock.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { SecretKeys } from "../secrets/secret-keys.ts";
 import type { SendResult, SignedMessage } from "../sending/send.ts";
-import type { CourierState, DispatchStore } from "./dispatch.store.ts";
+import type { CourierEndpoint, DispatchStore } from "./dispatch.store.ts";
 import type { Slots } from "./slots.ts";
 
 /** What all couriers of a process share. */
@@ -23,6 +23,6 @@ export interface CourierParts {
   readonly attempted: (hasFailed: boolean) => void;
   /** Called when a slot is free again. */
   readonly freed: () => void;
-  readonly disabled: (state: CourierState) => void;
+  readonly disabled: (endpoint: CourierEndpoint) => void;
   readonly failed: (error: unknown) => void;
 }

@@ -32,7 +32,7 @@ import {
 const KEPT_DELIVERIES = 1_000n;
 
 /** An endpoint, as seen by the process that delivers to it. */
-export interface CourierState extends StoredEndpoint {
+export interface CourierEndpoint extends StoredEndpoint {
   readonly accountId: string;
   readonly mode: "live" | "test";
   readonly shop: number;
@@ -103,27 +103,27 @@ export class DispatchStore {
   }
 
   /** Resolves when the events of the shop, up to `lastEventId`, are on disk: nothing is sent before. */
-  async read({ account_id, mode, id }: EndpointName): Promise<CourierState | undefined> {
+  async read({ account_id, mode, id }: EndpointName): Promise<CourierEndpoint | undefined> {
     const row = await this.#storage.first(courierById, account_id, mode, id);
     await this.#storage.settled();
-    return row && toState(row);
+    return row && toCourierEndpoint(row);
   }
 
   /** Takes over the deliveries of an endpoint. Undefined if the endpoint was deleted. */
-  async takeOver(name: EndpointName): Promise<CourierState | undefined> {
+  async takeOver(name: EndpointName): Promise<CourierEndpoint | undefined> {
     const { account_id, mode, id } = name;
     const row = await this.#storage.write(function* () {
       yield* all(takeOver, account_id, mode, id);
       return yield* first(courierById, account_id, mode, id);
     });
-    return row && toState(row);
+    return row && toCourierEndpoint(row);
   }
 
-  async parked({ shop, id }: CourierState): Promise<Map<string, Parked>> {
+  async parked({ shop, id }: CourierEndpoint): Promise<Map<string, Parked>> {
     return new Map((await this.#storage.all(parkedOf, shop, id)).map(toParked));
   }
 
-  async redeliveries({ shop, id }: CourierState): Promise<readonly RedeliveryRow[]> {
+  async redeliveries({ shop, id }: CourierEndpoint): Promise<readonly RedeliveryRow[]> {
     const rows = await this.#storage.all(redeliveriesOf, shop, id);
     await this.#storage.settled(); // as in `read`
     return rows;
@@ -133,25 +133,25 @@ export class DispatchStore {
    * Saves the progress. False, with nothing saved, if another process has taken over, the sandbox was reset, or the
    * endpoint was deleted.
    */
-  save(state: CourierState, progress: UnsavedProgress): Promise<boolean> {
-    return this.#storage.write(() => saving(state, progress));
+  save(endpoint: CourierEndpoint, progress: UnsavedProgress): Promise<boolean> {
+    return this.#storage.write(() => saving(endpoint, progress));
   }
 
   /** Disables an endpoint, unless it has been changed or taken over in the meantime. */
-  async disable(state: CourierState): Promise<boolean> {
-    const { accountId, mode, id, shop, epoch } = state;
+  async disable(endpoint: CourierEndpoint): Promise<boolean> {
+    const { accountId, mode, id, shop, epoch } = endpoint;
     const [endpoints, now] = [this.#endpoints, this.#clock.now()];
     return this.#storage.write(function* () {
       const locked = yield* lockShop(shop, now);
       if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
-      yield* endpoints.afterDisabling(locked, state);
+      yield* endpoints.afterDisabling(locked, endpoint);
       return true;
     });
   }
 }
 
-function* saving(state: CourierState, progress: UnsavedProgress): Transaction<boolean> {
-  const { accountId, mode, id, shop, epoch } = state;
+function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transaction<boolean> {
+  const { accountId, mode, id, shop, epoch } = endpoint;
   const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, redeliveries } = progress;
   const named = [accountId, mode, id, epoch] as const;
   const blocked = isBlocked ? 1 : 0;
@@ -189,7 +189,7 @@ function valuesOf(attempt: AttemptRecord): SqlParameter[] {
   return [id, kind, webhookId, eventId, type, number, at, Math.round(duration), ...response];
 }
 
-function toState(row: CourierRow): CourierState {
+function toCourierEndpoint(row: CourierRow): CourierEndpoint {
   return {
     ...toEndpoint(row),
     accountId: row.account_id,

@@ -37,11 +37,11 @@ export class Dispatcher {
       ...dependencies,
       slots: this.#slots,
       leads: () => !this.#isStopping && this.#sinceRound < LEADS_FOR,
-      freed: () => this.#pumpStarved(),
+      freed: () => this.#useFreeSlot(),
       attempted: (hasFailed) => void this.counts[hasFailed ? "failed" : "succeeded"]++,
-      disabled: (state) => {
+      disabled: (endpoint) => {
         this.counts.disabled++;
-        observer.disabled(state);
+        observer.disabled(endpoint);
       },
       failed: observer.failed,
     };
@@ -76,15 +76,15 @@ export class Dispatcher {
       if (courier.isBusy && !courier.isEnded) names.set(id, courier.name);
       else if (!names.has(id) || courier.isEnded) this.#remove(id, courier);
     }
-    await Promise.all(names.values().map((name) => this.#wake(name)));
-    for (const courier of this.#couriers.values()) courier.pump();
+    await Promise.all(names.values().map((name) => this.#openOrRefresh(name)));
+    for (const courier of this.#couriers.values()) courier.startAttempts();
   }
 
   /** Waits a few seconds for attempts in progress, and for the saves that follow them. */
   async finish(): Promise<void> {
     this.#isStopping = true;
     await settlesWithin(this.settled(), LAST_WAIT);
-    await Promise.all(this.#couriers.values().map((courier) => courier.leave()));
+    await Promise.all(this.#couriers.values().map((courier) => courier.handOver()));
   }
 
   /** Resolves when no attempt is in progress and all progress is saved. */
@@ -94,7 +94,7 @@ export class Dispatcher {
     }
   }
 
-  async #wake(name: EndpointName): Promise<void> {
+  async #openOrRefresh(name: EndpointName): Promise<void> {
     const courier = this.#couriers.get(name.id);
     if (courier) return courier.refresh();
     const opened = await Courier.open(name, this.#parts);
@@ -108,7 +108,7 @@ export class Dispatcher {
     if (courier.inProgress === 0) this.#couriers.delete(id);
   }
 
-  #pumpStarved(): void {
-    for (const courier of this.#couriers.values()) if (courier.isStarved) courier.pump();
+  #useFreeSlot(): void {
+    for (const courier of this.#couriers.values()) if (courier.waitsForSlot) courier.startAttempts();
   }
 }

@@ -1,35 +1,12 @@
 import type { Event } from "../../events/events.schemas.ts";
 import { type Health, withoutFailures } from "../endpoints/endpoint-health.ts";
-import type { RedeliveryRow } from "./dispatch.statements.ts";
-import type { AttemptRecord, CourierState, Parked, UnsavedProgress } from "./dispatch.store.ts";
+import type { AttemptRecord, CourierEndpoint, Parked, UnsavedProgress } from "./dispatch.store.ts";
 import { EventWindow } from "./event-window.ts";
+import type { RedeliveryProgress } from "./redelivery-progress.ts";
 import { subjectOf } from "./subjects.ts";
 
 /** How many subjects of an endpoint can wait for another attempt. */
 const MAX_PARKED = 1_000;
-
-/** The progress of a redelivery, which sends events again, or of a test. */
-export class RedeliveryProgress {
-  readonly row: RedeliveryRow;
-  readonly window: EventWindow;
-  /** The last saved position. */
-  saved: bigint;
-
-  constructor(row: RedeliveryRow) {
-    this.row = row;
-    this.window = new EventWindow(row.next_event - 1n);
-    this.saved = this.window.position;
-  }
-
-  /** True if all its events have been read. */
-  get isRead(): boolean {
-    return this.window.readUpTo >= this.row.last_event;
-  }
-
-  get isFinished(): boolean {
-    return this.isRead && this.window.oldest === undefined;
-  }
-}
 
 /** The progress of the deliveries of an endpoint, and which part of it is not saved yet. */
 export class EndpointProgress {
@@ -44,8 +21,8 @@ export class EndpointProgress {
   #savedPosition: bigint | undefined;
 
   /** Starts with the first event if the sandbox was reset. */
-  constructor(state: CourierState, parked: Map<string, Parked>) {
-    const { health, position, lastDeliveryId, dueAt, isOfOldShop } = state;
+  constructor(endpoint: CourierEndpoint, parked: Map<string, Parked>) {
+    const { health, position, lastDeliveryId, dueAt, isOfOldShop } = endpoint;
     this.health = isOfOldShop ? withoutFailures(health) : health;
     this.window = new EventWindow(isOfOldShop ? 0n : position);
     this.parked = isOfOldShop ? new Map() : parked;

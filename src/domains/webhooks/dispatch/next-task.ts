@@ -1,7 +1,7 @@
 import type { Event } from "../../events/events.schemas.ts";
 import { isDue } from "../sending/backoff.ts";
-import type { AttemptRecord } from "./dispatch.store.ts";
-import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
+import type { DeliveryKind } from "../webhooks.schemas.ts";
+import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
 import { isRedelivery, redeliverySubject, subjectOf } from "./subjects.ts";
 
@@ -10,16 +10,20 @@ const MAX_RETRIES = 16;
 
 /** One attempt to be made. */
 export interface Task {
-  readonly kind: AttemptRecord["kind"];
+  readonly kind: DeliveryKind;
   /** No two tasks with the same subject are in progress. */
   readonly subject: string;
   readonly eventId: bigint;
-  /** Undefined if it must be read from the log. */
-  readonly event?: Event | undefined;
+  /** Only of a test. */
+  readonly testId?: bigint;
   /** Counted from 1. */
   readonly attempt: number;
-  /** What the event must be removed from afterwards. */
-  readonly source: "parked" | EventWindow | RedeliveryProgress;
+  /** True if the endpoint is failing: no other event is sent until this attempt has ended. */
+  readonly isProbe: boolean;
+  /** Undefined if it must be read from the log. */
+  readonly event?: Event;
+  /** The window that the event must be removed from afterwards; undefined if the event is parked. */
+  readonly window?: EventWindow;
 }
 
 type InProgress = ReadonlyMap<string, unknown>;
@@ -35,42 +39,56 @@ export function nextTask(
   isWaiting: boolean,
 ): Task | undefined {
   const { health, window, redeliveries, hasRoom } = progress;
-  const { retriesAt } = health;
-  const isFree = (subject: string) => !inProgress.has(subject);
-  for (const redelivery of redeliveries.values()) {
-    const subject = `test:${redelivery.row.id}`;
-    if (redelivery.row.kind === "test" && !redelivery.isFinished && isFree(subject)) {
-      return { kind: "test", subject, eventId: 0n, attempt: 1, source: redelivery };
-    }
+  const isProbe = health.retriesAt !== null;
+  for (const { row, window: ofTest } of redeliveries.values()) {
+    const { id, kind } = row;
+    const test = kind === "test" ? ofTest.begin(() => true) : undefined;
+    if (test) return { kind: "test", subject: `test:${id}`, testId: id, isProbe: false, ...firstAttempt(test, ofTest) };
   }
-  if (isWaiting || (retriesAt !== null && inProgress.size > 0)) return undefined;
-  // The probe of a failing endpoint may be for any parked subject, even one that is not due yet.
-  const retry = nextParked(progress, inProgress, retriesAt === null ? now : Number.POSITIVE_INFINITY);
+  if (isWaiting || (isProbe && inProgress.size > 0)) return undefined;
+  const retry = nextParked(progress, inProgress, now, isProbe);
   if (retry || !hasRoom) return retry;
+  const isFree = (subject: string) => !inProgress.has(subject);
   const event = window.begin((one) => isFree(subjectOf(one)));
-  if (event) return { kind: "event", subject: subjectOf(event), eventId: event.id, event, attempt: 1, source: window };
-  for (const redelivery of redeliveries.values()) {
-    const again = redelivery.window.begin(({ id }) => isFree(redeliverySubject(id)));
+  if (event) return { kind: "event", subject: subjectOf(event), isProbe, ...firstAttempt(event, window) };
+  for (const { window: ofRedelivery } of redeliveries.values()) {
+    const again = ofRedelivery.begin(({ id }) => isFree(redeliverySubject(id)));
     if (again) {
-      const subject = redeliverySubject(again.id);
-      return { kind: "redelivery", subject, eventId: again.id, event: again, attempt: 1, source: redelivery };
+      return {
+        kind: "redelivery",
+        subject: redeliverySubject(again.id),
+        isProbe,
+        ...firstAttempt(again, ofRedelivery),
+      };
     }
   }
   return undefined;
 }
 
-/** The parked subject with the earliest due time, if one is due. */
-function nextParked({ parked, window }: EndpointProgress, inProgress: InProgress, at: number): Task | undefined {
+function firstAttempt(event: Event, window: EventWindow) {
+  return { eventId: event.id, attempt: 1, event, window };
+}
+
+/**
+ * The parked subject with the earliest due time, if one is due. A probe may be for any parked subject, even for one that
+ * is not due yet.
+ */
+function nextParked(
+  { parked, window }: EndpointProgress,
+  inProgress: InProgress,
+  now: number,
+  isProbe: boolean,
+): Task | undefined {
   const retries = inProgress.keys().reduce((sum, subject) => sum + (parked.has(subject) ? 1 : 0), 0);
   if (retries >= MAX_RETRIES && window.oldest !== undefined) return undefined;
   let first: string | undefined;
   let earliest = Number.POSITIVE_INFINITY;
   for (const [subject, { dueAt }] of parked) {
-    if (dueAt > earliest || !isDue(dueAt, at) || inProgress.has(subject)) continue;
+    if (dueAt > earliest || !(isProbe || isDue(dueAt, now)) || inProgress.has(subject)) continue;
     [first, earliest] = [subject, dueAt];
   }
   const one = first === undefined ? undefined : parked.get(first);
   if (first === undefined || !one) return undefined;
   const kind = isRedelivery(first) ? "redelivery" : "event";
-  return { kind, subject: first, eventId: one.eventId, attempt: one.attempts + 1, source: "parked" };
+  return { kind, subject: first, eventId: one.eventId, attempt: one.attempts + 1, isProbe };
 }

@@ -1,26 +1,29 @@
 import type { Event } from "../../events/events.schemas.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { CourierParts } from "./courier-parts.ts";
-import type { CourierState } from "./dispatch.store.ts";
-import type { EndpointProgress, RedeliveryProgress } from "./endpoint-progress.ts";
+import type { CourierEndpoint } from "./dispatch.store.ts";
+import type { EndpointProgress } from "./endpoint-progress.ts";
+import type { RedeliveryProgress } from "./redelivery-progress.ts";
 import { filtersOf, subjectOf, wantedTypes } from "./subjects.ts";
 
 /** Events read at a time. */
 const PAGE = 100;
 
 /** Reads ahead a page of events, for new events or a redelivery; undefined if there is nothing to read, or no room. */
-export function readAhead(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> | undefined {
+export function readAhead(
+  log: EventLog,
+  endpoint: CourierEndpoint,
+  progress: EndpointProgress,
+): Promise<void> | undefined {
   const { window, redeliveries } = progress;
-  if (window.readUpTo < state.lastEventId && window.room >= PAGE) return readLog(log, state, progress);
-  const redelivery = redeliveries
-    .values()
-    .find(({ row, isRead, window: { room } }) => row.kind !== "test" && !isRead && room >= PAGE);
-  return redelivery && readRedelivery(log, state, redelivery);
+  if (window.readUpTo < endpoint.lastEventId && window.room >= PAGE) return readLog(log, endpoint, progress);
+  const redelivery = redeliveries.values().find(({ isRead, window: { room } }) => !isRead && room >= PAGE);
+  return redelivery && readRedelivery(log, endpoint, redelivery);
 }
 
 /** Reads a page of new events, but none after `lastEventId`: those may not be on disk yet. */
-async function readLog(log: EventLog, state: CourierState, progress: EndpointProgress): Promise<void> {
-  const { shop, types, lastEventId } = state;
+async function readLog(log: EventLog, endpoint: CourierEndpoint, progress: EndpointProgress): Promise<void> {
+  const { shop, types, lastEventId } = endpoint;
   const page = await log.after(shop, progress.window.readUpTo, PAGE, { type: wantedTypes(types) });
   const { items, upTo } = partOf(page, lastEventId);
   progress.add(items, upTo);
@@ -28,7 +31,7 @@ async function readLog(log: EventLog, state: CourierState, progress: EndpointPro
 
 async function readRedelivery(
   log: EventLog,
-  { shop, types }: CourierState,
+  { shop, types }: CourierEndpoint,
   { window, row: { kind, last_event: last } }: RedeliveryProgress,
 ): Promise<void> {
   const type = kind === "single" ? undefined : wantedTypes(types);
@@ -51,16 +54,16 @@ function partOf(page: Awaited<ReturnType<EventLog["after"]>>, last: bigint): { i
  */
 export async function continueSubject(
   { log, types, clock }: Pick<CourierParts, "log" | "types" | "clock">,
-  state: CourierState,
+  endpoint: CourierEndpoint,
   progress: EndpointProgress,
   subject: string,
   after: bigint,
 ): Promise<void> {
   const { window } = progress;
-  const filters = filtersOf(subject, state.types, types);
+  const filters = filtersOf(subject, endpoint.types, types);
   for (let from = after; ; ) {
     const known = window.readUpTo; // if the page has no `next`, all events up to here were read
-    const page = await log.after(state.shop, from, PAGE, filters);
+    const page = await log.after(endpoint.shop, from, PAGE, filters);
     if ("refused" in page) {
       from = page.first - 1n; // the events before were deleted
       continue;
@@ -68,7 +71,7 @@ export async function continueSubject(
     // The filters can also find events of other subjects.
     const next = page.items.find((event) => subjectOf(event) === subject)?.id;
     if (next !== undefined && next <= window.readUpTo) {
-      return progress.park(subject, { eventId: next, attempts: 0, dueAt: clock.now() + state.ahead });
+      return progress.park(subject, { eventId: next, attempts: 0, dueAt: clock.now() + endpoint.ahead });
     }
     from = page.next ?? known;
     if (next !== undefined || from >= window.readUpTo) return progress.unpark(subject);

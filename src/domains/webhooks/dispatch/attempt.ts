@@ -1,0 +1,116 @@
+import type { Event } from "../../events/events.schemas.ts";
+import type { EventLog } from "../../events/events.store.ts";
+import { afterAttempt, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
+import { validKeys } from "../secrets/endpoint-secrets.ts";
+import { signedHeaders } from "../secrets/signatures.ts";
+import { nextStep } from "../sending/backoff.ts";
+import { type EventMessage, messageOf } from "../sending/message.ts";
+import type { SendResult } from "../sending/send.ts";
+
+import type { CourierParts } from "./courier-parts.ts";
+import type { CourierEndpoint } from "./dispatch.store.ts";
+import type { EndpointProgress } from "./endpoint-progress.ts";
+import type { Task } from "./next-task.ts";
+import { continueSubject } from "./read-ahead.ts";
+import { isRedelivery } from "./subjects.ts";
+
+/** A message that was sent once. */
+export interface SentMessage {
+  readonly id: string;
+  /** The type of its event. */
+  readonly type: string;
+  readonly result: SendResult;
+}
+
+/** Sends the message of a task once. Undefined if its event has been deleted from the log. */
+export async function sendTask(
+  { event: begun, eventId, testId }: Task,
+  endpoint: CourierEndpoint,
+  parts: CourierParts,
+): Promise<SentMessage | undefined> {
+  const event = begun ?? (await storedEvent(parts.log, endpoint.shop, eventId));
+  if (!event) return undefined;
+  const number = testId === undefined ? eventId : -testId;
+  const message = messageOf(event, number, endpoint.id, endpoint.shop, endpoint.mode);
+  return { id: message.id, type: event.type, result: await sendSigned(message, endpoint, parts) };
+}
+
+async function storedEvent(log: EventLog, shop: number, id: bigint): Promise<Event | undefined> {
+  const found = await log.get(shop, id);
+  return typeof found === "object" && "type" in found ? found : undefined;
+}
+
+/** Sends a message once, signed with every secret of the endpoint that is valid now. */
+async function sendSigned(
+  { id: messageId, body }: EventMessage,
+  { url, id, secrets }: CourierEndpoint,
+  { clock, secretKeys, send }: CourierParts,
+): Promise<SendResult> {
+  const now = clock.now();
+  const keys = validKeys(id, secrets, secretKeys, now);
+  if (keys.length === 0) {
+    return { failure: "secret_lost", status: undefined, excerpt: undefined, retryAfter: undefined, duration: 0 };
+  }
+  return send({ url, body, headers: signedHeaders(messageId, body, now, keys) });
+}
+
+/**
+ * Records the result of a task, and decides what follows. Without a message, there is nothing to record, and the task is
+ * finished. Resolves to true if the endpoint must be disabled.
+ */
+export async function recordAttempt(
+  task: Task,
+  sent: SentMessage | undefined,
+  progress: EndpointProgress,
+  endpoint: CourierEndpoint,
+  parts: CourierParts,
+): Promise<boolean> {
+  const { kind, subject, eventId, attempt, isProbe } = task;
+  const finish = () => finishTask(task, progress, endpoint, parts);
+  if (!sent) {
+    await finish();
+    return false;
+  }
+  const { failure, status, excerpt, duration, retryAfter } = sent.result;
+  const at = parts.clock.now() + endpoint.ahead;
+  parts.attempted(failure !== undefined);
+  const deliveryId = progress.record({
+    kind,
+    attempt,
+    at,
+    duration,
+    failure,
+    status,
+    excerpt,
+    webhookId: sent.id,
+    eventId: kind === "test" ? null : eventId,
+    type: sent.type,
+  });
+  if (kind === "test") {
+    await finish();
+    return false;
+  }
+  const failed = failure && { failure, ...(status !== undefined && { status }), at, deliveryId: String(deliveryId) };
+  const wasWaiting = progress.health.retriesAt !== null;
+  const step = nextStep(attempt, sent.result, parts.random());
+  if (step.kind === "retry") {
+    progress.park(subject, { eventId, attempts: attempt, dueAt: at + step.delay });
+    task.window?.finish(eventId);
+  } else if (step.kind !== "disable") await finish();
+  const made = { subject, isProbe, at, failure: failed, retryAfter };
+  progress.health = afterAttempt(progress.health, made, progress.isFull);
+  if (wasWaiting && !failed) progress.makeDue(at);
+  return step.kind === "disable" || hasFailedTooLong(progress.health, at);
+}
+
+/** Finishes the event of a task. If its subject was parked, it continues with the next event. */
+async function finishTask(
+  { subject, eventId, window }: Task,
+  progress: EndpointProgress,
+  endpoint: CourierEndpoint,
+  parts: CourierParts,
+): Promise<void> {
+  if (window) window.finish(eventId);
+  else if (isRedelivery(subject)) progress.unpark(subject);
+  else await continueSubject(parts, endpoint, progress, subject, eventId);
+}
