@@ -6,12 +6,11 @@ import { signedHeaders } from "../secrets/signatures.ts";
 import { nextStep } from "../sending/backoff.ts";
 import { type EventMessage, messageOf } from "../sending/message.ts";
 import type { SendResult } from "../sending/send.ts";
-
+import { continueSubject } from "./continue-subject.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { Task } from "./next-task.ts";
-import { continueSubject } from "./read-ahead.ts";
 import { isRedelivery } from "./subjects.ts";
 
 /** A message that was sent once. */
