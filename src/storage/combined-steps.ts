@@ -1,5 +1,5 @@
 import type { Row, SqlParameter, Statement } from "./statement.ts";
-import { type Call, type Step, step, type Transaction } from "./transaction.ts";
+import { type Call, type StatementStep, step, type Transaction } from "./transaction.ts";
 
 /** Inside a transaction: runs the statement once with each list of parameters, in one round trip. */
 export function* each(statement: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
@@ -25,7 +25,7 @@ export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<vo
     running = running.filter(({ next }) => !next.done);
     const calls: Call[] = [];
     for (const { next } of running) {
-      const { statement, parameters, more: own = [] } = next.value as Step;
+      const { statement, parameters, more: own = [] } = next.value as StatementStep;
       calls.push({ statement, parameters }, ...own);
     }
     const [call, ...more] = calls;
@@ -34,7 +34,7 @@ export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<vo
     const rows = yield step({ ...call, more, takeMore: (taken) => void (others = taken) });
     const given = [rows, ...others];
     for (const one of running) {
-      const { more: own = [], takeMore } = one.next.value as Step;
+      const { more: own = [], takeMore } = one.next.value as StatementStep;
       const [ownRows = [], ...ownMore] = given.splice(0, 1 + own.length);
       takeMore?.(ownMore);
       one.next = one.part.next(ownRows);

@@ -1,30 +1,38 @@
 import type { ChangeStep } from "../contract/change.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "./statement.ts";
 
-/** A step of a transaction: a statement that the engine runs. The engine returns its rows. */
-export interface Step extends ChangeStep {
+/** A statement with its parameters. */
+export interface Call {
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
+}
+
+/** A step of a transaction that runs statements. The engine returns the rows of the first. */
+export interface StatementStep extends ChangeStep, Call {
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
   /** More statements, sent in the same round trip. Their rows go to `takeMore`. */
   readonly more?: readonly Call[];
   /** The engine calls it with the rows of each statement in `more`, before the body continues. */
   readonly takeMore?: (rows: readonly (readonly Row[])[]) => void;
-  /**
-   * Set if the step appends a row. The engine runs the statements of `append`, and makes their parameters from
-   * `parameters`: the time, the shop and the values of the row. `statement` is `append.count`.
-   */
-  readonly append?: Append;
-  /** The values of the log row, if the step appends a row. */
-  readonly logged?: readonly SqlParameter[];
+  readonly append?: undefined;
 }
 
-/** A statement with its parameters. */
-export interface Call {
-  readonly statement: Statement;
-  readonly parameters: readonly SqlParameter[];
+/** A step of a transaction that appends a row: see `append`. The engine returns an `Appended`, or no row. */
+export interface AppendStep extends ChangeStep {
+  readonly append: Append;
+  readonly shop: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The values of the row. */
+  readonly values: readonly SqlParameter[];
+  /** The values of the row in the log. */
+  readonly logged: readonly SqlParameter[];
+  readonly isLast?: boolean;
 }
+
+/** A step of a transaction that the engine runs. */
+export type Step = StatementStep | AppendStep;
 
 /** A step of a transaction that runs nothing in the store: see `afterCommit`. */
 export interface AfterCommit extends ChangeStep {
@@ -37,8 +45,10 @@ export interface AfterCommit extends ChangeStep {
  */
 export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;
 
+type Unbranded<S extends Step> = Omit<S, keyof ChangeStep>;
+
 /** Creates a step. The brand of `ChangeStep` exists only in the types, and only this function adds it. */
-export function step(parts: Omit<Step, keyof ChangeStep>): Step {
+export function step(parts: Unbranded<StatementStep> | Unbranded<AppendStep>): Step {
   return parts as Step;
 }
 
@@ -87,6 +97,12 @@ export function* append(
   values: readonly SqlParameter[],
   logged: readonly SqlParameter[],
 ): Transaction<Appended | undefined> {
-  const parameters = [now, shop, ...values];
-  return (yield step({ statement: to.count, parameters, isLast: true, append: to, logged }))[0] as Appended | undefined;
+  return (yield step({ append: to, shop, now, values, logged, isLast: true }))[0] as Appended | undefined;
+}
+
+/** The latest time of several appends, in unix milliseconds. */
+export function latestTime(steps: readonly AppendStep[]): number {
+  let latest = 0;
+  for (const { now } of steps) latest = Math.max(latest, now);
+  return latest;
 }

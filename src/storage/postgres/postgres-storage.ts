@@ -128,7 +128,11 @@ export class PostgresStorage implements Storage {
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
-    if (step.isLast && !step.more) return (step.append ? this.#appends : this.#groups).add(run, step);
+    if (step.isLast) {
+      if (step.append) return this.#appends.add(run, step);
+      if (!step.more) return this.#groups.add(run, step);
+    }
+    // It starts again as soon as it has a connection, so that its times are not those of before the wait.
     try {
       return await this.#transactions.run(body);
     } catch (error) {

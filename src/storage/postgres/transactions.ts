@@ -114,12 +114,13 @@ export class Transactions {
   async #runOn<T>(connection: Connection, body: () => Transaction<T>): Promise<T> {
     const started = performance.now();
     const run = new TransactionRun(body);
-    if (!run.step) return run.finish();
+    const { step: firstStep } = run;
+    if (!firstStep) return run.finish();
     let hasCommitted = false;
-    const begun = connection.run(run.step.statement.locks ? beginReadCommitted : begin);
+    const begun = connection.run(!firstStep.append && firstStep.statement.locks ? beginReadCommitted : begin);
     begun.catch(() => {}); // the following statements fail too
     try {
-      for (let step: Step | undefined = run.step; step; step = run.step) {
+      for (let step: Step | undefined = firstStep; step; step = run.step) {
         const rows = sendStep(connection, step);
         if (step.isLast) {
           await commitAfter(connection, rows);
@@ -142,7 +143,7 @@ export class Transactions {
 
 /** Sends all statements of a step in one round trip. Resolves with the rows of the first. */
 async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
-  if (step.append) return connection.run(...appendTogether(step.append.insertAll, [step]));
+  if (step.append) return connection.run(...appendTogether([step]));
   const runs = [step, ...(step.more ?? [])].map((each) => connection.run(each.statement, each.parameters));
   const [rows, ...others] = await Promise.all(runs);
   step.takeMore?.(others);

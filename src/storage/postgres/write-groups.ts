@@ -1,7 +1,7 @@
 import { CommitUnknown } from "../errors.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { Step } from "../transaction.ts";
+import type { AppendStep, Step } from "../transaction.ts";
 import type { TransactionRun } from "../transaction-run.ts";
 import { appendTogether } from "./append.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
@@ -226,25 +226,26 @@ export class WriteGroups {
  * deadlocks.
  */
 function statementsOf(group: readonly Waiting[]): Sent[] {
-  const appends = new Map<Append["insertAll"], Map<unknown, Waiting[]>>();
+  const appends = new Map<Append["insertAll"], Map<number, Waiting[]>>();
   const sent: Sent[] = [];
   for (const waiting of group) {
-    const { statement, parameters, append } = waiting.step;
-    if (!append) {
-      sent.push({ members: [waiting], statement, parameters });
+    const { step } = waiting;
+    if (!step.append) {
+      sent.push({ members: [waiting], statement: step.statement, parameters: step.parameters });
       continue;
     }
-    const shops = appends.get(append.insertAll) ?? new Map<unknown, Waiting[]>();
-    appends.set(append.insertAll, shops);
-    const members = shops.get(parameters[1]);
+    const { insertAll } = step.append;
+    const shops = appends.get(insertAll) ?? new Map<number, Waiting[]>();
+    appends.set(insertAll, shops);
+    const members = shops.get(step.shop);
     if (members) members.push(waiting);
-    else shops.set(parameters[1], [waiting]);
+    else shops.set(step.shop, [waiting]);
   }
-  for (const [insertAll, shops] of appends) {
-    const ordered = shops.size === 1 ? shops : [...shops].toSorted(([one], [other]) => Number(one) - Number(other));
+  for (const shops of appends.values()) {
+    const ordered = shops.size === 1 ? shops : [...shops].toSorted(([one], [other]) => one - other);
     for (const [, members] of ordered) {
-      const steps = members.map(({ step }) => step);
-      const [statement, parameters] = appendTogether(insertAll, steps);
+      const steps = members.map(({ step }) => step as AppendStep) as [AppendStep, ...AppendStep[]];
+      const [statement, parameters] = appendTogether(steps);
       sent.push({ members, statement, parameters });
     }
   }
@@ -253,7 +254,7 @@ function statementsOf(group: readonly Waiting[]): Sent[] {
 
 /** The shop that an append locks. */
 function shopOf({ step }: Waiting): unknown {
-  return step.append && step.parameters[1];
+  return step.append && step.shop;
 }
 
 function succeedAll({ members }: Sent, rows: Row[]): void {

@@ -1,6 +1,6 @@
-import type { Append, Counted, Row, Statement } from "../statement.ts";
+import type { Counted, Row, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { Step, Transaction } from "../transaction.ts";
+import { type AppendStep, latestTime, type Step, type Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { Connection } from "./connection.ts";
 import { isBusy } from "./database.ts";
@@ -218,10 +218,7 @@ function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
 
 /** Runs transactions that all begin with the same append to the same shop. */
 function advanceTogether(connection: Connection, runs: readonly TransactionRun<unknown>[]): void {
-  const rows = appendRows(
-    connection,
-    runs.map(({ step }) => step as Step),
-  );
+  const rows = appendRows(connection, runs.map(({ step }) => step as AppendStep) as [AppendStep, ...AppendStep[]]);
   for (const [index, run] of runs.entries()) {
     run.advance(rows[index] as Row[]);
     runToEnd(connection, run);
@@ -241,8 +238,8 @@ function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): 
 
 /** Returns the rows of the step. */
 function runStep(connection: Connection, step: Step): Row[] {
-  const { statement, parameters, more, takeMore, append } = step;
-  if (append) return appendRows(connection, [step])[0] ?? [];
+  if (step.append) return appendRows(connection, [step])[0] ?? [];
+  const { statement, parameters, more, takeMore } = step;
   const rows = connection.all(statement, parameters);
   const others = more?.map((other) => connection.all(other.statement, other.parameters));
   if (others) takeMore?.(others);
@@ -250,20 +247,16 @@ function runStep(connection: Connection, step: Step): Row[] {
 }
 
 /** Runs steps with the same append to the same shop. One statement reserves all their ids. Returns the row of each step. */
-function appendRows(connection: Connection, steps: readonly Step[]): Row[][] {
-  const [first] = steps as readonly [Step, ...Step[]];
-  const { count, insert, log } = first.append as Append;
-  const shop = first.parameters[1] as number;
-  let now = 0;
-  for (const step of steps) now = Math.max(now, Number(step.parameters[0]));
-  const counted = connection.first(count, [now, steps.length, shop]) as Counted | undefined;
+function appendRows(connection: Connection, steps: readonly [AppendStep, ...AppendStep[]]): Row[][] {
+  const [{ append, shop }] = steps;
+  const counted = connection.first(append.count, [latestTime(steps), steps.length, shop]) as Counted | undefined;
   if (!counted) return steps.map(() => []);
   let { id, log_id } = counted;
   const { at } = counted;
-  return steps.map(({ parameters, logged = [] }) => {
+  return steps.map(({ values, logged }) => {
     const row: Counted = { id: id++, at, log_id: log_id++ };
-    connection.all(insert, [shop, row.id, at, ...parameters.slice(2)]);
-    connection.all(log, [shop, row.id, at, row.log_id, ...logged]);
+    connection.all(append.insert, [shop, row.id, at, ...values]);
+    connection.all(append.log, [shop, row.id, at, row.log_id, ...logged]);
     return [row];
   });
 }
@@ -276,8 +269,8 @@ function alikeFrom(runs: readonly TransactionRun<unknown>[], from: number): numb
   return end - from;
 }
 
-function isAlike(one: Step, other: Step | undefined): boolean {
-  return one.append === other?.append && one.parameters[1] === other?.parameters[1];
+function isAlike(one: AppendStep, other: Step | undefined): boolean {
+  return one.append === other?.append && one.shop === other.shop;
 }
 
 function refuse(members: readonly Waiting[], error: unknown): void {

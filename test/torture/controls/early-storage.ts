@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import type { Append, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
+import type { Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
 import type { StagingTable, Storage } from "../../../src/storage/storage.ts";
-import type { Transaction } from "../../../src/storage/transaction.ts";
+import type { AppendStep, Transaction } from "../../../src/storage/transaction.ts";
 import { TransactionRun } from "../../../src/storage/transaction-run.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
@@ -46,28 +46,23 @@ export class EarlyStorage implements Storage {
   protected run<T>(body: () => Transaction<T>, between = (_sql: string) => {}): T {
     const run = new TransactionRun(body);
     for (let step = run.step; step; step = run.step) {
-      const { statement, parameters, more = [], append, logged } = step;
-      if (append) run.advance(this.#append(append, parameters, logged));
+      if (step.append) run.advance(this.#append(step));
       else {
-        const rows = this.all(statement, ...parameters);
-        for (const other of more) this.all(other.statement, ...other.parameters);
+        const rows = this.all(step.statement, ...step.parameters);
+        for (const other of step.more ?? []) this.all(other.statement, ...other.parameters);
         run.advance(rows);
       }
-      if (run.step) between(append ? append.insert.sql : statement.sql);
+      if (run.step) between(step.append ? step.append.insert.sql : step.statement.sql);
     }
     return run.finish();
   }
 
-  #append(
-    { count, insert, log }: Append,
-    [now = 0, list = 0, ...values]: readonly SqlParameter[],
-    logged: readonly SqlParameter[] = [],
-  ): Row[] {
-    const [counted] = this.all(count, now, 1, list);
+  #append({ append: { count, insert, log }, shop, now, values, logged }: AppendStep): Row[] {
+    const [counted] = this.all(count, now, 1, shop);
     if (!counted) return [];
     const { id, at, log_id } = counted;
-    this.all(insert, list, id, at, ...values);
-    this.all(log, list, id, at, log_id, ...logged);
+    this.all(insert, shop, id, at, ...values);
+    this.all(log, shop, id, at, log_id, ...logged);
     return [counted];
   }
 
