@@ -1,12 +1,14 @@
 import { StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
-import { all, type Transaction } from "../transaction.ts";
+import { type AppendStep, all, type StatementStep, type Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { PostgresAddress } from "./address.ts";
+import { appendGroups } from "./append-groups.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
+import type { GroupQueue } from "./group-queue.ts";
 import { Lease } from "./lease.ts";
 import { PostgresStagingTable } from "./postgres-staging-table.ts";
 import { writeNothing } from "./schema.ts";
@@ -14,7 +16,7 @@ import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
-import { WriteGroups } from "./write-groups.ts";
+import { writeGroups } from "./write-groups.ts";
 
 /** Connections for reads. Each has many reads in flight at once. */
 const READERS = 2;
@@ -53,8 +55,8 @@ export class PostgresStorage implements Storage {
   readonly #observer: StorageObserver;
   readonly #readers: readonly ConnectionSlot[];
   readonly #slots: readonly ConnectionSlot[];
-  readonly #groups: WriteGroups;
-  readonly #appends: WriteGroups;
+  readonly #singles: GroupQueue<StatementStep>;
+  readonly #appends: GroupQueue<AppendStep>;
   readonly #transactions: Transactions;
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
@@ -76,14 +78,14 @@ export class PostgresStorage implements Storage {
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
-    const [group, appends] = [newSlot(SINGLE_DEADLINE), newSlot(SINGLE_DEADLINE, { isLocking: true })];
+    const [singles, appends] = [newSlot(SINGLE_DEADLINE), newSlot(SINGLE_DEADLINE, { isLocking: true })];
     const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE));
     this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
-    this.#slots = [group, appends, ...writers, ...this.#readers];
+    this.#slots = [singles, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     const report = (error: unknown) => this.#report(error);
-    this.#groups = new WriteGroups({ slot: group, committed, report });
-    this.#appends = new WriteGroups({ slot: appends, committed, report });
+    this.#singles = writeGroups({ slot: singles, committed, report });
+    this.#appends = appendGroups({ slot: appends, committed, report });
     this.#transactions = new Transactions({ slots: writers, committed });
     this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();
@@ -130,7 +132,7 @@ export class PostgresStorage implements Storage {
     if (!step) return run.finish();
     if (step.isLast) {
       if (step.append) return this.#appends.add(run, step);
-      if (!step.more) return this.#groups.add(run, step);
+      if (!step.more) return this.#singles.add(run, step);
     }
     // It starts again as soon as it has a connection, so that its times are not those of before the wait.
     try {
@@ -177,7 +179,7 @@ export class PostgresStorage implements Storage {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#groups.drained(), this.#appends.drained(), this.#transactions.drained()]);
+    await Promise.all([this.#singles.drained(), this.#appends.drained(), this.#transactions.drained()]);
     for (const slot of this.#slots) slot.close();
     for (const connection of this.#ownConnections) this.#closeOwn(connection);
   }
