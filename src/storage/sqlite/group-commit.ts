@@ -1,9 +1,8 @@
-import type { Counted, Row, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import { type AppendStep, latestTime, type Step, type Transaction } from "../transaction.ts";
-import { TransactionRun } from "../transaction-run.ts";
-import type { Connection } from "./connection.ts";
+import type { Transaction } from "../transaction.ts";
 import { isBusy } from "./database.ts";
+import { type MemberOutcome, type RunGroupOptions, runGroup, type Waiting } from "./run-group.ts";
+import { commit, rollback } from "./transaction-statements.ts";
 import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
@@ -12,42 +11,23 @@ const LOCK_RETRY = 5;
 /** The maximum number of transactions in one commit. It bounds how long one of them can block the others. */
 const GROUP_SIZE = 512;
 
-const commit: Statement = { sql: "COMMIT" };
-const rollback: Statement = { sql: "ROLLBACK" };
-const savepoint: Statement = { sql: "SAVEPOINT member" };
-const release: Statement = { sql: "RELEASE member" };
-const undo: Statement = { sql: "ROLLBACK TO member" };
-
-/** A transaction that waits for its commit. */
-interface Waiting {
-  readonly body: () => Transaction<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly since: number;
+/** A committed group that is not on disk yet. */
+interface CommittedGroup {
+  readonly members: readonly Waiting[];
+  readonly outcomes: readonly MemberOutcome[];
+  /** When its transaction began: `performance.now()`. */
+  readonly started: number;
 }
 
-/** The outcome of one member's transaction. */
-interface MemberOutcome {
-  /** Settles the member's promise. Called when the commit is on disk. */
-  readonly settle: () => void;
-  /** True if the transaction has `afterCommit` actions. */
-  readonly hasActions: boolean;
-}
-
-export interface GroupCommitOptions {
-  readonly connection: Connection;
+export interface GroupCommitOptions extends RunGroupOptions {
   /** The write-ahead log. */
   readonly wal: WalFile;
-  /** Begins the transaction of a group. */
-  readonly begin: () => void;
   /** True if there were no recent reads. */
   readonly isQuiet: () => boolean;
   /** Called when a commit is on disk, with its duration in seconds and its number of transactions. */
   readonly committed: StorageObserver["committed"];
-  /** Converts an error for the caller. */
-  readonly report: (error: unknown) => unknown;
-  /** Converts an error of syncing the write-ahead log for the caller. */
-  readonly reportUnsynced: (error: Error) => unknown;
+  /** Called when syncing the write-ahead log has failed. Converts the error for the caller. */
+  readonly syncFailed: (error: Error) => unknown;
 }
 
 /**
@@ -58,11 +38,11 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Waiting[] = [];
-  #scheduled = false;
-  /** The committed group whose sync has not ended. */
-  #syncing: readonly Waiting[] = [];
+  #isScheduled = false;
+  /** True from a commit to the end of its sync. */
+  #isSyncing = false;
   /** Set while a caller of `settled` waits for the sync. */
-  #synced: PromiseWithResolvers<void> | undefined;
+  #settled: PromiseWithResolvers<void> | undefined;
   #hasActions = false;
   #idle: (() => void)[] = [];
 
@@ -90,20 +70,20 @@ export class GroupCommit {
 
   /** Resolves when all commits that reads can see now are on disk; undefined if they are. Rejects if the sync fails. */
   settled(): Promise<void> | undefined {
-    if (this.#syncing.length === 0) return undefined;
-    this.#synced ??= Promise.withResolvers();
-    return this.#synced.promise;
+    if (!this.#isSyncing) return undefined;
+    this.#settled ??= Promise.withResolvers();
+    return this.#settled.promise;
   }
 
   get #isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#syncing.length === 0;
+    return this.#waiting.length === 0 && !this.#isSyncing;
   }
 
   #schedule(delay = 0): void {
-    if (this.#scheduled || this.#syncing.length > 0) return;
-    this.#scheduled = true;
+    if (this.#isScheduled || this.#isSyncing) return;
+    this.#isScheduled = true;
     const commitNow = () => {
-      this.#scheduled = false;
+      this.#isScheduled = false;
       this.#commitGroup();
     };
     // setImmediate: requests that have already arrived join the group.
@@ -112,88 +92,54 @@ export class GroupCommit {
   }
 
   #commitGroup(): void {
-    const { connection, wal, begin, committed, report, reportUnsynced } = this.#options;
+    const { connection, isQuiet, report } = this.#options;
     const members = this.#waiting.slice(0, GROUP_SIZE);
+    // Decided before the group runs: a long transaction would make the last read look old.
+    const isAlone = members.length === 1 && isQuiet();
     const started = performance.now();
-    let outcomes: MemberOutcome[];
-    const isQuiet = this.#options.isQuiet();
+    let outcomes: readonly MemberOutcome[];
     try {
-      begin();
-      outcomes = this.#runTogether(members) ?? this.#runApart(members);
+      outcomes = runGroup(members, this.#options);
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
       if (isBusy(error)) return this.#waitForLock(error, started);
+      this.#waiting = this.#waiting.slice(members.length);
       refuse(members, report(error));
-      return this.#dequeue(members);
+      return this.#continue();
     }
-    this.#syncing = members;
-    this.#hasActions = outcomes.some(({ hasActions }) => hasActions);
-    this.#dequeue(members);
-    const synced = (error: unknown): void => {
-      this.#syncing = [];
-      const settled = this.#synced;
-      this.#synced = undefined;
-      if (error) {
-        const reported = reportUnsynced(error as Error);
-        refuse(members, reported);
-        settled?.reject(reported);
-      } else {
-        committed((performance.now() - started) / 1000, members.length);
-        for (const { settle } of outcomes) settle();
-        this.#hasActions = false;
-        settled?.resolve();
-      }
-      this.#next();
-    };
-    // A sync on another thread lets other requests continue. Without other requests, it would only add latency.
-    if (isQuiet && members.length === 1) synced(errorOf(() => wal.syncHere()));
-    else wal.sync(synced);
-  }
-
-  /** Runs all members. If one throws, rolls all of them back and returns undefined: they must run separately. */
-  #runTogether(group: readonly Waiting[]): MemberOutcome[] | undefined {
-    const { connection, begin } = this.#options;
-    try {
-      const runs = group.map(({ body }) => new TransactionRun(body));
-      for (let index = 0, alike = 0; index < runs.length; index += alike) {
-        alike = alikeFrom(runs, index);
-        if (alike > 1) advanceTogether(connection, runs.slice(index, index + alike));
-        else runToEnd(connection, runs[index] as TransactionRun<unknown>);
-      }
-      return runs.map((run, index) => outcomeOf(run, group[index] as Waiting));
-    } catch {
-      if (connection.inTransaction) connection.run(rollback);
-      begin();
-      return undefined;
-    }
-  }
-
-  /** Runs each member in a savepoint, so that an error undoes only that member. */
-  #runApart(group: readonly Waiting[]): MemberOutcome[] {
-    const { connection, report } = this.#options;
-    return group.map((waiting) => {
-      connection.run(savepoint);
-      try {
-        const run = new TransactionRun(waiting.body);
-        runToEnd(connection, run);
-        connection.run(release);
-        return outcomeOf(run, waiting);
-      } catch (error) {
-        // A full disk or a failed write has already undone the whole transaction: all members fail.
-        if (!connection.inTransaction) throw error;
-        connection.run(undo);
-        connection.run(release);
-        const reported = report(error);
-        return { settle: () => waiting.reject(reported), hasActions: false };
-      }
-    });
-  }
-
-  /** Removes a group from the queue and continues with the rest. */
-  #dequeue(members: readonly Waiting[]): void {
     this.#waiting = this.#waiting.slice(members.length);
-    this.#next();
+    this.#sync({ members, outcomes, started }, isAlone);
+  }
+
+  /** A sync on another thread lets other requests continue. If `isAlone`, there are none: it would only add latency. */
+  #sync(group: CommittedGroup, isAlone: boolean): void {
+    const { wal } = this.#options;
+    this.#isSyncing = true;
+    this.#hasActions = group.outcomes.some(({ hasActions }) => hasActions);
+    if (isAlone)
+      this.#synced(
+        group,
+        errorOf(() => wal.syncHere()),
+      );
+    else wal.sync((error) => this.#synced(group, error));
+  }
+
+  #synced({ members, outcomes, started }: CommittedGroup, error: unknown): void {
+    this.#isSyncing = false;
+    const settled = this.#settled;
+    this.#settled = undefined;
+    if (error) {
+      const reported = this.#options.syncFailed(error as Error);
+      refuse(members, reported);
+      settled?.reject(reported);
+    } else {
+      this.#options.committed((performance.now() - started) / 1000, members.length);
+      for (const { settle } of outcomes) settle();
+      this.#hasActions = false;
+      settled?.resolve();
+    }
+    this.#continue();
   }
 
   /** Another process holds the write lock. Transactions that waited too long fail; the others retry. */
@@ -203,74 +149,13 @@ export class GroupCommit {
       this.#waiting = this.#waiting.filter(({ since }) => now - since <= LOCK_DEADLINE);
       refuse(late, this.#options.report(error));
     }
-    this.#next(LOCK_RETRY);
+    this.#continue(LOCK_RETRY);
   }
 
-  #next(delay = 0): void {
+  #continue(delay = 0): void {
     if (this.#waiting.length > 0) return this.#schedule(delay);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
-}
-
-function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
-  for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
-}
-
-/** Runs transactions that all begin with the same append to the same shop. */
-function advanceTogether(connection: Connection, runs: readonly TransactionRun<unknown>[]): void {
-  const rows = appendRows(connection, runs.map(({ step }) => step as AppendStep) as [AppendStep, ...AppendStep[]]);
-  for (const [index, run] of runs.entries()) {
-    run.advance(rows[index] as Row[]);
-    runToEnd(connection, run);
-  }
-}
-
-function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): MemberOutcome {
-  const settle = () => {
-    try {
-      resolve(run.finish());
-    } catch (error) {
-      reject(error); // the other members still get their results
-    }
-  };
-  return { settle, hasActions: run.hasActions };
-}
-
-/** Returns the rows of the step. */
-function runStep(connection: Connection, step: Step): Row[] {
-  if (step.append) return appendRows(connection, [step])[0] ?? [];
-  const { statement, parameters, more, takeMore } = step;
-  const rows = connection.all(statement, parameters);
-  const others = more?.map((other) => connection.all(other.statement, other.parameters));
-  if (others) takeMore?.(others);
-  return rows;
-}
-
-/** Runs steps with the same append to the same shop. One statement reserves all their ids. Returns the row of each step. */
-function appendRows(connection: Connection, steps: readonly [AppendStep, ...AppendStep[]]): Row[][] {
-  const [{ append, shop }] = steps;
-  const counted = connection.first(append.count, [latestTime(steps), steps.length, shop]) as Counted | undefined;
-  if (!counted) return steps.map(() => []);
-  let { id, log_id } = counted;
-  const { at } = counted;
-  return steps.map(({ values, logged }) => {
-    const row: Counted = { id: id++, at, log_id: log_id++ };
-    connection.all(append.insert, [shop, row.id, at, ...values]);
-    connection.all(append.log, [shop, row.id, at, row.log_id, ...logged]);
-    return [row];
-  });
-}
-
-/** The number of consecutive runs from index `from` on with the same append to the same shop; at least 1. */
-function alikeFrom(runs: readonly TransactionRun<unknown>[], from: number): number {
-  const step = runs[from]?.step;
-  let end = from + 1;
-  if (step?.append) while (end < runs.length && isAlike(step, runs[end]?.step)) end++;
-  return end - from;
-}
-
-function isAlike(one: AppendStep, other: Step | undefined): boolean {
-  return one.append === other?.append && one.shop === other.shop;
 }
 
 function refuse(members: readonly Waiting[], error: unknown): void {

@@ -2,14 +2,10 @@ import { type Row, type SqlParameter, type Statement, statement } from "../state
 import type { StagingTable, StagingTableDefinition } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
+import { begin, commit, rollback } from "./transaction-statements.ts";
 
 /** Rows per insert statement. Fewer statements cost less time. */
 const ROWS = 100;
-
-/** Not IMMEDIATE: a transaction that changes only the staging table then takes no lock on the store. */
-const begin: Statement = { sql: "BEGIN" };
-const commit: Statement = { sql: "COMMIT" };
-const rollback: Statement = { sql: "ROLLBACK" };
 
 const types = { integer: "INTEGER", text: "TEXT" };
 
@@ -52,7 +48,7 @@ export class SqliteStagingTable implements StagingTable {
   add(rows: readonly (readonly SqlParameter[])[]): void {
     const { connection } = this.#options;
     this.#run(() => {
-      connection.run(begin);
+      connection.run(begin); // takes no lock on the store, because only the staging table changes
       try {
         let added = 0;
         for (; rows.length - added >= ROWS; added += ROWS) {

@@ -19,6 +19,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { SqliteStagingTable } from "./sqlite-staging-table.ts";
 import { StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
+import { begin, beginImmediate, commit } from "./transaction-statements.ts";
 import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread while it waits for a lock, in milliseconds. */
@@ -33,9 +34,6 @@ const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
 /** `GroupCommit` syncs the log before a commit is acknowledged. */
 const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
-const begin: Statement = { sql: "BEGIN" };
-const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
-const end: Statement = { sql: "COMMIT" };
 const readDataVersion: Statement = { sql: "PRAGMA data_version" };
 const readSchemaVersion: Statement = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
@@ -102,7 +100,7 @@ export class SqliteStorage implements Storage {
         for (const listener of this.#commitListeners) listener();
       },
       report: (error) => this.#report(error),
-      reportUnsynced: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
+      syncFailed: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
     this.#poll = setInterval(() => this.#pollOtherProcesses(), OTHER_PROCESSES_POLL);
@@ -222,7 +220,7 @@ export class SqliteStorage implements Storage {
     this.#reading = false;
     try {
       // Some SQLite errors have already ended the transaction.
-      if (this.#connection.inTransaction) this.#connection.run(end);
+      if (this.#connection.inTransaction) this.#connection.run(commit);
     } catch (error) {
       this.#report(error);
     }
