@@ -68,9 +68,9 @@ export interface Storage {
   /** Resolves when all processes know of the changes of accounts, keys and their shops that are committed now. */
   accessChangesPropagated(): Promise<void>;
   /**
-   * Calls the `onOtherProcessChange` listeners now if another process has changed the store. Returns true if caches are then
-   * exact for all requests of this turn of the event loop. Returns false if they are not: reads can see a commit of
-   * this process whose `afterCommit` actions have not run.
+   * Calls the `onOtherProcessChange` listeners now if another process has changed the store. Returns true if caches are
+   * then exact for all requests of this turn of the event loop. Returns false between a commit of this process and its
+   * `afterCommit` actions: reads can see the commit, but caches do not know it.
    */
   catchUp(): boolean;
   /**

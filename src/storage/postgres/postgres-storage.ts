@@ -62,7 +62,7 @@ export class PostgresStorage implements Storage {
   readonly #lease = new Lease((body) => this.write(body));
   /** The connections of streams and staging tables. */
   readonly #ownConnections = new Set<Connection>();
-  readonly #listeners: (() => void)[] = [];
+  readonly #changeListeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** The number of reads so far. They take turns on the readers. */
@@ -143,7 +143,7 @@ export class PostgresStorage implements Storage {
   }
 
   onOtherProcessChange(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#changeListeners.push(listener);
   }
 
   onCommit(listener: () => void): void {
@@ -265,7 +265,7 @@ export class PostgresStorage implements Storage {
   }
 
   #notify(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#changeListeners) listener();
   }
 
   /** Converts an error for the caller. */

@@ -12,8 +12,8 @@ const copyAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
 export interface CheckpointOptions {
   readonly connection: Connection;
-  /** Called before each checkpoint. It must end any transaction of the connection. */
-  readonly prepare: () => void;
+  /** Ends the read transaction. Called before each checkpoint, which needs a connection without a transaction. */
+  readonly endRead: () => void;
   /** Called with each error that SQLite throws. */
   readonly failed: (error: unknown) => void;
 }
@@ -60,9 +60,9 @@ export class Checkpoints {
   }
 
   #query(statement: Statement) {
-    const { connection, prepare, failed } = this.#options;
+    const { connection, endRead, failed } = this.#options;
     try {
-      prepare();
+      endRead();
       return connection.first(statement, []);
     } catch (error) {
       failed(error);

@@ -11,8 +11,8 @@ const types = { integer: "INTEGER", text: "TEXT" };
 
 export interface SqliteStagingTableOptions {
   readonly connection: Connection;
-  /** Called before each use. It must end any transaction of the connection. */
-  readonly prepare: () => void;
+  /** Ends the read transaction. Called before each change of the table, which is a transaction of its own. */
+  readonly endRead: () => void;
   readonly all: <R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]) => R[];
   readonly write: <T>(body: () => Transaction<T>) => Promise<T>;
   /** Runs a checkpoint. The write-ahead log is long after an import. */
@@ -82,9 +82,9 @@ export class SqliteStagingTable implements StagingTable {
   }
 
   #run(work: () => void): void {
-    const { prepare, report } = this.#options;
+    const { endRead, report } = this.#options;
     try {
-      prepare();
+      endRead();
       work();
     } catch (error) {
       throw report(error);

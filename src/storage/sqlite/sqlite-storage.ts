@@ -19,13 +19,12 @@ import { GroupCommit } from "./group-commit.ts";
 import { SqliteStagingTable } from "./sqlite-staging-table.ts";
 import { StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
-import { begin, beginImmediate, commit } from "./transaction-statements.ts";
+import { beginImmediate } from "./transaction-statements.ts";
+import { TurnRead } from "./turn-read.ts";
 import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread while it waits for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
-/** After this many milliseconds without a read, a single write is synced on this thread. */
-const QUIET = 10;
 /** How often to check for writes of other processes, in milliseconds. */
 const OTHER_PROCESSES_POLL = 250;
 
@@ -33,7 +32,7 @@ const OTHER_PROCESSES_POLL = 250;
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
 /** `GroupCommit` syncs the log before a commit is acknowledged. */
-const leaveSyncsToUs: Statement = { sql: "PRAGMA synchronous = NORMAL" };
+const syncOnlyAtCheckpoints: Statement = { sql: "PRAGMA synchronous = NORMAL" };
 const readDataVersion: Statement = { sql: "PRAGMA data_version" };
 const readSchemaVersion: Statement = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
@@ -41,9 +40,6 @@ const writeNothing: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID
 
 /**
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
- *
- * All reads in one turn of the event loop share one read transaction, because its locks cost several times more than
- * finding a row.
  */
 export class SqliteStorage implements Storage {
   readonly noticesEveryWrite = true;
@@ -54,9 +50,10 @@ export class SqliteStorage implements Storage {
   readonly #wal: WalFile;
   readonly #observer: StorageObserver;
   readonly #files: StoreFiles;
+  readonly #turnRead: TurnRead;
   readonly #writes: GroupCommit;
   readonly #checkpoints: Checkpoints;
-  readonly #listeners: (() => void)[] = [];
+  readonly #changeListeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** True once writes are refused, because the store is being closed. */
@@ -66,10 +63,6 @@ export class SqliteStorage implements Storage {
   /** The fatal error after which no work is allowed. */
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
-  /** True from the first read of a turn of the event loop to the end of the turn or the next commit. */
-  #reading = false;
-  /** When the last read transaction began, in milliseconds of `performance.now`. */
-  #readAt = Number.NEGATIVE_INFINITY;
 
   /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it locked. */
   constructor(
@@ -82,18 +75,23 @@ export class SqliteStorage implements Storage {
     this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations));
     this.#wal = new WalFile(file);
     this.#files = new StoreFiles(file);
-    this.#connection.run(leaveSyncsToUs);
+    this.#connection.run(syncOnlyAtCheckpoints);
     this.#observer = observer;
+    this.#turnRead = new TurnRead({
+      connection: this.#connection,
+      begun: () => this.#noticeOtherProcesses(),
+      failed: (error) => this.#report(error),
+    });
     this.#checkpoints = new Checkpoints({
       connection: this.#connection,
-      prepare: this.#endRead,
+      endRead: this.#turnRead.end,
       failed: (error) => this.#postpone(error),
     });
     this.#writes = new GroupCommit({
       connection: this.#connection,
       wal: this.#wal,
       begin: () => this.#beginWrite(),
-      isQuiet: () => performance.now() - this.#readAt > QUIET,
+      isQuiet: () => this.#turnRead.isQuiet,
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
         this.#checkpoints.committed();
@@ -132,7 +130,7 @@ export class SqliteStorage implements Storage {
   createStagingTable(table: StagingTableDefinition): StagingTable {
     return new SqliteStagingTable(table, {
       connection: this.#connection,
-      prepare: this.#endRead,
+      endRead: this.#turnRead.end,
       all: (statement, ...parameters) => this.all(statement, ...parameters),
       write: (body) => this.write(body),
       checkpoint: () => this.#checkpoints.run(),
@@ -146,7 +144,7 @@ export class SqliteStorage implements Storage {
   }
 
   onOtherProcessChange(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#changeListeners.push(listener);
   }
 
   onCommit(listener: () => void): void {
@@ -190,44 +188,20 @@ export class SqliteStorage implements Storage {
     clearInterval(this.#poll);
     await this.#writes.drained();
     this.#checkpoints.stop();
-    this.#endRead();
+    this.#turnRead.end();
     this.#isClosed = true;
     this.#wal.close();
     this.#connection.close();
   }
 
-  /**
-   * Begins the read transaction of this turn of the event loop, unless one is open. It sees everything committed up to
-   * now, including commits of other processes.
-   */
   #beginRead(): void {
-    if (this.#reading || this.#isClosed) return;
+    if (this.#isClosed) return; // the statement then fails, and `#report` says why
     if (this.#failure) throw this.#failure;
-    this.#connection.run(begin);
-    this.#reading = true;
-    this.#readAt = performance.now();
-    setImmediate(this.#endRead);
-    try {
-      this.#noticeOtherProcesses();
-    } catch (error) {
-      this.#endRead();
-      throw error;
-    }
+    this.#turnRead.begin();
   }
 
-  readonly #endRead = (): void => {
-    if (!this.#reading) return;
-    this.#reading = false;
-    try {
-      // Some SQLite errors have already ended the transaction.
-      if (this.#connection.inTransaction) this.#connection.run(commit);
-    } catch (error) {
-      this.#report(error);
-    }
-  };
-
   #beginWrite(): void {
-    this.#endRead();
+    this.#turnRead.end();
     if (this.#failure) throw this.#failure;
     if (!this.#files.areInPlace())
       throw new StoreFilesGone(`The files of the store at ${this.#file} were moved or deleted.`);
@@ -250,7 +224,7 @@ export class SqliteStorage implements Storage {
     const schema = Number(this.#connection.first(readSchemaVersion, [])?.["user_version"]);
     if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#changeListeners) listener();
   }
 
   /** A number that changes when another connection changes the store. */
