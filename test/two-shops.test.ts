@@ -4,10 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../src/contract/operation-properties.ts";
-import { eventually } from "./harness/program.ts";
 import { filtersOf } from "./harness/query-examples.ts";
 import { type TestResponse, TestService } from "./harness/service.ts";
-import { onPostgres } from "./harness/test-store.ts";
+import { lockAwaited, onPostgres } from "./harness/test-store.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
 import { bodyOf, pathOf } from "./harness/valid-call.ts";
 
@@ -212,35 +211,33 @@ test("both shops assign the same ids, from 1", async () => {
   expect([ids(0), ids(1)]).toEqual([expected, expected]);
 });
 
-test.skipIf(!onPostgres)("while one shop is locked, another adds animals", async () => {
-  const [locked, other] = [
-    await service.newAccountWithKey("enterprise"),
-    await service.newAccountWithKey("enterprise"),
-  ];
-  const add = ({ key }: { key: string }) =>
-    service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } }).then(({ status }) => status);
-  const lock = async () => service.store.lockShop(await service.shop(locked.account.id));
-  const hasToWait = () =>
-    eventually(
-      () => service.store.rows("SELECT pid FROM pg_locks WHERE NOT granted"),
-      ({ length }) => length > 0,
-    );
-  let unlock = await lock();
-  const patient = add(locked);
-  await hasToWait();
-  expect(await add(other)).toBe(201);
-  await unlock();
-  expect(await patient).toBe(201);
+const addAnimal = async (key: string) =>
+  (await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } })).status;
 
-  unlock = await lock();
+/** Locks a new shop. */
+async function lockNewShop() {
+  const { key, account } = await service.newAccountWithKey("enterprise");
+  return { locked: key, unlock: await service.store.lockShop(await service.shop(account.id)) };
+}
+
+test.skipIf(!onPostgres)("an animal is added when its shop is unlocked in time", async () => {
+  const { locked, unlock } = await lockNewShop();
+  const adding = addAnimal(locked);
+  await lockAwaited(service.store);
+  expect(await addAnimal(await newShop())).toBe(201);
+  await unlock();
+  expect(await adding).toBe(201);
+});
+
+test.skipIf(!onPostgres)("creates of a shop that stays locked are refused, and other shops continue", async () => {
+  const [{ locked, unlock }, other] = [await lockNewShop(), await newShop()];
   let waiting = 10;
-  const adding = Array.from({ length: waiting }, () => add(locked).finally(() => waiting--));
-  await hasToWait();
-  expect([await add(other), waiting]).toEqual([201, 10]);
+  const adding = Array.from({ length: waiting }, () => addAnimal(locked).finally(() => waiting--));
+  await lockAwaited(service.store);
+  expect([await addAnimal(other), waiting]).toEqual([201, 10]);
   // Again, now that the service knows the locked shop.
-  const [late] = await Promise.all([add(locked), add(other)]);
-  // Those that have waited too long are refused.
+  const [late] = await Promise.all([addAnimal(locked), addAnimal(other)]);
   expect([late, ...(await Promise.all(adding))]).toEqual(Array.from({ length: 11 }, () => 503));
   await unlock();
-  expect(await add(locked)).toBe(201);
+  expect(await addAnimal(locked)).toBe(201);
 });

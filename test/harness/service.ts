@@ -1,7 +1,7 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
 import { domains as allDomains, type ServedDomain } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Scope } from "../../src/contract/caller.ts";
+import type { Mode, Scope } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Quota } from "../../src/contract/quota.ts";
 import type { Account } from "../../src/domains/accounts/accounts.ts";
@@ -124,10 +124,10 @@ export class TestService {
     return { account, key, record };
   }
 
-  /** The number of the test shop of an account. By default, of the account that keys share. */
-  async shop(accountId?: string): Promise<number> {
+  /** The number of an account's shop, by default the test shop of the account that keys share. */
+  async shop(accountId?: string, mode: Mode = "test"): Promise<number> {
     const id = accountId ?? (await this.#sharedAccount()).id;
-    const sql = `SELECT shop FROM shops WHERE account_id = '${id}' AND mode = 'test'`;
+    const sql = `SELECT shop FROM shops WHERE account_id = '${id}' AND mode = '${mode}'`;
     const [row] = (await this.store.rows(sql)) as { shop: number | bigint }[];
     return Number(row?.shop);
   }

@@ -8,6 +8,7 @@ import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { daily, totals } from "../../src/domains/shops/figures.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { eventually } from "./program.ts";
 import { SharedPostgres } from "./shared-postgres.ts";
 
 /** The store of a service under test. */
@@ -24,6 +25,8 @@ export interface TestStore {
   open(): Promise<Storage>;
   /** Deletes all animals, orders, categories and events alongside the running service, and resets their ids and times. */
   empty(): Promise<void>;
+  /** Begins a transaction with SQL. The returned function ends it, by default with a rollback. */
+  hold(sql: string): Promise<(end?: string) => Promise<void>>;
   /** Locks the animals against writes until the returned function is called. */
   lock(): Promise<() => Promise<void>>;
   /** Locks a shop against changes in the same way; on SQLite, the whole store. */
@@ -68,11 +71,14 @@ async function newFolder(): Promise<TestStore> {
     return result;
   };
   const run = async (sql: string) => void (await withDatabase((database) => database.run(sql)));
-  const lock = async () => {
+  const hold = async (sql: string) => {
     const database = new Database(join(dataDir, "petstore.db"));
     database.run("PRAGMA busy_timeout = 10000");
-    database.run("BEGIN IMMEDIATE");
-    return async () => database.close();
+    database.run(`BEGIN IMMEDIATE; ${sql}`);
+    return async (end = "ROLLBACK") => {
+      database.run(end);
+      database.close();
+    };
   };
   return {
     settings,
@@ -85,14 +91,24 @@ async function newFolder(): Promise<TestStore> {
         ${shopTables.map((table) => `DELETE FROM ${table};`).join(" ")}
         ${resetShops}
       `),
-    lock,
-    lockShop: lock,
+    hold,
+    lock: () => hold(""),
+    lockShop: () => hold(""),
     contents: async () =>
       readdirSync(dataDir)
         .map((file) => readFileSync(join(dataDir, file), "latin1"))
         .join("\n"),
     remove: async () => rmSync(dataDir, { recursive: true, force: true }),
   };
+}
+
+/** Resolves when a session waits for a lock; on PostgreSQL. */
+export async function lockAwaited(store: TestStore): Promise<void> {
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  await eventually(
+    () => store.rows(waiting),
+    ({ length }) => length > 0,
+  );
 }
 
 let shared: Promise<SharedPostgres> | undefined;
@@ -103,12 +119,12 @@ async function newDatabase(): Promise<TestStore> {
   const name = await postgres.newDatabase();
   const settings = { PETSTORE_DATABASE_URL: server.url(name) };
   const run = async (sql: string) => void (await server.run(sql, name));
-  const hold = async (lock: string) => {
+  const hold = async (sql: string) => {
     const pool = new Bun.SQL({ url: server.url(name), max: 1 });
     const session = await pool.reserve();
-    await session.unsafe(`BEGIN; ${lock}`);
-    return async () => {
-      await session.unsafe("ROLLBACK"); // keeps a reference: the pool may close a session without one
+    await session.unsafe(`BEGIN; ${sql}`);
+    return async (end = "ROLLBACK") => {
+      await session.unsafe(end); // keeps a reference: the pool may close a session without one
       await pool.close({ timeout: 0 });
     };
   };
@@ -123,6 +139,7 @@ async function newDatabase(): Promise<TestStore> {
         TRUNCATE ${shopTables.join(", ")};
         ${resetShops}
       `),
+    hold,
     lock: () => hold("LOCK TABLE pets IN EXCLUSIVE MODE"),
     lockShop: (shop) => hold(`SELECT 1 FROM shops WHERE shop = ${shop} FOR UPDATE`),
     contents: async () => {

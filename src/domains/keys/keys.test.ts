@@ -3,7 +3,7 @@ import { development } from "../../../test/harness/key-environments.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange, type RawResponse } from "../../../test/harness/raw-http.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { onPostgres } from "../../../test/harness/test-store.ts";
+import { lockAwaited, onPostgres } from "../../../test/harness/test-store.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
 import { keyDigest } from "./api-key.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
@@ -398,38 +398,26 @@ const deadlocks = async ({ store } = service) => {
   const [row] = await store.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");
   return (row as { deadlocks: unknown }).deadlocks;
 };
-/** The sessions with the database, except the one that asks. */
-const sessions = ({ store }: TestService, condition = "true") =>
-  store.rows(
-    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
-  );
-
 test.skipIf(!onPostgres).each([
-  ["is created", (key: string) => create(key, { name: "till", scopes: ["read"] })],
-  ["is rotated", (key: string, id: string) => rotate(key, id)],
-  ["is revoked", (key: string, id: string) => revoke(key, id)],
-  [
-    "is banned",
-    (_: string, id: string) => service.app.keys.noteBan(id, service.clock.now() + 60_000, service.clock.now()),
-  ],
-  ["loses its account", (_: string, __: string, id: string) => service.app.accounts.delete(id, service.clock.now())],
-] as const)("a key that %s waits for its own shop, and others do not wait for it", async (_, change) => {
+  ["create", (key: string) => create(key, { name: "till", scopes: ["read"] })],
+  ["rotate", (key: string, id: string) => rotate(key, id)],
+  ["revoke", (key: string, id: string) => revoke(key, id)],
+  ["ban", (_: string, id: string) => service.app.keys.noteBan(id, service.clock.now() + 60_000, service.clock.now())],
+  ["delete the account", (_: string, __: string, id: string) => service.app.accounts.delete(id, service.clock.now())],
+] as const)("a change of keys waits for its shop, and keys of other accounts can be created: %s", async (_, change) => {
   const [one, other] = [await newAdmin(), await newAdmin()];
   await create(one.key, { name: "other admin", scopes: [...scopes] });
   const unlock = await service.store.lockShop(await service.shop(one.account.id));
   let isWaiting = true;
   const waiting = Promise.resolve(change(one.key, one.record.id, one.account.id)).then(() => (isWaiting = false));
-  await eventually(
-    () => sessions(service, "wait_event_type = 'Lock'"),
-    ({ length }) => length > 0,
-  );
+  await lockAwaited(service.store);
   const { status } = await create(other.key, { name: "till", scopes: ["read"] });
   expect([status, isWaiting]).toEqual([201, true]);
   await unlock();
   await waiting;
 });
 
-test.skipIf(!onPostgres)("keys are created while their sandbox is reset without a deadlock", async () => {
+test.skipIf(!onPostgres)("creating keys while their sandbox is reset causes no deadlock", async () => {
   const own = await TestService.start();
   const { key } = await own.newAccountWithKey("enterprise", undefined, [...scopes]);
   const send = (path: string, body: object) => own.call("POST", path, { key, body });
@@ -445,7 +433,7 @@ test.skipIf(!onPostgres)("keys are created while their sandbox is reset without 
   await expectNoDeadlock(own);
 });
 
-test.skipIf(!onPostgres)("keys of one account are rotated and of another created without a deadlock", async () => {
+test.skipIf(!onPostgres)("rotating keys of one account while another creates some causes no deadlock", async () => {
   const own = await TestService.start();
   const [one, other] = [
     await own.newAccountWithKey("enterprise", undefined, [...scopes]),
@@ -467,8 +455,9 @@ test.skipIf(!onPostgres)("keys of one account are rotated and of another created
 async function expectNoDeadlock(own: TestService): Promise<void> {
   await own.app.stop();
   // A session reports its statistics when it ends.
+  const others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
   await eventually(
-    () => sessions(own),
+    () => own.store.rows(others),
     ({ length }) => length === 0,
   );
   expect(await deadlocks(own)).toEqual(0n);

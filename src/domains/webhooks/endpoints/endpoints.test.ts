@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../../../../test/harness/program.ts";
 import { type Call, TestService } from "../../../../test/harness/service.ts";
-import { onPostgres } from "../../../../test/harness/test-store.ts";
+import { lockAwaited, onPostgres } from "../../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../../test/harness/unlimited.ts";
 import { secretKey } from "../../../../test/harness/webhook-service.ts";
 import { scopes } from "../../../contract/caller.ts";
@@ -185,21 +184,14 @@ test("a secret depends on the secret key, and without that there is no public ke
 test.skipIf(!onPostgres)("nothing is left of an endpoint that is deleted while its progress is saved", async () => {
   key = await newKey();
   const { id } = (await create({ url })).json;
-  const pool = new Bun.SQL({ url: service.store.settings["PETSTORE_DATABASE_URL"] as string, max: 1 });
-  const saving = await pool.reserve();
-  await saving.unsafe(`BEGIN; UPDATE webhook_endpoints SET owner = owner WHERE id = '${id}'`);
+  const save = await service.store.hold(`UPDATE webhook_endpoints SET owner = owner WHERE id = '${id}'`);
   const deleting = call("DELETE", `/webhook-endpoints/${id}`);
-  const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  await eventually(
-    () => service.store.rows(waiting),
-    ({ length }) => length > 0,
-  );
-  await saving.unsafe(`
+  await lockAwaited(service.store);
+  await save(`
     INSERT INTO webhook_parked (shop, endpoint_id, subject, event_id, attempts, due_at)
       SELECT shop, id, 'pet:1', 1, 1, 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE id = '${id}';
     COMMIT
   `);
-  await pool.close({ timeout: 0 });
   expect((await deleting).status).toBe(204);
   expect(await service.store.rows(`SELECT 1 FROM webhook_parked WHERE endpoint_id = '${id}'`)).toEqual([]);
 });
