@@ -6,21 +6,21 @@ import type { KeyStore } from "./keys.store.ts";
 export class BanEvents {
   readonly #keys: KeyStore;
   readonly #clock: Clock;
-  readonly #log: Host["log"];
+  readonly #runSoon: () => void;
   /** The ends of bans without an event yet, in Unix seconds, by key. */
   readonly #waiting = new Map<string, number>();
 
-  constructor({ clock, log, repeat }: Pick<Host, "clock" | "log" | "repeat">, keys: KeyStore) {
+  constructor({ clock, repeat, runSoon }: Pick<Host, "clock" | "repeat" | "runSoon">, keys: KeyStore) {
     this.#keys = keys;
     this.#clock = clock;
-    this.#log = log;
+    this.#runSoon = runSoon;
     repeat({ name: "note_ban", by: "each", run: () => this.#addWaiting() });
   }
 
-  /** Adds the event of a ban that ends at this time in Unix seconds. It does not throw. */
+  /** Adds, soon, the event of a ban that ends at this time in Unix seconds. */
   add(keyId: string, endsAt: number): void {
     this.#waiting.set(keyId, endsAt);
-    void this.#add(keyId, endsAt).catch((error) => this.#log.failing("task_failed", error, { task: "note_ban" }));
+    this.#runSoon();
   }
 
   /** The ban of a key was lifted. An event added later would hide the next ban, which can end earlier. */
