@@ -65,6 +65,30 @@ test("does not start a round during another", async () => {
   expect(started).toBe(2);
 });
 
+test("continues without a task that takes long, also while it stops, and runs it again when it has ended", async () => {
+  let slow = Promise.withResolvers<void>();
+  const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };
+  const saving = { ...note("save"), finish: async () => void done.push("saved") };
+  const work = new BackgroundTasks(log, [waiting, saving], leads);
+  for (let quarter = 0; quarter < 8; quarter++) {
+    jest.advanceTimersByTime(250);
+    await settle();
+  }
+  expect(done).toEqual(["began", "save", "save", "save", "save"]);
+  slow.resolve();
+  slow = Promise.withResolvers();
+  for (let turn = 0; turn < 10; turn++) await settle();
+  expect(done.slice(5)).toEqual(["began"]);
+  jest.advanceTimersByTime(100);
+  for (let turn = 0; turn < 10; turn++) await settle();
+  const stopped = work.stop();
+  for (let turn = 0; turn < 10; turn++) await settle();
+  expect(done.slice(6)).toEqual(["save", "save", "saved"]);
+  slow.resolve();
+  await stopped;
+  expect(done.slice(9)).toEqual(["began"]);
+});
+
 test("logs failures, continues with the next task, and tries again", async () => {
   const work = new BackgroundTasks(log, [fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);

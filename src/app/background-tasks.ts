@@ -1,20 +1,29 @@
 import type { BackgroundTask } from "../domains/domain.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { settlesWithin } from "../timing/settles-within.ts";
 
 /**
  * Milliseconds between two rounds. At most a second of data may be lost when the process is killed. The other half
  * second is left for a busy process, in which a round starts late and takes longer.
  */
 const PERIOD = 500;
+/** How long a round waits for one task before it starts the next, in milliseconds. Leading ends after 3 s without a round. */
+const TASK_WAIT = 100;
 
-/** Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. */
+/**
+ * Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. A task that takes
+ * long, such as one that waits for a locked shop, delays no other: rounds continue without it until it has ended.
+ */
 export class BackgroundTasks {
   readonly #log: Log;
   readonly #tasks: readonly BackgroundTask[];
   readonly #lead: (asSubstitute: boolean) => MaybePromise<boolean>;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
+  readonly #inProgress = new Map<BackgroundTask, Promise<void>>();
+  /** Tasks in progress that a round has left out: another round must follow when they end. */
+  readonly #leftOut = new Set<BackgroundTask>();
   /** True if another round must follow the one in progress. */
   #isDue = false;
   #isStopped = false;
@@ -34,15 +43,19 @@ export class BackgroundTasks {
     this.#start();
   }
 
-  /** Runs one last round, then calls `finish` of each task that has it. */
+  /** Runs each task one last time, then calls its `finish`. A slow task does not delay the others. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#isStopped = true;
     await this.#round;
-    await this.#run();
-    for (const { name, finish } of this.#tasks) {
-      await finish?.().catch((error: unknown) => this.#log.error("task_failed", error, { task: name }));
-    }
+    const leads = await this.#leads();
+    await Promise.all(
+      this.#tasks.map(async (task) => {
+        await this.#inProgress.get(task);
+        if (task.by === "each" || leads) await this.#runTask(task);
+        await task.finish?.().catch((error: unknown) => this.#log.error("task_failed", error, { task: task.name }));
+      }),
+    );
   }
 
   #start(): void {
@@ -56,14 +69,24 @@ export class BackgroundTasks {
 
   async #run(): Promise<void> {
     const leads = await this.#leads();
-    for (const { name, by, run } of this.#tasks) {
-      if (by === "leader" && !leads) continue;
-      try {
-        await run();
-      } catch (error) {
-        this.#log.failing("task_failed", error, { task: name });
-      }
+    for (const task of this.#tasks) {
+      if (task.by === "leader" && !leads) continue;
+      if (this.#inProgress.has(task)) this.#leftOut.add(task);
+      else await settlesWithin(this.#runTask(task), TASK_WAIT);
     }
+  }
+
+  /** Never rejects. */
+  #runTask(task: BackgroundTask): Promise<void> {
+    const run = task
+      .run()
+      .catch((error: unknown) => this.#log.failing("task_failed", error, { task: task.name }))
+      .finally(() => {
+        this.#inProgress.delete(task);
+        if (this.#leftOut.delete(task)) this.runSoon();
+      });
+    this.#inProgress.set(task, run);
+    return run;
   }
 
   async #leads(): Promise<boolean> {
