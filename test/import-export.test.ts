@@ -85,11 +85,11 @@ describe("petstore import", () => {
 
   test("names bad lines on the error output, and escapes control characters", async () => {
     const dataDir = await newStore();
-    const file = newFile("animals.jsonl", '{"name":"Rex","categoryId":1,"\\u001b[2J":1}\n');
+    const file = newFile("animals.jsonl", '{"name":"Rex","categoryId":1,"\\u001b[2J\\u007f\\u009b":1}\n');
     const { status, stdout, stderr } = await runInProcess(dataDir, ["import", file]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "line 1: /\\u001b[2J is not a field of an animal; it has name, categoryId, status, metadata\n" +
+      "line 1: /\\u001b[2J\\u007f\\u009b is not a field of an animal; it has name, categoryId, status, metadata\n" +
         `Nothing of ${file} was added: it has 1 fault.\n`,
     );
     const asJson = await runInProcess(dataDir, ["import", file, "--json"]);

@@ -9,6 +9,7 @@ import {
   type Report,
   UsageError,
 } from "../../terminal/command.ts";
+import { plain } from "../../terminal/plain.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
@@ -133,9 +134,4 @@ function report(file: string, { added, before, faults }: ImportResult, seconds: 
 
 function outcomeUnknown(error: Error): string {
   return `The store failed: ${error.message}. Some animals may or may not be on disk. Check the disk, then the store.`;
-}
-
-/** Escapes control characters, because a terminal could interpret those of a file. */
-function plain(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -45,6 +45,14 @@ test("explain prints what happened to a request and what to do", async () => {
   expect([unknown.status, JSON.parse(unknown.stderr).code]).toEqual([1, "request_not_found"]);
 });
 
+test("explain escapes control characters of a client", async () => {
+  const id = await send("/pets?x%1b%5b31m%0a%7f%c2%9b=1", key.key);
+  await explained(id);
+  const { stdout } = await runInProcess(dataDir, ["explain", id]);
+  expect(stdout).toContain("x\\u001b[31m\\u000a\\u007f\\u009b is not");
+  expect(stdout.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+});
+
 test("requests lists those of a shop, with the filters of the API", async () => {
   const id = await send("/nothing", key.key);
   await explained(id);

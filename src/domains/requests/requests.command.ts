@@ -5,6 +5,7 @@ import { millisecondsOf } from "../../contract/schemas.ts";
 import { DISCONNECT } from "../../contract/simulate-header.ts";
 import { didYouMean, suggest } from "../../contract/suggest.ts";
 import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
+import { plain } from "../../terminal/plain.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
@@ -107,5 +108,5 @@ function describe(record: RequestRecord): string {
   const facts = { id, clientRequestId, at, method, operation, path, keyId, address, status, code, stage, durationMs };
   const rows = Object.entries({ ...facts, left }).filter(([, value]) => value !== undefined && value !== "");
   const shown = columns(rows.map(([name, value]) => [name, String(value)]));
-  return `${[explanation, advice].filter(Boolean).join("\n")}\n\n${shown}`;
+  return `${[plain(explanation), advice].filter(Boolean).join("\n")}\n\n${shown}`;
 }
