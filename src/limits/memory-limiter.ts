@@ -6,7 +6,8 @@ import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { correctedBan, KeyBans } from "./key-bans.ts";
-import { type KeyBan, type LimitStore, SAVE_BATCH } from "./limits.store.ts";
+import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
+import { UnsavedBans } from "./unsaved-bans.ts";
 import { Windows } from "./windows.ts";
 
 /** Bounds of the memory. Each entry is about 0.3 KB. */
@@ -69,14 +70,13 @@ export class MemoryLimiter implements Limiter {
   readonly #changed = new ShopMap<Windows>(() => new Map());
   /** Accounts whose sandboxes had a request refused since the last save. */
   readonly #refusedSandboxes = new Set<string>();
-  readonly #unsavedBans = new Map<string, KeyBan>();
-  /** Bans that are being written for the first time, by key. */
-  readonly #savingBans = new Map<string, Promise<void>>();
+  readonly #unsavedBans: UnsavedBans;
   #saved: Promise<void> = Promise.resolve();
   #swept = Number.NEGATIVE_INFINITY;
 
   private constructor(store: LimiterStorage, clock: Clock, addressQuota: Quota) {
     this.#store = store;
+    this.#unsavedBans = new UnsavedBans(store);
     this.#clock = new ClockReader(clock);
     this.#opened = this.#clock.now();
     this.#addressQuota = addressQuota;
@@ -90,7 +90,7 @@ export class MemoryLimiter implements Limiter {
       if (ahead > 0) limiter.#aheadAtStart.set(shop, ahead);
       limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, opened));
       const corrected = correctedBan(ban, opened);
-      if (corrected) limiter.#unsavedBans.set(keyId, { keyId, shop, ban: corrected });
+      if (corrected) limiter.#unsavedBans.add({ keyId, shop, ban: corrected });
     }
     return limiter;
   }
@@ -162,15 +162,12 @@ export class MemoryLimiter implements Limiter {
 
   async forget(accountId: string): Promise<void> {
     // Wait for running writes, which would recreate deleted rows.
-    await Promise.allSettled([this.#saved, ...this.#savingBans.values()]);
+    await Promise.allSettled([this.#saved, this.#unsavedBans.settled()]);
     for (const shops of [this.#shops, this.#changed, this.#separate]) shops.deleteAccount(accountId);
     this.#forSandboxes.delete(accountId);
     this.#aheadAtStart.deleteAccount(accountId);
-    for (const [keyId, { shop }] of this.#keyBans) {
-      if (shop.accountId !== accountId) continue;
-      this.#keyBans.delete(keyId);
-      this.#unsavedBans.delete(keyId);
-    }
+    this.#unsavedBans.deleteAccount(accountId);
+    for (const [keyId, { shop }] of this.#keyBans) if (shop.accountId === accountId) this.#keyBans.delete(keyId);
     await this.#store.forget(accountId);
   }
 
@@ -181,8 +178,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   async #save(): Promise<void> {
-    const bans = [...this.#unsavedBans.values()];
-    if (bans.length > 0) await this.#saveBans(bans);
+    await this.#unsavedBans.save();
     const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
     for (let start = 0; start < changed.length; start += SAVE_BATCH) {
       await this.#saveWindows(changed.slice(start, start + SAVE_BATCH));
@@ -201,8 +197,8 @@ export class MemoryLimiter implements Limiter {
     caller: Caller,
     view: (windows: Windows, keyBans: KeyBans | undefined, reading: ClockReading) => T,
   ): MaybePromise<T> {
-    const saving = this.#savingBans.get(caller.keyId);
-    if (saving) return saving.then(() => this.#read(caller, view));
+    const writing = this.#unsavedBans.writing(caller.keyId);
+    if (writing) return writing.then(() => this.#read(caller, view));
     return whenReady(this.#shops.get(caller) ?? this.#load(caller), (windows) =>
       view(windows, this.#keyBans.get(caller.keyId), windows.at(this.#clock.now())),
     );
@@ -212,8 +208,11 @@ export class MemoryLimiter implements Limiter {
     const reading = windows.at(this.#clock.now());
     const keyBans = this.#keyBans.get(caller.keyId);
     const ban = keyBans?.banned(caller.perMinute, reading);
-    if (ban && caller.mode === "test") this.#refusedSandboxes.add(caller.accountId);
-    if (ban) return this.#savingBans.get(caller.keyId)?.then(() => this.#decide(caller, windows)) ?? ban;
+    if (ban) {
+      if (caller.mode === "test") this.#refusedSandboxes.add(caller.accountId);
+      const writing = this.#unsavedBans.writing(caller.keyId);
+      return writing ? writing.then(() => this.#decide(caller, windows)) : ban;
+    }
     const wasChanged = windows.changed;
     const admission = windows.admit(caller, reading);
     if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading);
@@ -231,14 +230,8 @@ export class MemoryLimiter implements Limiter {
     }
     const ban = keyBans.denied(admission.retryAfter, caller.perMinute, reading);
     if (!ban) return admission;
-    const unsaved = { keyId: caller.keyId, shop: keyBans.shop, ban };
-    this.#unsavedBans.set(caller.keyId, unsaved);
-    // A ban is not announced until a kill can no longer undo it. If the write fails, the next `save` writes it.
-    const saving = this.#saveBans([unsaved])
-      .catch(() => {})
-      .finally(() => this.#savingBans.delete(caller.keyId));
-    this.#savingBans.set(caller.keyId, saving);
-    return saving.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
+    const written = this.#unsavedBans.write({ keyId: caller.keyId, shop: keyBans.shop, ban });
+    return written.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
   /** Loads the windows of a shop that is not in memory. Concurrent requests share one read. */
@@ -258,13 +251,6 @@ export class MemoryLimiter implements Limiter {
       loaded.catch(() => this.#loading.delete(shop)); // the next request tries again
     }
     return loaded;
-  }
-
-  async #saveBans(bans: readonly KeyBan[]): Promise<void> {
-    await this.#store.saveBans(bans);
-    for (const ban of bans) {
-      if (this.#unsavedBans.get(ban.keyId) === ban) this.#unsavedBans.delete(ban.keyId);
-    }
   }
 
   async #saveWindows(entries: readonly [ShopName, Windows][]): Promise<void> {

@@ -4,8 +4,9 @@ import type { Caller, ShopName } from "../../http/interfaces.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
-import { type KeyBan, type LimitStore, SAVE_BATCH } from "../limits.store.ts";
+import { type LimitStore, SAVE_BATCH } from "../limits.store.ts";
 import { noStoredLimits, type StoredLimits } from "../limits-to-restore.store.ts";
+import { UnsavedBans } from "../unsaved-bans.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
@@ -47,8 +48,6 @@ interface KnownBan {
   /** How many milliseconds the clock of the shop was ahead when the ban was received. */
   readonly ahead: number;
   readonly limit: number;
-  /** Set while the ban is being written. It is announced after that. */
-  saving: Promise<void> | undefined;
 }
 
 /**
@@ -62,11 +61,12 @@ export class LastKnownLimits {
   readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(MAX_KNOWN / 2));
   readonly #due = new ShopMap<KnownShop>(() => new Map());
   readonly #bans = new RecentMap<string, KnownBan>(MAX_KNOWN);
-  readonly #unsavedBans = new Map<string, KeyBan>();
+  readonly #unsavedBans: UnsavedBans;
   #saved: Promise<void> = Promise.resolve();
 
   constructor(backup: ValkeyBackup) {
     this.#backup = backup;
+    this.#unsavedBans = new UnsavedBans(backup);
   }
 
   /** The last counts of a shop; undefined if this process has received none recently. */
@@ -145,11 +145,8 @@ export class LastKnownLimits {
 
   /** Forgets the counts of both shops of an account and its unsaved bans, here and in the store. */
   async forget(accountId: string): Promise<void> {
-    await Promise.allSettled([this.#saved]); // a running save would recreate deleted rows
-    for (const shops of [this.#shops, this.#due]) shops.deleteAccount(accountId);
-    for (const [keyId, { shop }] of this.#unsavedBans) {
-      if (shop.accountId === accountId) this.#unsavedBans.delete(keyId);
-    }
+    await Promise.allSettled([this.#saved, this.#unsavedBans.settled()]); // running writes would recreate deleted rows
+    for (const entries of [this.#shops, this.#due, this.#unsavedBans]) entries.deleteAccount(accountId);
     await this.#backup.forget(accountId);
   }
 
@@ -160,7 +157,7 @@ export class LastKnownLimits {
   }
 
   async #save(): Promise<void> {
-    await this.#saveBans([...this.#unsavedBans.values()]);
+    await this.#unsavedBans.save();
     const due = [...entriesOf(this.#due)];
     for (let start = 0; start < due.length; start += SAVE_BATCH) {
       const batch = due.slice(start, start + SAVE_BATCH);
@@ -183,28 +180,11 @@ export class LastKnownLimits {
     { keyId, perMinute, accountId, mode }: Caller,
     { now, ahead, banEnds, banLevel }: Decision,
   ): MaybePromise<void> {
-    const known = this.#bans.get(keyId);
-    if (known?.ends === banEnds) return known.saving;
+    if (this.#bans.get(keyId)?.ends === banEnds) return this.#unsavedBans.writing(keyId);
     const until = performance.now() + banEnds - now;
-    const noted: KnownBan = { ends: banEnds, until, ahead, limit: perMinute, saving: undefined };
-    this.#bans.set(keyId, noted);
-    const ban = { keyId, shop: { accountId, mode }, ban: { end: endAt(banEnds), level: banLevel } };
-    this.#unsavedBans.set(keyId, ban);
-    // If the write fails, the next `save` writes the ban.
-    noted.saving = this.#saveBans([ban])
-      .catch(() => {})
-      .finally(() => {
-        noted.saving = undefined;
-      });
-    return noted.saving;
-  }
-
-  async #saveBans(bans: readonly KeyBan[]): Promise<void> {
-    if (bans.length === 0) return;
-    await this.#backup.saveBans(bans);
-    for (const ban of bans) {
-      if (this.#unsavedBans.get(ban.keyId) === ban) this.#unsavedBans.delete(ban.keyId);
-    }
+    this.#bans.set(keyId, { ends: banEnds, until, ahead, limit: perMinute });
+    const ban = { end: endAt(banEnds), level: banLevel };
+    return this.#unsavedBans.write({ keyId, shop: { accountId, mode }, ban });
   }
 }
 

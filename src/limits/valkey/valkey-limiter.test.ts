@@ -13,6 +13,7 @@ import type { Caller } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { inspectValkey } from "./inspect.ts";
+import { noBackup } from "./last-known-limits.ts";
 import { Valkey } from "./valkey.ts";
 import { ValkeyCounts } from "./valkey-counts.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
@@ -158,6 +159,33 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       expect((await limiter.peek(caller)).day.used).toBe(0);
       await close();
     }
+  });
+
+  test("deletes an account's stored limits only after a ban that is being written", async () => {
+    const writes: string[] = [];
+    const banWritten = Promise.withResolvers<void>();
+    const saveBans = async () => {
+      await banWritten.promise;
+      writes.push("ban");
+    };
+    const forget = async () => void writes.push("deletion");
+    const clock = new ManualClock();
+    const backup = { ...noBackup, saveBans, forget };
+    const { limiter, close } = await openProcess(server.url, { clock, callTimeout: 30_000, backup });
+    const caller = callerOf("acc_1", "key_1", { perMinute: 1, perDay: 100 });
+    for (const strikes of [2, 19]) {
+      await Promise.all(Array.from({ length: strikes }, async () => limiter.admit(caller)));
+      clock.advance(1_000);
+    }
+    const banned = limiter.admit(caller);
+    await limiter.peek({ ...caller, keyId: "key_2" }); // the decision on the ban has arrived too
+    const forgotten = limiter.forget(caller.accountId);
+    await new Promise(setImmediate);
+    banWritten.resolve();
+    expect(await banned).toMatchObject({ verdict: "banned" });
+    await forgotten;
+    expect(writes).toEqual(["ban", "deletion"]);
+    await close();
   });
 
   test("needs only the permissions that docs/many-processes.md lists", async () => {
