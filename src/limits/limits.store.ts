@@ -8,7 +8,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
-import { readStoredLimits, type StoredLimits } from "./limits-to-restore.store.ts";
+import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
 import type { ShopState, WindowState } from "./windows.ts";
 
 /** `..._ends_at` is Unix time, and `..._ends_after` the time since the boot: see `StoredEnd`. */
@@ -175,8 +175,8 @@ export class LimitStore {
     );
   }
 
-  /** The stored limits of the shops of these accounts, for a Valkey server that has lost them. */
-  shops(accountIds: readonly string[]): Promise<ShopMap<StoredLimits>> {
+  /** The stored limits of the shops of these accounts. */
+  storedLimits(accountIds: readonly string[]): Promise<ShopMap<StoredLimits>> {
     return readStoredLimits(this.#storage, accountIds);
   }
 

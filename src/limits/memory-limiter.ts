@@ -1,47 +1,34 @@
 import { RecentMap } from "../collections/recent-map.ts";
-import { entriesOf, ShopMap } from "../collections/shop-map.ts";
+import { ShopMap } from "../collections/shop-map.ts";
 import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
 import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { aheadBy, ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
+import { aheadBy, ClockReader, type ClockReading } from "./clock-reading.ts";
 import { correctedBan, KeyBans } from "./key-bans.ts";
-import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
+import type { LimitStore } from "./limits.store.ts";
+import { MAX_SHOPS, ShopWindows, type StartingCounts, type WindowStorage } from "./shop-windows.ts";
 import { UnsavedBans } from "./unsaved-bans.ts";
 import { Windows } from "./windows.ts";
 
-/** Bounds of the memory. Each entry is about 0.3 KB. */
-export const MAX_SHOPS = 100_000;
+/** Bounds of the memory. Each entry takes about 0.3 KB. */
 const MAX_ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
 
 /** The storage of a limiter's state across restarts. */
-export type LimiterStorage = Pick<
-  LimitStore,
-  "windows" | "saveWindows" | "saveClockOffset" | "shops" | "bans" | "saveBans" | "forget"
->;
+export type LimiterStorage = WindowStorage & Pick<LimitStore, "bans" | "saveBans" | "forget">;
 
 /** For a limiter whose state does not survive the process. */
 export const noStorage: LimiterStorage = {
   windows: () => undefined,
   saveWindows: async () => {},
   saveClockOffset: async () => {},
-  shops: async () => new ShopMap(() => new Map()),
+  storedLimits: async () => new ShopMap(() => new Map()),
   bans: () => [],
   saveBans: async () => {},
   forget: async () => {},
 };
-
-/** Counts of a shop from another source, by the shop's clock. */
-export interface StartingCounts {
-  /** Milliseconds that the clock is ahead of real time. */
-  readonly ahead: number;
-  readonly minuteRest: number;
-  readonly minuteUsed: number;
-  readonly day: number;
-  readonly dayUsed: number;
-}
 
 /**
  * The limiter of one process. It decides in memory and writes changes to the store when `save` is called,
@@ -51,45 +38,36 @@ export interface StartingCounts {
 export class MemoryLimiter implements Limiter {
   readonly #store: LimiterStorage;
   readonly #clock: ClockReader;
-  /** When the limiter started. */
-  readonly #opened: ClockReading;
   readonly #addressQuota: Quota;
-  readonly #shops = new ShopMap<Windows>(() => new Map());
-  readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
+  readonly #shops: ShopWindows;
   readonly #addresses = new RecentMap<string, Windows>(MAX_ADDRESSES);
-  /** The windows of operations such as `getUsage`, by shop: `SeparateQuota` `plan`. */
-  readonly #separate = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(MAX_SHOPS / 2));
-  /** The windows of operations on sandboxes, such as `resetSandbox`, by account: `SeparateQuota` `sandbox`. */
-  readonly #forSandboxes = new RecentMap<string, Windows>(MAX_SHOPS);
+  /** The windows of `SeparateQuota` `plan`, for operations such as `getUsage`, by shop. */
+  readonly #planQuotas = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(MAX_SHOPS / 2));
+  /** The windows of `SeparateQuota` `sandbox`, for operations such as `resetSandbox`, by account. */
+  readonly #sandboxQuotas = new RecentMap<string, Windows>(MAX_SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
-  /**
-   * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads
-   * bans from the store, but no windows: the local fallback.
-   */
-  readonly #aheadAtStart = new ShopMap<number>(() => new Map());
-  readonly #changed = new ShopMap<Windows>(() => new Map());
-  /** Accounts whose sandboxes had a request refused since the last save. */
-  readonly #refusedSandboxes = new Set<string>();
   readonly #unsavedBans: UnsavedBans;
-  #saved: Promise<void> = Promise.resolve();
-  #swept = Number.NEGATIVE_INFINITY;
+  #lastSave: Promise<void> = Promise.resolve();
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(store: LimiterStorage, clock: Clock, addressQuota: Quota) {
+  private constructor(store: LimiterStorage, clock: ClockReader, opened: ClockReading, addressQuota: Quota) {
     this.#store = store;
-    this.#unsavedBans = new UnsavedBans(store);
-    this.#clock = new ClockReader(clock);
-    this.#opened = this.#clock.now();
+    this.#clock = clock;
     this.#addressQuota = addressQuota;
+    this.#shops = new ShopWindows(store, clock, opened);
+    this.#unsavedBans = new UnsavedBans(store);
   }
 
   /** Opens a limiter with the bans of the store. Corrects bans that end later than possible. */
   static async open(store: LimiterStorage, clock: Clock, addressQuota: Quota): Promise<MemoryLimiter> {
-    const limiter = new MemoryLimiter(store, clock, addressQuota);
-    for (const { keyId, shop, ban, ahead } of await store.bans(limiter.#opened)) {
-      const opened = aheadBy(limiter.#opened, ahead);
-      if (ahead > 0) limiter.#aheadAtStart.set(shop, ahead);
-      limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, opened));
-      const corrected = correctedBan(ban, opened);
+    const reader = new ClockReader(clock);
+    const opened = reader.now();
+    const limiter = new MemoryLimiter(store, reader, opened, addressQuota);
+    for (const { keyId, shop, ban, ahead } of await store.bans(opened)) {
+      const openedOfShop = aheadBy(opened, ahead);
+      limiter.#shops.noteAheadAtStart(shop, ahead);
+      limiter.#keyBans.set(keyId, KeyBans.restore(shop, ban, openedOfShop));
+      const corrected = correctedBan(ban, openedOfShop);
       if (corrected) limiter.#unsavedBans.add({ keyId, shop, ban: corrected });
     }
     return limiter;
@@ -98,11 +76,11 @@ export class MemoryLimiter implements Limiter {
   admit(caller: Caller): MaybePromise<Admission> {
     const windows = this.#shops.get(caller);
     if (windows) return this.#decide(caller, windows);
-    return whenReady(this.#load(caller), (loaded) => this.#decide(caller, loaded));
+    return whenReady(this.#shops.load(caller), (loaded) => this.#decide(caller, loaded));
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
-    const admission = quota === "sandbox" ? this.countForSandbox(caller, sandboxQuota) : this.countSeparately(caller);
+    const admission = quota === "sandbox" ? this.countSandbox(caller, sandboxQuota) : this.countPlan(caller);
     if (admission.verdict === "limited") return admission;
     return this.#read(caller, (windows, keyBans, reading) => {
       const ban = keyBans?.banned(caller.perMinute, reading);
@@ -111,13 +89,13 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Counts a request with `SeparateQuota` `sandbox` against the quota of its account, by real time. */
-  countForSandbox({ accountId }: ShopName, quota: Quota): Admission {
-    return windowsIn(this.#forSandboxes, accountId).admit(quota, this.#clock.now());
+  countSandbox({ accountId }: ShopName, quota: Quota): Admission {
+    return windowsIn(this.#sandboxQuotas, accountId).admit(quota, this.#clock.now());
   }
 
   /** Counts a request with `SeparateQuota` `plan`. */
-  countSeparately(caller: Caller): Admission {
-    return windowsIn(this.#separate.of(caller), caller.accountId).admit(caller, this.#clock.now());
+  countPlan(caller: Caller): Admission {
+    return windowsIn(this.#planQuotas.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
@@ -129,10 +107,7 @@ export class MemoryLimiter implements Limiter {
 
   async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
     requireSandbox(sandbox);
-    await this.#store.saveClockOffset(sandbox, ahead);
-    // A read that is under way may have started before the write.
-    const windows = this.#shops.get(sandbox) ?? (await this.#load(sandbox));
-    windows.setClockOffset(ahead);
+    await this.#shops.setClockOffset(sandbox, ahead);
   }
 
   admitAddress(address: string): Admission {
@@ -146,12 +121,9 @@ export class MemoryLimiter implements Limiter {
     return windows.peek(this.#addressQuota, this.#clock.now());
   }
 
-  /** Replaces the counts of a shop. `minuteRest` is the rest of its minute in milliseconds. */
-  startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
-    const reading = this.#clock.now();
-    const minuteEnd = storedEnd(minuteRest, aheadBy(reading, counts.ahead));
-    const state = { ...counts, minuteEnd, earlierDays: [] };
-    this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
+  /** Replaces the counts of a shop. */
+  startFrom(shop: ShopName, counts: StartingCounts): void {
+    this.#shops.startFrom(shop, counts);
   }
 
   /** The ban of a key was lifted: forgets it, with its strikes. */
@@ -162,29 +134,23 @@ export class MemoryLimiter implements Limiter {
 
   async forget(accountId: string): Promise<void> {
     // Wait for running writes, which would recreate deleted rows.
-    await Promise.allSettled([this.#saved, this.#unsavedBans.settled()]);
-    for (const shops of [this.#shops, this.#changed, this.#separate]) shops.deleteAccount(accountId);
-    this.#forSandboxes.delete(accountId);
-    this.#aheadAtStart.deleteAccount(accountId);
-    this.#unsavedBans.deleteAccount(accountId);
+    await Promise.allSettled([this.#lastSave, this.#unsavedBans.settled()]);
+    for (const entries of [this.#shops, this.#planQuotas, this.#unsavedBans]) entries.deleteAccount(accountId);
+    this.#sandboxQuotas.delete(accountId);
     for (const [keyId, { shop }] of this.#keyBans) if (shop.accountId === accountId) this.#keyBans.delete(keyId);
     await this.#store.forget(accountId);
   }
 
   /** Writes the changes since the last call and drops entries that are no longer needed. */
   save(): Promise<void> {
-    this.#saved = this.#save();
-    return this.#saved;
+    this.#lastSave = this.#save();
+    return this.#lastSave;
   }
 
   async #save(): Promise<void> {
     await this.#unsavedBans.save();
-    const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
-    for (let start = 0; start < changed.length; start += SAVE_BATCH) {
-      await this.#saveWindows(changed.slice(start, start + SAVE_BATCH));
-    }
+    await this.#shops.save();
     this.#sweep(this.#clock.now());
-    await this.#readClockOffsets();
   }
 
   /** Entries held in memory, for the metrics. */
@@ -199,7 +165,7 @@ export class MemoryLimiter implements Limiter {
   ): MaybePromise<T> {
     const writing = this.#unsavedBans.writing(caller.keyId);
     if (writing) return writing.then(() => this.#read(caller, view));
-    return whenReady(this.#shops.get(caller) ?? this.#load(caller), (windows) =>
+    return whenReady(this.#shops.get(caller) ?? this.#shops.load(caller), (windows) =>
       view(windows, this.#keyBans.get(caller.keyId), windows.at(this.#clock.now())),
     );
   }
@@ -209,7 +175,7 @@ export class MemoryLimiter implements Limiter {
     const keyBans = this.#keyBans.get(caller.keyId);
     const ban = keyBans?.banned(caller.perMinute, reading);
     if (ban) {
-      if (caller.mode === "test") this.#refusedSandboxes.add(caller.accountId);
+      this.#shops.noteRefused(caller);
       const writing = this.#unsavedBans.writing(caller.keyId);
       return writing ? writing.then(() => this.#decide(caller, windows)) : ban;
     }
@@ -217,12 +183,12 @@ export class MemoryLimiter implements Limiter {
     const admission = windows.admit(caller, reading);
     if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading);
     keyBans?.admitted();
-    if (!wasChanged) this.#changed.set(caller, windows);
+    if (!wasChanged) this.#shops.noteChanged(caller, windows);
     return admission;
   }
 
   #deny(caller: Caller, admission: Admission, windows: Windows, reading: ClockReading): MaybePromise<Admission> {
-    if (caller.mode === "test") this.#refusedSandboxes.add(caller.accountId);
+    this.#shops.noteRefused(caller);
     let keyBans = this.#keyBans.get(caller.keyId);
     if (!keyBans) {
       keyBans = new KeyBans(caller);
@@ -234,71 +200,14 @@ export class MemoryLimiter implements Limiter {
     return written.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
-  /** Loads the windows of a shop that is not in memory. Concurrent requests share one read. */
-  #load(shop: ShopName): MaybePromise<Windows> {
-    const loading = this.#loading.get(shop);
-    if (loading) return loading;
-    const loaded = whenReady(this.#store.windows(shop), (state) => {
-      this.#loading.delete(shop);
-      const windows = state
-        ? Windows.restore(state, this.#clock.now(), this.#opened)
-        : new Windows(this.#aheadAtStart.get(shop));
-      this.#shops.set(shop, windows);
-      return windows;
-    });
-    if (loaded instanceof Promise) {
-      this.#loading.set(shop, loaded);
-      loaded.catch(() => this.#loading.delete(shop)); // the next request tries again
-    }
-    return loaded;
-  }
-
-  async #saveWindows(entries: readonly [ShopName, Windows][]): Promise<void> {
-    const reading = this.#clock.now();
-    for (const [shop] of entries) this.#changed.delete(shop);
-    try {
-      await this.#store.saveWindows(entries.map(([shop, windows]) => [shop, windows.save(reading)]));
-    } catch (error) {
-      for (const [shop, windows] of entries) this.#changed.set(shop, windows);
-      throw error;
-    }
-  }
-
-  /**
-   * Another process on the store may have advanced the clock of a sandbox, which can end what this process refuses. So
-   * the clocks of sandboxes with refused requests are read again.
-   */
-  async #readClockOffsets(): Promise<void> {
-    const accountIds = [...this.#refusedSandboxes];
-    this.#refusedSandboxes.clear(); // after a failed read, the next refusal adds its sandbox again
-    const mode = "test";
-    for (const [accountId, { ahead }] of (await this.#store.shops(accountIds)).of({ mode })) {
-      this.#shops.get({ accountId, mode })?.setClockOffset(ahead);
-    }
-  }
-
   #sweep(reading: ClockReading): void {
-    // Saved windows can be loaded again, so they can be dropped.
-    for (const [shop] of entriesOf(this.#shops)) {
-      if (this.#shops.size <= MAX_SHOPS) break;
-      if (!this.#changed.get(shop)) this.#shops.delete(shop);
-    }
-    if (reading.monotonic - this.#swept < SWEEP) return;
-    this.#swept = reading.monotonic;
+    if (reading.monotonic - this.#sweptAt < SWEEP) return;
+    this.#sweptAt = reading.monotonic;
     for (const [keyId, keyBans] of this.#keyBans) {
       const now = this.#shops.get(keyBans.shop)?.at(reading) ?? reading;
       if (keyBans.isSpent(now) && !this.#unsavedBans.has(keyId)) this.#keyBans.delete(keyId);
     }
   }
-}
-
-/** The order of the stored rows. A transaction that changes neighbouring rows writes fewer pages. */
-function inRowOrder(
-  [{ accountId: one }]: readonly [ShopName, unknown],
-  [{ accountId: other }]: readonly [ShopName, unknown],
-) {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 /** The clock of a live shop is real time. */

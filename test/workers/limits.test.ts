@@ -122,8 +122,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       (all) => all.every(isBanned),
     );
     const saved = async () =>
-      (await new LimitStore(storage).shops([account.id])).get({ accountId: account.id, mode: "test" })?.days[0]?.used ??
-      0;
+      (await new LimitStore(storage).storedLimits([account.id])).get({ accountId: account.id, mode: "test" })?.days[0]
+        ?.used ?? 0;
     await eventually(saved, (used) => used >= quota.perMinute);
     await storage.close();
     await valkey.kill();

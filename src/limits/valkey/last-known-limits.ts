@@ -5,7 +5,7 @@ import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "../limits.store.ts";
-import { noStoredLimits, type StoredLimits } from "../limits-to-restore.store.ts";
+import { noStoredLimits, type StoredLimits } from "../stored-limits.store.ts";
 import { UnsavedBans } from "../unsaved-bans.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
@@ -14,11 +14,11 @@ import type { Decision } from "./decision.ts";
 const MAX_KNOWN = 100_000;
 
 /** The backup of counts and bans that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "shops" | "saveWindows" | "saveClockOffset" | "saveBans" | "forget">;
+export type ValkeyBackup = Pick<LimitStore, "storedLimits" | "saveWindows" | "saveClockOffset" | "saveBans" | "forget">;
 
 /** For processes without a backup outside Valkey. */
 export const noBackup: ValkeyBackup = {
-  shops: async () => new ShopMap(() => new Map()),
+  storedLimits: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
   saveClockOffset: async () => {},
   saveBans: async () => {},
@@ -129,7 +129,7 @@ export class LastKnownLimits {
 
   /** The counts of shops that Valkey does not have, from the store and from this process. */
   async load(shops: readonly ShopName[]): Promise<ShopMap<StoredLimits>> {
-    const stored = await this.#backup.shops([...new Set(shops.map(({ accountId }) => accountId))]);
+    const stored = await this.#backup.storedLimits([...new Set(shops.map(({ accountId }) => accountId))]);
     for (const shop of shops) {
       const known = this.#shops.get(shop);
       if (known) stored.set(shop, withKnown(stored.get(shop), known));

@@ -4,7 +4,8 @@ import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { retryAfterOf } from "../clock-reading.ts";
-import { MAX_SHOPS, type MemoryLimiter, type StartingCounts } from "../memory-limiter.ts";
+import type { MemoryLimiter } from "../memory-limiter.ts";
+import { MAX_SHOPS, type StartingCounts } from "../shop-windows.ts";
 import { windowStatus } from "../windows.ts";
 import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
@@ -59,13 +60,13 @@ export class LocalFallback {
   }
 
   /** Counts a request with `SeparateQuota` `plan`. */
-  countSeparately(caller: Caller): Admission {
-    return this.#limiter.countSeparately(caller);
+  countPlan(caller: Caller): Admission {
+    return this.#limiter.countPlan(caller);
   }
 
   /** Counts a request with `SeparateQuota` `sandbox`. */
-  countForSandbox(caller: Caller): Admission {
-    const admission = this.#limiter.countForSandbox(caller, this.#share.of(sandboxQuota));
+  countSandbox(caller: Caller): Admission {
+    const admission = this.#limiter.countSandbox(caller, this.#share.of(sandboxQuota));
     return { ...admission, limit: sandboxQuota.perMinute };
   }
 

@@ -2,7 +2,7 @@ import type { ShopMap } from "../../collections/shop-map.ts";
 import type { Quota } from "../../contract/quota.ts";
 import type { Caller, Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesForBan } from "../key-bans.ts";
-import type { StoredLimits } from "../limits-to-restore.store.ts";
+import type { StoredLimits } from "../stored-limits.store.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import {
   advanceScript,

@@ -95,7 +95,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
-    const counted = quota === "sandbox" ? this.#countForSandbox(caller) : this.#fallback.countSeparately(caller);
+    const counted = quota === "sandbox" ? this.#countSandbox(caller) : this.#fallback.countPlan(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
@@ -171,8 +171,8 @@ export class ValkeyLimiter implements Limiter {
     this.#options.counts.close();
   }
 
-  #countForSandbox(caller: Caller): MaybePromise<Admission> {
-    const decideLocally = () => this.#fallback.countForSandbox(caller);
+  #countSandbox(caller: Caller): MaybePromise<Admission> {
+    const decideLocally = () => this.#fallback.countSandbox(caller);
     if (this.#isInFallback) return decideLocally();
     const answers = { read: sandboxAdmission, decideLocally };
     const pending = new SharedQuestion(caller.accountId, undefined, sandboxQuota, answers, "sandbox");

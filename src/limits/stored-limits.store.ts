@@ -5,8 +5,8 @@ import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";
 
 /**
- * The stored limits of a shop, for a Valkey server that has lost them. Times are Unix milliseconds by the shop's
- * clock, which is `ahead` milliseconds ahead of real time.
+ * The stored limits of a shop. Times are Unix milliseconds by the shop's clock, which is `ahead` milliseconds ahead of
+ * real time.
  */
 export interface StoredLimits {
   readonly ahead: number;

@@ -1,0 +1,158 @@
+import { entriesOf, ShopMap } from "../collections/shop-map.ts";
+import type { ShopName } from "../http/interfaces.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
+import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
+import { Windows } from "./windows.ts";
+
+/** The maximum number of shops in memory after a save. Each takes about 0.3 KB. */
+export const MAX_SHOPS = 100_000;
+
+/** The storage of windows across restarts. */
+export type WindowStorage = Pick<LimitStore, "windows" | "saveWindows" | "saveClockOffset" | "storedLimits">;
+
+/** Counts of a shop from another source, by the shop's clock. */
+export interface StartingCounts {
+  /** Milliseconds that the clock is ahead of real time. */
+  readonly ahead: number;
+  readonly minuteRest: number;
+  readonly minuteUsed: number;
+  readonly day: number;
+  readonly dayUsed: number;
+}
+
+/** The windows of shops, in memory and in the store. */
+export class ShopWindows {
+  readonly #store: WindowStorage;
+  readonly #clock: ClockReader;
+  /** When the limiter started. */
+  readonly #opened: ClockReading;
+  readonly #shops = new ShopMap<Windows>(() => new Map());
+  readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
+  /** The windows whose `changed` is true. That flag saves a write to this map for each request. */
+  readonly #changed = new ShopMap<Windows>(() => new Map());
+  /**
+   * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads
+   * bans from the store, but no windows: the local fallback.
+   */
+  readonly #aheadAtStart = new ShopMap<number>(() => new Map());
+  /** Accounts whose sandboxes had a request refused since the last save. */
+  readonly #refusedSandboxes = new Set<string>();
+
+  constructor(store: WindowStorage, clock: ClockReader, opened: ClockReading) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#opened = opened;
+  }
+
+  /** The number of shops in memory. */
+  get size(): number {
+    return this.#shops.size;
+  }
+
+  /** The windows of a shop; undefined if they are not in memory. */
+  get(shop: ShopName): Windows | undefined {
+    return this.#shops.get(shop);
+  }
+
+  /** Loads the windows of a shop that is not in memory. Concurrent requests share one read. */
+  load(shop: ShopName): MaybePromise<Windows> {
+    const loading = this.#loading.get(shop);
+    if (loading) return loading;
+    const loaded = whenReady(this.#store.windows(shop), (state) => {
+      this.#loading.delete(shop);
+      const windows = state
+        ? Windows.restore(state, this.#clock.now(), this.#opened)
+        : new Windows(this.#aheadAtStart.get(shop));
+      this.#shops.set(shop, windows);
+      return windows;
+    });
+    if (loaded instanceof Promise) {
+      this.#loading.set(shop, loaded);
+      loaded.catch(() => this.#loading.delete(shop)); // the next request tries again
+    }
+    return loaded;
+  }
+
+  /** Call it when windows become `changed`. */
+  noteChanged(shop: ShopName, windows: Windows): void {
+    this.#changed.set(shop, windows);
+  }
+
+  /** Call it when a request is refused. */
+  noteRefused({ accountId, mode }: ShopName): void {
+    if (mode === "test") this.#refusedSandboxes.add(accountId);
+  }
+
+  /** Call it at the start, for a shop whose clock is this many milliseconds ahead of real time. */
+  noteAheadAtStart(shop: ShopName, ahead: number): void {
+    if (ahead > 0) this.#aheadAtStart.set(shop, ahead);
+  }
+
+  /** Replaces the counts of a shop. `minuteRest` is the rest of its minute in milliseconds. */
+  startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
+    const reading = this.#clock.now();
+    const minuteEnd = storedEnd(minuteRest, aheadBy(reading, counts.ahead));
+    const state = { ...counts, minuteEnd, earlierDays: [] };
+    this.#shops.set(shop, Windows.restore(state, reading, this.#opened));
+  }
+
+  /** Sets the clock of a sandbox, in the store first. */
+  async setClockOffset(sandbox: ShopName, ahead: number): Promise<void> {
+    await this.#store.saveClockOffset(sandbox, ahead);
+    // A read that is under way may have started before the write.
+    const windows = this.get(sandbox) ?? (await this.load(sandbox));
+    windows.setClockOffset(ahead);
+  }
+
+  deleteAccount(accountId: string): void {
+    for (const shops of [this.#shops, this.#changed, this.#aheadAtStart]) shops.deleteAccount(accountId);
+  }
+
+  /** Writes the changes since the last call, and drops what exceeds the bound of the memory. */
+  async save(): Promise<void> {
+    const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
+    for (let start = 0; start < changed.length; start += SAVE_BATCH) {
+      await this.#saveBatch(changed.slice(start, start + SAVE_BATCH));
+    }
+    // Saved windows can be loaded again, so they can be dropped.
+    for (const [shop] of entriesOf(this.#shops)) {
+      if (this.#shops.size <= MAX_SHOPS) break;
+      if (!this.#changed.get(shop)) this.#shops.delete(shop);
+    }
+    await this.#readClockOffsets();
+  }
+
+  async #saveBatch(entries: readonly [ShopName, Windows][]): Promise<void> {
+    const reading = this.#clock.now();
+    for (const [shop] of entries) this.#changed.delete(shop);
+    try {
+      await this.#store.saveWindows(entries.map(([shop, windows]) => [shop, windows.save(reading)]));
+    } catch (error) {
+      for (const [shop, windows] of entries) this.#changed.set(shop, windows);
+      throw error;
+    }
+  }
+
+  /**
+   * Another process on the store may have advanced the clock of a sandbox, which can end what this process refuses. So
+   * the clocks of sandboxes with refused requests are read again.
+   */
+  async #readClockOffsets(): Promise<void> {
+    const accountIds = [...this.#refusedSandboxes];
+    this.#refusedSandboxes.clear(); // after a failed read, the next refusal adds its sandbox again
+    const mode = "test";
+    for (const [accountId, { ahead }] of (await this.#store.storedLimits(accountIds)).of({ mode })) {
+      this.#shops.get({ accountId, mode })?.setClockOffset(ahead);
+    }
+  }
+}
+
+/** The order of the stored rows. A transaction that changes neighbouring rows writes fewer pages. */
+function inRowOrder(
+  [{ accountId: one }]: readonly [ShopName, unknown],
+  [{ accountId: other }]: readonly [ShopName, unknown],
+) {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
