@@ -73,10 +73,11 @@ export class MemoryLimiter implements Limiter {
     return limiter;
   }
 
-  admit(caller: Caller): MaybePromise<Admission> {
+  /** `shown` has the limits that the client sees. */
+  admit(caller: Caller, shown: Quota = caller): MaybePromise<Admission> {
     const windows = this.#shops.get(caller);
-    if (windows) return this.#decide(caller, windows);
-    return whenReady(this.#shops.load(caller), (loaded) => this.#decide(caller, loaded));
+    if (windows) return this.#decide(caller, windows, shown);
+    return whenReady(this.#shops.load(caller), (loaded) => this.#decide(caller, loaded, shown));
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
@@ -89,8 +90,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Counts a request with `SeparateQuota` `sandbox` against the quota of its account, by real time. */
-  countSandbox({ accountId }: ShopName, quota: Quota): Admission {
-    return windowsIn(this.#sandboxQuotas, accountId).admit(quota, this.#clock.now());
+  countSandbox({ accountId }: ShopName, quota: Quota, shown = quota): Admission {
+    return windowsIn(this.#sandboxQuotas, accountId).admit(quota, this.#clock.now(), shown);
   }
 
   /** Counts a request with `SeparateQuota` `plan`. */
@@ -110,15 +111,15 @@ export class MemoryLimiter implements Limiter {
     await this.#shops.setClockOffset(sandbox, ahead);
   }
 
-  admitAddress(address: string): Admission {
+  admitAddress(address: string, shown = this.#addressQuota): Admission {
     // A client with more addresses than fit here gains nothing by evicting other entries, because each of its
     // addresses has its own quota anyway.
-    return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#clock.now());
+    return windowsIn(this.#addresses, address).admit(this.#addressQuota, this.#clock.now(), shown);
   }
 
-  peekAddress(address: string): Admission {
+  peekAddress(address: string, shown = this.#addressQuota): Admission {
     const windows = this.#addresses.get(address) ?? new Windows();
-    return windows.peek(this.#addressQuota, this.#clock.now());
+    return windows.peek(this.#addressQuota, this.#clock.now(), shown);
   }
 
   /** Replaces the counts of a shop. */
@@ -170,24 +171,30 @@ export class MemoryLimiter implements Limiter {
     );
   }
 
-  #decide(caller: Caller, windows: Windows): MaybePromise<Admission> {
+  #decide(caller: Caller, windows: Windows, shown: Quota): MaybePromise<Admission> {
     const reading = windows.at(this.#clock.now());
     const keyBans = this.#keyBans.get(caller.keyId);
-    const ban = keyBans?.banned(caller.perMinute, reading);
+    const ban = keyBans?.banned(shown.perMinute, reading);
     if (ban) {
       this.#shops.noteRefused(caller);
       const writing = this.#unsavedBans.writing(caller.keyId);
-      return writing ? writing.then(() => this.#decide(caller, windows)) : ban;
+      return writing ? writing.then(() => this.#decide(caller, windows, shown)) : ban;
     }
     const wasChanged = windows.changed;
-    const admission = windows.admit(caller, reading);
-    if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading);
+    const admission = windows.admit(caller, reading, shown);
+    if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading, shown);
     keyBans?.admitted();
     if (!wasChanged) this.#shops.noteChanged(caller, windows);
     return admission;
   }
 
-  #deny(caller: Caller, admission: Admission, windows: Windows, reading: ClockReading): MaybePromise<Admission> {
+  #deny(
+    caller: Caller,
+    admission: Admission,
+    windows: Windows,
+    reading: ClockReading,
+    shown: Quota,
+  ): MaybePromise<Admission> {
     this.#shops.noteRefused(caller);
     let keyBans = this.#keyBans.get(caller.keyId);
     if (!keyBans) {
@@ -197,7 +204,7 @@ export class MemoryLimiter implements Limiter {
     const ban = keyBans.denied(admission.retryAfter, caller.perMinute, reading);
     if (!ban) return admission;
     const written = this.#unsavedBans.write({ keyId: caller.keyId, shop: keyBans.shop, ban });
-    return written.then(() => keyBans.banned(caller.perMinute, windows.at(this.#clock.now())) ?? admission);
+    return written.then(() => keyBans.banned(shown.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
   #sweep(reading: ClockReading): void {

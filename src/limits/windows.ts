@@ -99,33 +99,37 @@ export class Windows {
     };
   }
 
-  /** Counts one request if both windows have room for it. Returns the resulting status. */
-  admit(quota: Quota, reading: ClockReading): Admission {
-    this.#roll(reading);
-    if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) return this.#limited(quota, reading);
+  /**
+   * Counts one request if both windows have room for it. Returns the resulting status, with the limits of `shown`.
+   */
+  admit(quota: Quota, reading: ClockReading, shown = quota): Admission {
+    this.#startNewWindows(reading);
+    if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) {
+      return this.#denial(quota, reading, shown);
+    }
     if (this.#minuteUsed === 0) this.#startMinute(reading, MINUTE_MS, 0);
     this.#minuteUsed++;
     this.#dayUsed++;
     this.changed = true;
-    return this.#admitted(quota, reading);
+    return this.#admission(quota, reading, shown);
   }
 
-  /** Returns the status without counting a request. */
-  peek(quota: Quota, reading: ClockReading): Admission {
-    this.#roll(reading);
-    return this.#admitted(quota, reading);
+  /** Like `admit`, without counting a request. */
+  peek(quota: Quota, reading: ClockReading, shown = quota): Admission {
+    this.#startNewWindows(reading);
+    return this.#admission(quota, reading, shown);
   }
 
   /** Returns the status of each window without counting a request. */
   limitStatus(quota: Quota, reading: ClockReading): { minute: WindowStatus; day: WindowStatus } {
-    this.#roll(reading);
+    this.#startNewWindows(reading);
     return {
       minute: windowStatus(quota.perMinute, this.#minuteUsed, realSeconds(this.#minuteEndsWall, reading.ahead)),
       day: windowStatus(quota.perDay, this.#dayUsed, endOfDay(reading)),
     };
   }
 
-  #roll(reading: ClockReading): void {
+  #startNewWindows(reading: ClockReading): void {
     if (reading.monotonic >= this.#minuteEnds) {
       this.#minuteUsed = 0;
       this.#startMinute(reading, MINUTE_MS, 0);
@@ -133,10 +137,10 @@ export class Windows {
       this.#startMinute(reading, this.#minuteEnds - reading.monotonic, this.#minuteUsed);
     }
     const today = dayOf(reading.wall);
-    if (today !== this.#day) this.#turnTo(today);
+    if (today !== this.#day) this.#startDay(today);
   }
 
-  #turnTo(today: number): void {
+  #startDay(today: number): void {
     const seen = [{ day: this.#day, used: this.#dayUsed }, ...this.#earlierDays];
     this.#earlierDays = seen.filter(({ day, used }) => used > 0 && day !== today).slice(0, EARLIER_DAYS);
     this.#day = today;
@@ -151,32 +155,32 @@ export class Windows {
   }
 
   /** The status of the window with the fewest remaining requests; of the day in a tie. */
-  #admitted(quota: Quota, reading: ClockReading): Admission {
+  #admission(quota: Quota, reading: ClockReading, shown: Quota): Admission {
     const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
     const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
     return minuteLeft < dayLeft
       ? {
           verdict: "admitted",
-          limit: quota.perMinute,
+          limit: shown.perMinute,
           remaining: minuteLeft,
           reset: realSeconds(this.#minuteEndsWall, reading.ahead),
           retryAfter: 0,
         }
-      : { verdict: "admitted", limit: quota.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
+      : { verdict: "admitted", limit: shown.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
   }
 
   /** If both windows are used up, the one that ends later determines `Retry-After`. */
-  #limited(quota: Quota, reading: ClockReading): Admission {
+  #denial(quota: Quota, reading: ClockReading, shown: Quota): Admission {
     const ofDay = {
       verdict: "limited" as const,
-      limit: quota.perDay,
+      limit: shown.perDay,
       remaining: 0,
       reset: endOfDay(reading),
       retryAfter: retryAfterOf(DAY_MS - (reading.wall - this.#day * DAY_MS)),
     };
     const ofMinute = {
       verdict: "limited" as const,
-      limit: quota.perMinute,
+      limit: shown.perMinute,
       remaining: 0,
       reset: realSeconds(this.#minuteEndsWall, reading.ahead),
       retryAfter: retryAfterOf(this.#minuteEnds - reading.monotonic),

@@ -52,11 +52,7 @@ export class LocalFallback {
       return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter: retryAfterOf(rest) };
     }
     this.#continue(caller);
-    const { perMinute, perDay } = this.#share.of(caller);
-    return whenReady(this.#limiter.admit({ ...caller, perMinute, perDay }), (admission) => ({
-      ...admission,
-      limit: admission.limit === perDay ? caller.perDay : caller.perMinute,
-    }));
+    return this.#limiter.admit({ ...caller, ...this.#share.of(caller) }, caller);
   }
 
   /** Counts a request with `SeparateQuota` `plan`. */
@@ -66,15 +62,13 @@ export class LocalFallback {
 
   /** Counts a request with `SeparateQuota` `sandbox`. */
   countSandbox(caller: Caller): Admission {
-    const admission = this.#limiter.countSandbox(caller, this.#share.of(sandboxQuota));
-    return { ...admission, limit: sandboxQuota.perMinute };
+    return this.#limiter.countSandbox(caller, this.#share.of(sandboxQuota), sandboxQuota);
   }
 
   peek(caller: Caller): MaybePromise<LimitStatus> {
     const ban = this.#lastKnown.ban(caller);
     this.#continue(caller);
-    const { perMinute, perDay } = this.#share.of(caller);
-    return whenReady(this.#limiter.peek({ ...caller, perMinute, perDay }), (status) => ({
+    return whenReady(this.#limiter.peek({ ...caller, ...this.#share.of(caller) }), (status) => ({
       ...status,
       minute: withLimit(caller.perMinute, status.minute),
       day: withLimit(caller.perDay, status.day),
@@ -88,17 +82,11 @@ export class LocalFallback {
   }
 
   admitAddress(address: string): Admission {
-    return this.#ofAddress(this.#limiter.admitAddress(address));
+    return this.#limiter.admitAddress(address, this.#addressQuota);
   }
 
   peekAddress(address: string): Admission {
-    return this.#ofAddress(this.#limiter.peekAddress(address));
-  }
-
-  #ofAddress(admission: Admission): Admission {
-    const { perMinute, perDay } = this.#addressQuota;
-    const isOfDay = admission.limit === this.#share.of(this.#addressQuota).perDay;
-    return { ...admission, limit: isOfDay ? perDay : perMinute };
+    return this.#limiter.peekAddress(address, this.#addressQuota);
   }
 
   /** On the first request since the server became unreachable, starts from the last known counts of the shop. */

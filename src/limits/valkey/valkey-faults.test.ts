@@ -119,6 +119,21 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await untilFallback(processes, false);
   });
 
+  test("a request shows the limit of the window whose end it shows, although both shares are equal", async () => {
+    await untilTogether(processes);
+    const [process] = processes as [TestProcess];
+    // A share is 15 of each limit. After one request, one more is used of this process's share of the minute.
+    const who = callerOf("acc_equal", "key_equal", { perMinute: 60, perDay: 61 });
+    await process.limiter.admit(who);
+    await server.kill();
+    await untilFallback(processes, true);
+    const { minute, day } = await process.limiter.peek(who);
+    expect([minute.remaining, day.remaining]).toEqual([14, 15]);
+    expect(await process.limiter.admit(who)).toMatchObject({ limit: 60, remaining: 13, reset: minute.reset });
+    await server.restart();
+    await untilFallback(processes, false);
+  });
+
   test("GET /key shows the figures that requests are then admitted by", async () => {
     await untilTogether(processes);
     const [process, other] = processes as [TestProcess, TestProcess];
