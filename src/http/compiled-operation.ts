@@ -10,7 +10,7 @@ import {
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
 import { compileFillPath } from "./fill-path.ts";
-import { type CanonicalRequest, compileCanonicalRequest } from "./input/canonical-request.ts";
+import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
 import { compileInputReader, type InputReader } from "./input/read-input.ts";
 import { SuccessHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
 import { compilePageLinks } from "./response/page-links.ts";
@@ -36,7 +36,7 @@ export interface CompiledOperation extends BoundOperation {
   /** For an operation whose response is streamed. */
   readonly eventEncoder: EventEncoder | undefined;
   /** Set for operations that accept an idempotency key. */
-  readonly canonicalRequest: CanonicalRequest | undefined;
+  readonly identityOf: IdentityReader | undefined;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in Unix milliseconds. */
@@ -70,7 +70,7 @@ export function compileOperation(
     readInput: compileInputReader(operation, pages),
     render: compileRender(operation, pages, ofDeprecation?.Link ?? ""),
     eventEncoder: compileEventEncoder(operation),
-    canonicalRequest: takesIdempotencyKey(operation) ? compileCanonicalRequest(operation) : undefined,
+    identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,

@@ -1,0 +1,57 @@
+import type { Caller } from "../../contract/caller.ts";
+import type { Input } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { compileSerializer, type Serializer } from "../../contract/serialize.ts";
+import { compileFillPath } from "../fill-path.ts";
+import { bearerToken } from "../input/bearer-token.ts";
+
+/** Characters stored of a digest: 132 bits. */
+const DIGEST_LENGTH = 22;
+
+/** What tells whether a request with an idempotency key repeats an earlier one. */
+export interface RequestIdentity {
+  /** Identifies the key among those of the same account, mode, method and path. */
+  readonly keyDigest: string;
+  /** Distinguishes the request from other requests with the same key. */
+  readonly fingerprint: string;
+  /** The fingerprint that release 1.0.0 gave the request. */
+  readonly earlierFingerprint: () => string;
+  /**
+   * Encrypts the stored response if it shows a secret; otherwise empty. Only the client has this value, so no one with
+   * access to the store can read a stored secret.
+   */
+  readonly secret: string;
+}
+
+/** `input` is that of the request. */
+export type IdentityReader = (request: Request, caller: Caller, input: Input) => RequestIdentity;
+
+/**
+ * Compiles the function that identifies the requests of an operation. Two requests with the same content, as the
+ * operation's schemas read it, have the same fingerprint.
+ */
+export function compileIdentityReader({ method, path, query, body, ifMatch, response }: Operation): IdentityReader {
+  const fillPath = compileFillPath(path);
+  const writeQuery = query ? compileSerializer(query) : () => "";
+  const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
+  const writeBodyAsSent = body ? compileSerializer(body.schema) : () => "";
+  // What release 1.0.0 wrote without `If-Match`. Its responses may still be stored.
+  const noIfMatch = body ? "null" : "";
+  return ({ headers }, { accountId, mode }, input) => {
+    const key = input.idempotencyKey;
+    const secret = response.secret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
+    const precondition = ifMatch ? (headers.get("if-match") ?? noIfMatch) : "";
+    const fingerprintWith = (write: Serializer) =>
+      digest(`${key}\n${secret}\n${precondition}\n${writeQuery(input.query)}\n${write(input.body)}`); // JSON has no line feed
+    return {
+      keyDigest: digest(`${accountId}\n${mode}\n${method} ${fillPath(input.params)}\n${key}`),
+      fingerprint: fingerprintWith(writeBody),
+      earlierFingerprint: () => fingerprintWith(writeBodyAsSent),
+      secret,
+    };
+  };
+}
+
+function digest(text: string): string {
+  return Bun.SHA256.hash(text, "base64").slice(0, DIGEST_LENGTH);
+}
