@@ -92,6 +92,12 @@ async function newOrder() {
 test("a failure in one shop does not keep reservations of other shops from expiring", async () => {
   const failing = await newOrder();
   const shop = await service.shop(failing.account.id);
+  const due = service.clock.now() + 15 * MINUTE_MS;
+  const ids = Array.from({ length: 250 }, (_, index) => index + 2); // more than a batch
+  await service.store.run(`
+    INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
+    VALUES ${ids.map((id) => `(${shop}, ${id}, ${id}, 'placed', 0, ${due}, ${due})`).join(", ")}
+  `);
   // Its next event would get the id of an earlier one.
   await service.store.run(`UPDATE shops SET last_event_id = last_event_id - 1 WHERE shop = ${shop}`);
   service.clock.advance(1);
@@ -100,6 +106,7 @@ test("a failure in one shop does not keep reservations of other shops from expir
   expect(await tasks.run().catch((error: unknown) => error)).toBeInstanceOf(Error);
   expect(await Promise.all(orders.map(({ status }) => status()))).toEqual(["placed", "expired", "expired"]);
   await service.store.run(`UPDATE shops SET last_event_id = last_event_id + 1 WHERE shop = ${shop}`);
+  await service.store.run(`DELETE FROM store_orders WHERE shop = ${shop} AND id > 1`);
   await tasks.run();
   expect(await failing.status()).toBe("expired");
 });

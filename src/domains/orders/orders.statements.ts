@@ -59,9 +59,9 @@ export const lastByPet = statement<OrderRow>(
 export const openByPet = statement<OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
 // Not of deleted shops, which cannot be locked: otherwise they would keep those of other shops from expiring.
 export const due = acrossShops<DueRow>(
-  `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1
+  `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL
-   ORDER BY due_at LIMIT $2`,
+   ORDER BY due_at LIMIT $3`,
 );
 export const dueOfShop = statement<IdRow>(
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4

@@ -48,22 +48,29 @@ export class Reservations implements ForegroundWork {
   async expireDue(): Promise<void> {
     const now = this.#clock.now();
     const failures = new Map<number, unknown>();
-    for (let batch = 0; batch < BATCHES; batch++) {
-      const found = await this.#storage.all(due, now, BATCH);
-      const left = Map.groupBy(found, (order) => Number(order.shop));
-      for (const shop of failures.keys()) left.delete(shop);
-      if (left.size === 0) break;
-      for (const [shop, orders] of left) {
+    /** Up to this time, only orders of shops that have failed are left. */
+    let doneUpTo = -1;
+    for (let batch = 0; batch < BATCHES; ) {
+      const found = await this.#storage.all(due, now, doneUpTo, BATCH);
+      const last = found.at(-1);
+      if (!last) break;
+      const dueByShop = Map.groupBy(found, (order) => Number(order.shop));
+      for (const shop of failures.keys()) dueByShop.delete(shop);
+      if (dueByShop.size > 0) batch++;
+      const known = failures.size;
+      for (const [shop, orders] of dueByShop) {
         const ids = orders.map(({ id }) => id);
         try {
           await this.#storage.write(() => this.#expireAll(shop, ids, now));
         } catch (error) {
           failures.set(shop, error);
-          break; // The next batch reads first. If the store failed, not only this shop, that fails too.
+          break; // Reads again, which fails too if the whole store has failed.
         }
       }
+      if (known > 0 && failures.size === known) doneUpTo = Number(last.due_at);
     }
-    for (const error of failures.values()) throw error;
+    const [failure] = failures.values();
+    if (failure !== undefined) throw failure;
   }
 
   /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
