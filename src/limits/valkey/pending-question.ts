@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import { type Quota, sandboxQuota } from "../../contract/quota.ts";
 import type { Caller } from "../../http/interfaces.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
@@ -12,37 +12,41 @@ interface Answers<T> {
   readonly decideLocally: () => MaybePromise<T>;
 }
 
-/** A question that waits for the server's reply. */
-export interface PendingQuestion extends Question {
-  readonly caller: Caller | undefined;
-  settle(decision: Decision): void;
-  decideLocally(): void;
-  fail(error: Error): void;
+interface WaitingRequest<T> {
+  resolve(answer: MaybePromise<T>): void;
+  reject(error: Error): void;
 }
 
-/** A question that requests of a turn can share, and the requests that wait for its reply, in the order of arrival. */
-export class SharedQuestion<T> implements PendingQuestion {
+/** A question to the server, and the requests that wait for its reply, in the order of arrival. */
+export class PendingQuestion<T = unknown> implements Question {
   readonly owner: string;
   readonly kind: CountKind;
   readonly caller: Caller | undefined;
   readonly quota: Quota;
   requests = 0;
   readonly #answers: Answers<T>;
-  readonly #waiting: { resolve: (answer: MaybePromise<T>) => void; reject: (error: Error) => void }[] = [];
+  readonly #waiting: WaitingRequest<T>[] = [];
 
-  /** About the counts of `owner`. Those of a shop need its `caller`, who is also its `quota`. */
-  constructor(
-    owner: string,
-    caller: Caller | undefined,
-    quota: Quota,
-    answers: Answers<T>,
-    kind: CountKind = caller?.mode ?? "address",
-  ) {
+  private constructor(owner: string, kind: CountKind, caller: Caller | undefined, quota: Quota, answers: Answers<T>) {
     this.owner = owner;
     this.kind = kind;
     this.caller = caller;
     this.quota = quota;
     this.#answers = answers;
+  }
+
+  /** About the windows of a shop, and the strikes and bans of a key. */
+  static ofShop<T>(caller: Caller, answers: Answers<T>): PendingQuestion<T> {
+    return new PendingQuestion(caller.accountId, caller.mode, caller, caller, answers);
+  }
+
+  static ofAddress<T>(address: string, quota: Quota, answers: Answers<T>): PendingQuestion<T> {
+    return new PendingQuestion(address, "address", undefined, quota, answers);
+  }
+
+  /** About the sandbox quota of an account. */
+  static ofSandboxQuota<T>(accountId: string, answers: Answers<T>): PendingQuestion<T> {
+    return new PendingQuestion(accountId, "sandbox", undefined, sandboxQuota, answers);
   }
 
   /** Counts one more request. Resolves with the decision on it. */
@@ -59,14 +63,14 @@ export class SharedQuestion<T> implements PendingQuestion {
   }
 
   settle(decision: Decision): void {
-    for (const [position, { resolve }] of this.#waiting.entries()) resolve(this.#answers.read(decision, position));
+    for (const [position, request] of this.#waiting.entries()) request.resolve(this.#answers.read(decision, position));
   }
 
   decideLocally(): void {
-    for (const { resolve } of this.#waiting) resolve(this.#answers.decideLocally());
+    for (const request of this.#waiting) request.resolve(this.#answers.decideLocally());
   }
 
   fail(error: Error): void {
-    for (const { reject } of this.#waiting) reject(error);
+    for (const request of this.#waiting) request.reject(error);
   }
 }

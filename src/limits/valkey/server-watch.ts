@@ -13,7 +13,7 @@ const MAX_SILENCE = 1_000;
 /** The reason when a call or a probe took too long. */
 const tooSlow = new Error("The server did not respond in time.");
 
-/** The events that the watch observes and reports. */
+/** What the watch observes, and what it reports to. */
 interface Watched {
   readonly isInFallback: () => boolean;
   /** The call that has waited longest. */
