@@ -328,6 +328,34 @@ describe("a restore", () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining("petstore backups take")]);
   });
 
+  test("of a store whose log is next to the file that a link leads to is refused, and so is its verification", async () => {
+    const program = await start();
+    await add(program, "Rex");
+    await program.end("SIGKILL");
+    const link = join(folder, "link.db");
+    symlinkSync(file(), link);
+    for (const words of [
+      ["restore", link, "--yes"],
+      ["backups", "verify", "--file", link],
+    ]) {
+      const { status, stdout, stderr } = await runCommand(newDataDir(), words);
+      expect([status, stdout + stderr]).toEqual([1, expect.stringContaining(`${link} has a log, ${file()}-wal, with`)]);
+    }
+    expect(await names(await start())).toEqual(["Rex"]);
+  });
+
+  test("into a folder whose store is a link replaces the file that it leads to", async () => {
+    const backup = await takeBackup();
+    const program = await start();
+    await add(program, "in the log");
+    await program.end("SIGKILL");
+    const linked = newDataDir();
+    symlinkSync(file(), join(linked, "petstore.db"));
+    const { replaced } = await runJson(linked, ["restore", backup, "--yes"], settings);
+    expect(animalsIn(file())).toEqual([]);
+    expect(animalsIn(replaced)).toEqual(["in the log"]);
+  });
+
   test.each([
     ["that is missing", () => {}, "There is no file"],
     ["that is no store", (path: string) => writeFileSync(path, "Dear diary\n".repeat(500)), "not a database"],

@@ -1,7 +1,7 @@
 // `petstore migrate-store`: the service before and after it, and what is in the way of it, with real servers.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openStorage } from "../src/app/store/open-storage.ts";
 import { readConfig } from "../src/config.ts";
@@ -193,6 +193,17 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     const service = await Program.start(folder);
     expect(await look(service.base)).toEqual(before);
     await service.end();
+  });
+
+  test("leaves a store that the service refuses, also if it was named by a link", async () => {
+    const folder = copy();
+    const linked = newDataDir();
+    symlinkSync(join(folder, "petstore.db"), join(linked, "petstore.db"));
+    await runJson(folder, move(await server.newDatabase(), join(linked, "petstore.db")));
+    for (const dataFolder of [folder, linked]) {
+      const { status, stderr } = await runCommand(dataFolder, ["serve"]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining(" was moved to postgres://")]);
+    }
   });
 
   test("reports a store that it cannot mark as migrated, and marks it when run again", async () => {

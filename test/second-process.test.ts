@@ -1,6 +1,6 @@
 // Two processes that are to serve one data folder: the second one is refused.
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { environment } from "./torture/keys.ts";
@@ -29,6 +29,17 @@ describe("a second process on the same data folder", () => {
     expect(await first.end()).toBe(0);
     const third = await Program.start(dataDir);
     expect(await third.end()).toBe(0);
+  });
+
+  test("is refused in another folder whose store is a link to the first one", async () => {
+    const first = await Program.start(newDataDir(), environment);
+    const linked = newDataDir();
+    symlinkSync(join(first.dataDir, "petstore.db"), join(linked, "petstore.db"));
+    const { status, stderr } = await runCommand(linked, ["serve"], environment);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(refusal(first.dataDir))]);
+    expect(await first.end()).toBe(0);
+    const second = await Program.start(linked, environment);
+    expect(await second.end()).toBe(0);
   });
 
   test("starts at once if the first was killed, without any cleanup", async () => {

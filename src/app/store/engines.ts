@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config, settings } from "../../config.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
@@ -13,6 +13,7 @@ import { openSqlite } from "../../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
 import { ServingLock } from "../../storage/sqlite/serving-lock.ts";
 import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
+import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../../storage/storage.ts";
 import type { StoreState } from "../../storage/store-state.ts";
@@ -57,7 +58,7 @@ export function engineOf({ database, dataDir }: Config): Engine {
 }
 
 function sqlite(dataDir: string): Engine {
-  const file = join(dataDir, STORE_FILE);
+  const file = realStoreFile(join(dataDir, STORE_FILE));
   const setting = "PETSTORE_DATA_DIR";
   const requireStore = () => {
     if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
@@ -66,7 +67,7 @@ function sqlite(dataDir: string): Engine {
     place: file,
     setting,
     folderToCreate: () => (existsSync(file) ? undefined : dataDir),
-    lock: () => new ServingLock(dataDir),
+    lock: () => new ServingLock(dirname(file)),
     requireUnused: async () => {
       requireStore();
       SqliteSource.open(file).close();

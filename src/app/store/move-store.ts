@@ -9,6 +9,7 @@ import {
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
 import { PostgresTarget } from "../../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
+import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import { STORE_FILE } from "./engines.ts";
 
 /** The progress also has the total number of rows. */
@@ -27,7 +28,7 @@ export async function moveStore(
   { stop, onProgress }: MoveStoreOptions,
 ): Promise<MoveResult> {
   const isFolder = existsSync(from) && statSync(from).isDirectory();
-  const source = SqliteSource.open(isFolder ? join(from, STORE_FILE) : from);
+  const source = SqliteSource.open(realStoreFile(isFolder ? join(from, STORE_FILE) : from));
   try {
     const target = await PostgresTarget.open(to);
     const emptyStore = SqliteSource.newInMemory(); // to check that the target is empty

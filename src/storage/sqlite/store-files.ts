@@ -1,8 +1,20 @@
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { StorageUnavailable } from "../errors.ts";
 
 /** The files of the open store were moved, replaced or deleted. */
 export class StoreFilesGone extends StorageUnavailable {}
+
+/**
+ * The file of a store, or the one that a link in its place leads to. SQLite puts its log next to the real file, so the
+ * other files of the store are there too, whichever link names it. A link that leads nowhere is returned as it is.
+ */
+export function realStoreFile(file: string): string {
+  try {
+    return lstatSync(file).isSymbolicLink() ? realpathSync(file) : file;
+  } catch {
+    return file; // opening it reports the reason
+  }
+}
 
 interface OpenFile {
   readonly path: string;

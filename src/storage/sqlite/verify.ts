@@ -4,6 +4,7 @@ import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { stateQueries } from "../store-state.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
+import { realStoreFile } from "./store-files.ts";
 
 /** The contents of a verified store. */
 export interface Contents {
@@ -53,10 +54,11 @@ function requireFile(file: string): void {
   if (!found) throw new StorageUnusable(`There is no file ${file}.`);
   if (found.isDirectory()) throw new StorageUnusable(`${file} is a folder. Name a backup in it.`);
   if (!found.isFile()) throw new StorageUnusable(`${file} is not a file.`);
-  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const log = `${realStoreFile(file)}-wal`;
+  const hasLog = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (!hasLog) return;
   throw new StorageUnusable(
-    `${file} has a log, ${file}-wal, with changes that are not in the file: it is a store that was copied, or one in ` +
+    `${file} has a log, ${log}, with changes that are not in the file: it is a store that was copied, or one in ` +
       "use. Make a backup of it with `petstore backups take`.",
   );
 }
