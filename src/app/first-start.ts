@@ -27,6 +27,8 @@ export async function firstStart(
     const { id } = yield* accounts.create("First account", "business", undefined, now);
     const { shop } = yield* lockShopOf(id, "test", now);
     yield* addSamples(operator(shop), { pets, categories });
-    return yield* keys.issue(undefined, id, { mode: "test", name: "First key", scopes, plannedEnd: null }, now);
+    const locked = yield* lockShopOf(id, "test", now); // again: the samples have added events
+    const key = { accountId: id, mode: "test", name: "First key", scopes, plannedEnd: null } as const;
+    return yield* keys.issue(locked, operator(shop), key, now);
   });
 }

@@ -57,10 +57,17 @@ test("the log of the sandbox names no live key", async () => {
   await create(live.key, { mode: "test" });
   await create(live.key);
   await create(sandbox.key);
+  const { json: made } = await create(live.key, { mode: "test" });
+  const { json: replacement } = await rotate(live.key, made.id);
+  await revoke(live.key, replacement.id);
   expect(await actors(sandbox.key)).toEqual([
     ["operator", undefined],
     ["key", undefined],
     ["key", sandbox.id],
+    ["key", undefined], // created
+    ["key", undefined], // rotated
+    ["key", undefined], // its replacement: created
+    ["key", undefined], // revoked
   ]);
   expect(await actors(live.key)).toEqual([
     ["operator", undefined],

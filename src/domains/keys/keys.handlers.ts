@@ -18,7 +18,7 @@ import {
   scopeNotHeld,
   tooManyKeys,
 } from "./keys.operations.ts";
-import type { KeyStore } from "./keys.store.ts";
+import type { KeyStore, LockedKey } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
@@ -31,25 +31,24 @@ export function keyHandlers(
   readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
+  // Every transaction locks the live shop before the test shop, so that no two wait for each other. A live key locks the
+  // live shop first, and may then lock the test shop. A test key never needs the live shop.
+
   /**
    * The start of a transaction: locks the keys of the caller's mode, and returns the calling key if it is still valid. It
    * may have been revoked since the request began, because a client can send the body of a request later than its headers.
-   * The keys of another mode are locked afterwards: only live keys change those, so the order is that of `modes`.
    */
-  function* callingKey({ accountId, mode, keyId }: Caller) {
-    yield* store.lock(accountId, mode, clock.now());
+  function* lockCallingKey({ accountId, mode, keyId }: Caller) {
+    const locked = yield* store.lock(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
-    return key && isValid(key, clock.now()) ? key : undefined;
+    return key && isValid(key, clock.now()) ? { key, locked } : undefined;
   }
 
-  /**
-   * Part of a transaction, after `callingKey`: a key of the caller's account that the caller can see. For a test key, all
-   * such keys are locked. Locking the live keys now would be the wrong order.
-   */
-  function* ownKey(keyId: string, caller: Caller) {
-    const isLocked = caller.mode === "test";
-    const key = yield* isLocked ? store.find(keyId) : store.lockAndFind(caller.accountId, keyId, clock.now());
-    return key?.accountId === caller.accountId && canSee(caller, key.mode) ? key : undefined;
+  /** Part of a transaction, after `lockCallingKey`: locks a key of the caller's account that the caller can see. */
+  function* lockOwnKey(keyId: string, { accountId, mode }: Caller, { locked }: LockedKey) {
+    if (mode === "live") return yield* store.lockAndFind(accountId, keyId, clock.now());
+    const key = yield* store.find(keyId);
+    return key?.accountId === accountId && key.mode === "test" ? { key, locked } : undefined;
   }
 
   return {
@@ -68,45 +67,46 @@ export function keyHandlers(
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
-      const calling = yield* callingKey(caller);
+      const calling = yield* lockCallingKey(caller);
       if (!calling) return callerEnded;
-      yield* store.lock(caller.accountId, mode, clock.now());
+      const { accountId } = caller;
+      const locked = mode === caller.mode ? calling.locked : yield* store.lock(accountId, mode, clock.now());
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
-      const end = calling.expiresAt;
+      const end = calling.key.expiresAt;
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
-      if ((yield* store.valid(caller.accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
-      const { key, record } = yield* store.issue(
-        authorOf(caller, requestId),
-        caller.accountId,
-        { mode, name, scopes, plannedEnd },
-        now,
-      );
+      if ((yield* store.valid(accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
+      const newKey = { accountId, mode, name, scopes, plannedEnd };
+      const { key, record } = yield* store.issue(locked, authorOf(caller, requestId), newKey, now);
       return { body: { key, ...toApiKeyBody(record) } };
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
-      const calling = yield* callingKey(caller);
+      const calling = yield* lockCallingKey(caller);
       if (!calling) return callerEnded;
-      const old = yield* ownKey(keyId, caller);
-      if (!old) return notFound;
+      const found = yield* lockOwnKey(keyId, caller, calling);
+      if (!found) return notFound;
+      const old = found.key;
+      const { expiresAt } = calling.key;
       const now = clock.now();
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
       if (missing.length > 0) return notHeld(missing);
-      if (endsAfter(old.plannedEnd, calling.expiresAt)) return outlives(calling.expiresAt);
+      if (endsAfter(old.plannedEnd, expiresAt)) return outlives(expiresAt);
       if (keyId === caller.keyId && overlap < MIN_OVERLAP) return tooLittleOverlap;
       // With an overlap, both keys are valid for a while.
       if (overlap > 0 && (yield* store.valid(caller.accountId, old.mode, now)).length >= MAX_KEYS)
         return maximumReached(old.mode);
-      const { key, record, replaced } = yield* store.rotate(authorOf(caller, requestId), old, overlap * 1000, now);
+      const { key, record, replaced } = yield* store.rotate(found, authorOf(caller, requestId), overlap * 1000, now);
       return { body: { key, ...toApiKeyBody(record), replaced: toApiKeyBody(replaced, authenticator.lastUse(keyId)) } };
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
-      if (!(yield* callingKey(caller))) return callerEnded;
-      const key = yield* ownKey(keyId, caller);
-      if (!key) return notFound;
+      const calling = yield* lockCallingKey(caller);
+      if (!calling) return callerEnded;
+      const found = yield* lockOwnKey(keyId, caller, calling);
+      if (!found) return notFound;
+      const { key } = found;
       const now = clock.now();
       const valid = yield* store.valid(caller.accountId, key.mode, now);
       if (isValid(key, now) && isAdmin(key) && !valid.some((other) => isAdmin(other) && lastsAsLong(other, key))) {
@@ -115,7 +115,7 @@ export function keyHandlers(
           `No other ${key.mode} key with the scope admin is valid for as long. Create one first.`,
         );
       }
-      yield* store.revoke(authorOf(caller, requestId), keyId, now);
+      yield* store.revoke(found, authorOf(caller, requestId), now);
       return { body: null };
     },
   };

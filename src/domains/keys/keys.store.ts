@@ -10,7 +10,7 @@ import { noSuchAccount, OperatorError } from "../accounts/operator-error.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publish } from "../events/publish.ts";
-import { lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
+import { type LockedShop, lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
 import { generateApiKey, keyDigest } from "./api-key.ts";
 import { type KeyEnvironment, modesOf } from "./key-environment.ts";
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
@@ -59,10 +59,16 @@ function shown(key: ApiKey): ApiKeyBody {
   return toApiKeyBody({ ...key, lastUsedAt: null });
 }
 
-/** Who changes keys; undefined for the operator. */
-type KeyAuthor = Author | undefined;
+/** A key and its shop, which the transaction has locked. */
+export interface LockedKey {
+  readonly key: ApiKey;
+  readonly locked: LockedShop;
+}
 
-/** The API keys of accounts. */
+/**
+ * The API keys of accounts. `issueKey`, `rotateKey` and `revokeKey` are whole transactions, for commands. `issue`,
+ * `rotate` and `revoke` are parts of a transaction that has locked the shop of the key.
+ */
 export class KeyStore {
   readonly #storage: Storage;
   readonly #environment: KeyEnvironment;
@@ -112,17 +118,17 @@ export class KeyStore {
    * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event. On
    * PostgreSQL, a change of a key locks `key_changes` for the whole store, so it must not wait for a shop afterwards.
    */
-  *lock(accountId: string, mode: Mode, now: number): Transaction<void> {
-    yield* lockShopOf(accountId, mode, now);
+  lock(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
+    return lockShopOf(accountId, mode, now);
   }
 
-  /** Like `lock`, for the mode of a key, which it returns; undefined if the account has no such key. */
-  *lockAndFind(accountId: string, keyId: string, now: number): Transaction<ApiKey | undefined> {
-    const isLocked = yield* lockShopOfKey(accountId, keyId, now);
+  /** Like `lock`, for the mode of a key, which it returns too; undefined if the account has no such key. */
+  *lockAndFind(accountId: string, keyId: string, now: number): Transaction<LockedKey | undefined> {
+    const locked = yield* lockShopOfKey(accountId, keyId, now);
     const key = yield* this.find(keyId);
     if (key?.accountId !== accountId) return undefined;
-    if (!isLocked) throw new ShopDeleted();
-    return key;
+    if (!locked) throw new ShopDeleted();
+    return { key, locked };
   }
 
   /** Part of a transaction: a key, valid or not. */
@@ -136,47 +142,42 @@ export class KeyStore {
     return (yield* all(validKeys, accountId, mode, now)).map(toApiKey);
   }
 
-  /** Part of a transaction: issues a key for an account that exists. */
-  *issue(
-    author: KeyAuthor,
-    accountId: string,
-    { mode, name, scopes, plannedEnd }: NewKey,
-    now: number,
-  ): Transaction<IssuedKey> {
+  /** Part of a transaction that has locked the shop of the new key: issues it. */
+  *issue(locked: LockedShop, author: Author, newKey: NewKey, now: number): Transaction<IssuedKey> {
+    const { accountId, mode, name, scopes, plannedEnd } = newKey;
     const { isProduction, cell } = this.#environment;
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
     if (keys >= KEPT_KEYS) yield* all(deleteEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
     const key = generateApiKey(mode, cell);
-    const [id, hint] = [`key_${randomBase62(16)}`, `${key.slice(0, 11)}…${key.slice(-4)}`];
-    const [digest, scopeList] = [keyDigest(key), scopes.join(",")];
-    const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopeList, now, plannedEnd);
+    const id = `key_${randomBase62(16)}`;
+    const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
+    const digest = keyDigest(key);
+    const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
     // After the insertion, for which `adoptStore` waits: otherwise a live key could outlast it.
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
     const record = toApiKey(row as KeyRow);
-    yield* publishKey(author, record, now, eventOf(keyCreated, shown(record)));
+    yield* publishKey(locked, author, eventOf(keyCreated, shown(record)));
     return { key, record };
   }
 
   /** Part of a transaction: issues a replacement for a valid key, which stays valid for another `overlap` milliseconds. */
-  *rotate(author: KeyAuthor, key: ApiKey, overlap: number, now: number): Transaction<Rotation> {
+  *rotate({ key, locked }: LockedKey, author: Author, overlap: number, now: number): Transaction<Rotation> {
     yield* all(expire, now + overlap, key.id, now + overlap);
     yield* afterCommit(this.#changed);
     const replaced = (yield* this.find(key.id)) as ApiKey;
-    yield* publishKey(author, key, now, eventOf(keyRotated, shown(replaced), shown(key)));
-    return { ...(yield* this.issue(author, key.accountId, key, now)), replaced };
+    yield* publishKey(locked, author, eventOf(keyRotated, shown(replaced), shown(key)));
+    return { ...(yield* this.issue(locked, author, key, now)), replaced };
   }
 
-  /** Part of a transaction: revokes a key. Repeating it is not an error. Returns undefined if there is no such key. */
-  *revoke(author: KeyAuthor, keyId: string, now: number): Transaction<ApiKey | undefined> {
-    const key = yield* this.find(keyId);
-    if (!key) return undefined;
-    const revoked = toApiKey((yield* first(revoke, now, keyId)) as KeyRow);
+  /** Part of a transaction: revokes a key. Repeating it is not an error. */
+  *revoke({ key, locked }: LockedKey, author: Author, now: number): Transaction<ApiKey> {
+    const revoked = toApiKey((yield* first(revoke, now, key.id)) as KeyRow);
     yield* afterCommit(this.#changed);
-    if (key.revokedAt === null) yield* publishKey(author, key, now, eventOf(keyRevoked, shown(revoked), shown(key)));
+    if (key.revokedAt === null) yield* publishKey(locked, author, eventOf(keyRevoked, shown(revoked), shown(key)));
     return revoked;
   }
 
@@ -192,12 +193,12 @@ export class KeyStore {
     mode: Mode = modesOf(this.#environment)[0],
   ): Promise<IssuedKey> {
     if ((await shopOf(this.#storage, accountId, mode)) === undefined) throw noSuchAccount(accountId);
-    const lock = () => this.lock(accountId, mode, now);
-    const issue = () => this.issue(undefined, accountId, { mode, name, scopes, plannedEnd: null }, now);
-    return this.#storage.write(function* () {
-      yield* lock();
-      return yield* issue();
-    });
+    return this.#storage.write(() => this.#lockAndIssue({ accountId, mode, name, scopes, plannedEnd: null }, now));
+  }
+
+  *#lockAndIssue(newKey: NewKey, now: number): Transaction<IssuedKey> {
+    const locked = yield* this.lock(newKey.accountId, newKey.mode, now);
+    return yield* this.issue(locked, operator(locked.shop), newKey, now);
   }
 
   /**
@@ -205,44 +206,27 @@ export class KeyStore {
    * key does not exist or is not valid.
    */
   async rotateKey(keyId: string, overlap: number, now: number): Promise<Rotation> {
-    const owner = await this.#ownerOf(keyId);
-    if (owner === undefined) throw noSuchKey(keyId);
-    const find = () => this.lockAndFind(owner, keyId, now);
-    const rotate = (key: ApiKey) => this.rotate(undefined, key, overlap, now);
-    return this.#storage.write(function* () {
-      const old = yield* find();
-      if (!old) throw noSuchKey(keyId);
-      if (!isValid(old, now)) {
+    const rotation = await this.#change(keyId, now, (old) => {
+      if (!isValid(old.key, now)) {
         throw new OperatorError("key_not_valid", `The key ${keyId} is not valid any more; create a new one instead.`);
       }
-      return yield* rotate(old);
+      return this.rotate(old, operator(old.locked.shop), overlap, now);
     });
+    if (!rotation) throw noSuchKey(keyId);
+    return rotation;
   }
 
   /** Revokes a key. Repeating it is not an error. Throws `OperatorError` if the key does not exist. */
   async revokeKey(keyId: string, now: number): Promise<ApiKey> {
-    const owner = await this.#ownerOf(keyId);
-    if (owner === undefined) throw noSuchKey(keyId);
-    const find = () => this.lockAndFind(owner, keyId, now);
-    const revokeLocked = () => this.revoke(undefined, keyId, now);
-    const revoked = await this.#storage.write(function* () {
-      return (yield* find()) && (yield* revokeLocked());
-    });
+    const revoked = await this.#change(keyId, now, (old) => this.revoke(old, operator(old.locked.shop), now));
     if (!revoked) throw noSuchKey(keyId);
     return revoked;
   }
 
   /** Adds an event for a ban until this time to the log of the shop, once for all processes. In Unix milliseconds. */
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
-    const owner = await this.#ownerOf(keyId);
-    if (owner === undefined) return;
-    const find = () => this.lockAndFind(owner, keyId, now);
-    await this.#storage.write(function* () {
-      if (!(yield* find())) return;
-      const row = yield* first(noteBan, until, keyId, until - BAN_END_ROUNDING);
-      if (!row) return;
-      const key = toApiKey(row);
-      const locked = yield* lockShopOf(key.accountId, key.mode, now);
+    await this.#change(keyId, now, function* ({ key, locked }) {
+      if (!(yield* first(noteBan, until, keyId, until - BAN_END_ROUNDING))) return;
       const banned = bannedEventOf(keyBannedEvent, { ...shown(key), ...banOf(until / 1000) });
       yield* publish(locked, system(locked.shop), [banned]);
     });
@@ -254,21 +238,30 @@ export class KeyStore {
     await this.#storage.write(() => each(touch, noted));
   }
 
-  /** The account of a key; undefined if there is no such key, or the account was deleted. */
-  async #ownerOf(keyId: string): Promise<string | undefined> {
-    return (await this.#storage.first(ownerOfKey, keyId))?.account_id;
+  /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
+  async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Transaction<T>): Promise<T | undefined> {
+    const owner = await this.#storage.first(ownerOfKey, keyId);
+    return owner && this.#storage.write(() => this.#lockAndChange(owner.account_id, keyId, now, change));
+  }
+
+  *#lockAndChange<T>(
+    accountId: string,
+    keyId: string,
+    now: number,
+    change: (key: LockedKey) => Transaction<T>,
+  ): Transaction<T | undefined> {
+    const found = yield* this.lockAndFind(accountId, keyId, now);
+    return found && (yield* change(found));
   }
 }
 
 /**
- * Part of a transaction that has locked the shop that the key is for: adds an event to its log. A live key that changes
- * a test key is not named there: test keys know of no live key.
+ * Part of a transaction: adds an event about a key to the log of its shop. A live key that changes a test key is not
+ * named there: test keys know of no live key.
  */
-function* publishKey(author: KeyAuthor, { accountId, mode }: ApiKey, now: number, event: NewEvent): Transaction<void> {
-  const locked = yield* lockShopOf(accountId, mode, now);
-  const { shop } = locked;
-  const isOther = author !== undefined && author.shop !== shop;
-  yield* publish(locked, isOther ? { ...author, actor: UNNAMED_KEY } : (author ?? operator(shop)), [event]);
+function publishKey(locked: LockedShop, author: Author, event: NewEvent): Transaction<void> {
+  const isOther = author.shop !== locked.shop;
+  return publish(locked, isOther ? { ...author, actor: UNNAMED_KEY } : author, [event]);
 }
 
 /** The time and the id in the position of a key. */

@@ -13,7 +13,7 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** Unix milliseconds, as all times of this file. */
   readonly createdAt: number;
-  /** The end that it was given when it was made. */
+  /** The end that it was given when it was made; null for none. */
   readonly plannedEnd: number | null;
   /** Its end: the planned one, or sooner if it was replaced. */
   readonly expiresAt: number | null;
@@ -38,13 +38,7 @@ export interface IssuedKey {
 }
 
 /** The properties of a new key. */
-export interface NewKey {
-  readonly mode: Mode;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Null for a key without an end. */
-  readonly plannedEnd: number | null;
-}
+export type NewKey = Pick<ApiKey, "accountId" | "mode" | "name" | "scopes" | "plannedEnd">;
 
 /** A new key in place of an old one. */
 export interface Rotation extends IssuedKey {

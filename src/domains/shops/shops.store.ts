@@ -47,9 +47,10 @@ export function* lockShopOf(accountId: string, mode: Mode, now: number): Transac
   return toLocked(Number(row.shop), row);
 }
 
-/** Like `lockShopOf`, for the shop of a key. False if the account has no such key, or its shop was deleted meanwhile. */
-export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<boolean> {
-  return (yield* first(lockByKey, now, accountId, keyId)) !== undefined;
+/** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or its shop was deleted meanwhile. */
+export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<LockedShop | undefined> {
+  const row = yield* first(lockByKey, now, accountId, keyId);
+  return row && toLocked(Number(row.shop), row);
 }
 
 function toLocked(shop: number, { at, ahead, last_event_id }: ShopRow): LockedShop {
