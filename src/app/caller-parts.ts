@@ -17,7 +17,6 @@ export interface CallerParts {
   readonly keys: KeyStore;
   readonly authenticator: KeyAuthenticator;
   readonly usage: UsageCounter;
-  readonly usageStore: UsageStore;
   readonly records: RequestRecorder;
   readonly requestStore: RequestStore;
 }
@@ -53,7 +52,7 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
   repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
-  return { accounts, keys, authenticator, usage, usageStore, ...openRecords({ storage, clock, metrics, repeat }) };
+  return { accounts, keys, authenticator, usage, ...openRecords({ storage, clock, metrics, repeat }) };
 }
 
 function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" | "clock" | "metrics" | "repeat">) {

@@ -144,7 +144,7 @@ const accounts: ServedDomain = {
   open: ({ clock, limiter, callers, operations }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(callers.keys, callers.accounts, limiter))),
     ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, banEndsFrom(limiter), clock)),
-    ...bind(usageOperations, usageHandlers(callers.usage, callers.usageStore, clock, operations)),
+    ...bind(usageOperations, usageHandlers(callers.usage, operations)),
   ],
 };
 

@@ -1,16 +1,12 @@
 import type { Handlers } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { Clock } from "../../timing/clock.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import type { UsageInterval, usageOperations } from "./usage.operations.ts";
-import type { UsageStore } from "./usage.store.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
 /** `operations` are all operations that the service serves. They show which ones are deprecated. */
 export function usageHandlers(
   counter: UsageCounter,
-  store: UsageStore,
-  clock: Clock,
   operations: readonly Operation[],
 ): Handlers<typeof usageOperations> {
   const deprecated = new Set(operations.filter(({ deprecation }) => deprecation).map(({ name }) => name));
@@ -21,11 +17,10 @@ export function usageHandlers(
     ),
   });
   return {
-    getUsage: ({ caller, query: { granularity, limit, keyId }, after }) => {
-      const unsaved = () => counter.unsaved(caller, keyId);
-      const query = { before: after, limit, keyId, now: clock.now(), unsaved };
-      const page = counter.countingOnce(() => store.page(caller, granularity, query));
-      return whenReady(page, ({ items, ...rest }) => ({ items: items.map(marked), ...rest }));
-    },
+    getUsage: ({ caller, query: { granularity, limit, keyId }, after }) =>
+      whenReady(counter.page(caller, granularity, { before: after, limit, keyId }), ({ items, ...rest }) => ({
+        items: items.map(marked),
+        ...rest,
+      })),
   };
 }

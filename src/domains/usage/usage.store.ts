@@ -50,7 +50,7 @@ export interface StoredDeprecatedCalls extends Omit<DeprecatedCalls, "operation"
 }
 
 /** The part of the usage to read. If `before` is set, only intervals that start before this time, in Unix seconds. */
-interface UsageQuery {
+export interface UsageQuery {
   readonly before: number | undefined;
   readonly limit: number;
   /** Only requests of this key; if undefined, of all keys of the shop. */
@@ -59,7 +59,7 @@ interface UsageQuery {
   readonly now: number;
   /**
    * Requests of the shop that are not in the store yet. Called after the read, so that requests that are written during
-   * the read are not counted twice. They may be missing: see `UsageCounter.countingOnce`.
+   * the read are not counted twice. They may be missing: see `UsageCounter.page`.
    */
   readonly unsaved: () => readonly RequestCount[];
 }
@@ -84,17 +84,21 @@ export class UsageStore {
   }
 
   /**
-   * Adds counts and calls in one transaction. `added` is called as its last step, before the commit, and again if the
-   * transaction is repeated. It is no `afterCommit` action: reads between the commit and that would count twice.
+   * Adds counts and calls in one transaction. `beforeCommit` is called as its last step, and again if the transaction is
+   * repeated. It is no `afterCommit` action: reads between the commit and that would count twice.
    */
-  async add(counts: readonly RequestCount[], calls: readonly DeprecatedCalls[], added: () => void): Promise<void> {
+  async add(
+    counts: readonly RequestCount[],
+    calls: readonly DeprecatedCalls[],
+    beforeCommit: () => void,
+  ): Promise<void> {
     await this.#storage.write(function* () {
       const sorted = inLockOrder([...counts, ...ofAllKeys(counts)], rowOfCount);
       for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
       for (const { operation, keyId, accountId, calls: times, lastAt } of inLockOrder(calls, rowOfCalls)) {
         yield* all(addCalls, floorTo(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
       }
-      added();
+      beforeCommit();
     });
   }
 

@@ -143,6 +143,10 @@ describe("getUsage", () => {
 
 const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
 
+/** The usage of a shop, stored or not. */
+const pageOf = async (counter: UsageCounter, shop: ShopName) =>
+  (await counter.page(shop, "minute", { before: undefined, limit: 9 })).items;
+
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = {
@@ -186,10 +190,8 @@ describe("usage", () => {
     expect(counter.size).toEqual({ counts: 1_000, uncounted: 0 });
     await counter.save();
     expect(counter.size).toEqual({ counts: 750, uncounted: 0 });
-    expect(counter.unsaved(shopOf("acc_0"))).toEqual([]);
-    expect(counter.unsaved(shopOf("acc_999"))).toMatchObject([
-      { shop: { accountId: "acc_999" }, status: 200, requests: 3 },
-    ]);
+    expect([await requestsOf("acc_0"), await requestsOf("acc_999")]).toEqual([3, undefined]);
+    expect(await pageOf(counter, shopOf("acc_999"))).toMatchObject([{ operations: [{ status: 200, requests: 3 }] }]);
     await counter.saveAll();
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
     for (const account of accounts) expect([account, await requestsOf(account)]).toEqual([account, 3]);
@@ -198,11 +200,7 @@ describe("usage", () => {
 
   test("is read exactly once at any moment, also during a save", async () => {
     const counter = new UsageCounter(store, clock);
-    const seen = async () => {
-      const query = { before: undefined, limit: 9, now: clock.now(), unsaved: () => counter.unsaved(shopOf("acc_1")) };
-      const { items } = await counter.countingOnce(() => store.page(shopOf("acc_1"), "hour", query));
-      return items[0]?.requests;
-    };
+    const seen = async () => (await pageOf(counter, shopOf("acc_1")))[0]?.requests;
     for (let request = 1; request <= 3; request++) {
       counter.count(caller, operation, 200);
       expect(await seen()).toBe(request);
@@ -226,11 +224,7 @@ describe("usage", () => {
   test("is counted separately for the live shop and the sandbox, saved or not", async () => {
     const counter = new UsageCounter(store, clock);
     const live = { ...caller, mode: "live" as const };
-    const requests = async (shop: ShopName) => {
-      const unsaved = () => counter.unsaved(shop);
-      const { items } = await store.page(shop, "minute", { before: undefined, limit: 9, now: clock.now(), unsaved });
-      return items.map((interval) => interval.requests);
-    };
+    const requests = async (shop: ShopName) => (await pageOf(counter, shop)).map((interval) => interval.requests);
     for (let time = 0; time < 3; time++) counter.count(caller, operation, 200);
     counter.count(live, operation, 200);
     expect([await requests(caller), await requests(live)]).toEqual([[3], [1]]);
@@ -305,18 +299,23 @@ describe("usage", () => {
 
   test("is kept if the store fails, and saved later", async () => {
     let isFull = true;
-    const write: typeof storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : storage.write(body));
-    const failing = new UsageStore(Object.assign(Object.create(storage), { write }));
-    const counter = new UsageCounter(failing, clock);
+    const write = storage.write.bind(storage);
+    storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : write(body));
+    const counter = new UsageCounter(store, clock);
     const deprecated = { ...operation, deprecation: {} } as Operation;
+    counter.count(caller, undefined, 404);
     counter.count(caller, deprecated, 200);
     expect(await failureOf(counter.save())).toBe("full");
     counter.count(caller, deprecated, 200);
     expect(await failureOf(counter.saveAll())).toBe("full");
-    expect(counter.unsaved(shopOf("acc_1"))).toMatchObject([{ requests: 2 }]);
+    const unsaved = await pageOf(counter, shopOf("acc_1"));
+    expect(unsaved[0]?.operations).toEqual([
+      { status: 404, requests: 1 },
+      { operation: "listPets", status: 200, requests: 2 },
+    ]);
     isFull = false;
     await counter.saveAll();
-    expect(await requestsOf("acc_1")).toBe(2);
+    expect(await pageOf(counter, shopOf("acc_1"))).toEqual(unsaved);
     expect((await store.deprecatedCalls(clock.now())).map(({ calls }) => calls)).toEqual([2]);
   });
 
@@ -327,8 +326,8 @@ describe("usage", () => {
     }
     counter.count({ ...caller, accountId: "acc_0" }, operation, 200);
     expect(counter.size).toEqual({ counts: 200_000, uncounted: 10 });
-    expect(counter.unsaved(shopOf("acc_0"))).toMatchObject([{ requests: 2 }]);
-    expect(counter.unsaved(shopOf("acc_200009"))).toEqual([]);
+    expect(await pageOf(counter, shopOf("acc_0"))).toMatchObject([{ requests: 2 }]);
+    expect(await pageOf(counter, shopOf("acc_200009"))).toEqual([]);
     const before = heapStats().objectTypeCounts["Map"] ?? 0;
     for (let index = 0; index < 1_000; index++)
       counter.count({ ...caller, accountId: `more_${index}` }, operation, 200);
