@@ -100,7 +100,7 @@ const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
       decidingOrder,
       clock,
     });
-    const categories = new CategoryStore(storage, pets, clock);
+    const categories = new CategoryStore(storage, pets.byCategory, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     const sandboxes = new SandboxStore({

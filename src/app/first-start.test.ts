@@ -44,7 +44,11 @@ test("makes an account, its key and six animals in four categories, once", async
     "5 Kiwi",
     "6 Nemo",
   ]);
-  const { items: categories } = await new CategoryStore(storage, new PetStore(storage)).page(shop, undefined, 100);
+  const { items: categories } = await new CategoryStore(storage, new PetStore(storage).byCategory).page(
+    shop,
+    undefined,
+    100,
+  );
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   expect(await start()).toBeUndefined();
   expect(await keys.list()).toHaveLength(1);

@@ -20,7 +20,7 @@ export async function firstStart(
 ): Promise<IssuedKey | undefined> {
   if ((await accounts.list()).length > 0) return undefined;
   const pets = new PetStore(storage);
-  const categories = new CategoryStore(storage, pets);
+  const categories = new CategoryStore(storage, pets.byCategory);
   const now = Date.now();
   return storage.write(function* () {
     if (yield* accounts.hasAny()) return undefined; // of another process that started at the same time

@@ -53,7 +53,7 @@ interface PetMismatch {
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
  * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
- * over. Expires it if its reservation has ended. The store of animals takes this function as its `DecidingOrderCheck`.
+ * over. Expires it if its reservation has ended. The store of animals takes this function as its `FindDecidingOrder`.
  */
 export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedPets) {
   const last = yield* first(lastByPet, locked.shop, petId);

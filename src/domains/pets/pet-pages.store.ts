@@ -5,6 +5,7 @@ import { scannedPage } from "../../storage/page-query.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { StoreCache } from "../../storage/store-cache.ts";
+import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { bytesOf } from "../metadata/metadata.schemas.ts";
 import type { ListFilters } from "./pets.operations.ts";
@@ -38,13 +39,13 @@ export type PetPage = Page<Pet>;
 /** Reads lists of animals page by page, and caches the pages of common lists. */
 export class PetPages {
   readonly #storage: Storage;
-  readonly #remembered: StoreCache<PetPage>;
+  readonly #cache: StoreCache<PetPage>;
   /** The lists by status whose most recently read page was not found among nearby ids. */
   readonly #scattered = new RecentMap<string, true>(MAX_SCATTERED);
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    this.#remembered = new StoreCache(storage, {
+    this.#cache = new StoreCache(storage, {
       capacity: CACHE_BYTES,
       shopCapacity: SHOP_CACHE_BYTES,
       sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL_BYTES),
@@ -59,34 +60,38 @@ export class PetPages {
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
       return this.#readAny(shop, after, limit, filters);
     }
-    return this.#remembered.get(shop, `${status} ${limit} ${after}`, () =>
+    return this.#cache.get(shop, `${status} ${limit} ${after}`, () =>
       status === undefined
         ? this.#read(rowsAfter, [shop, after ?? INT64_MIN, limit + 1], limit)
         : this.#readByStatus(shop, after, limit, status),
     );
   }
 
-  /** Drops the cached pages of a shop. Call it after a commit that changes or deletes an animal of the shop. */
-  forget(shop: number): void {
-    this.#remembered.forget(shop);
+  /** Part of a transaction that changes or deletes an animal of the shop: its commit drops the cached pages. */
+  forget(shop: number): Transaction<void> {
+    return afterCommit(() => this.#cache.forget(shop));
   }
 
-  /** Reads from nearby ids, or by the index if they have too few animals with the status, now or at the last read. */
+  /**
+   * First looks among the next ids, which is faster if many animals have the status. If too few have it, reads by the
+   * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages would have
+   * been found among the next ids.
+   */
   #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
     if (after === undefined || !this.#storage.readsAtOnce) return byIndex();
     const list = `${shop} ${status}`;
     const span = BigInt(SPREAD * (limit + 1));
-    const byIndexNoting = () =>
+    const byIndexAndClassify = () =>
       whenReady(byIndex(), (page) => {
         if (page.next !== undefined && page.next - after < span) this.#scattered.delete(list);
         else this.#scattered.set(list, true);
         return page;
       });
-    if (this.#scattered.get(list)) return byIndexNoting();
+    if (this.#scattered.get(list)) return byIndexAndClassify();
     const end = after < INT64_MAX - span ? after + span : INT64_MAX;
     return whenReady(this.#read(rowsNear, [shop, status, after, end, limit + 1], limit), (page) =>
-      page.next === undefined ? byIndexNoting() : page,
+      page.next === undefined ? byIndexAndClassify() : page,
     );
   }
 

@@ -74,7 +74,7 @@ export const setFields = statement(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
    WHERE shop = $6 AND id = $7`,
 );
-/** For an animal with metadata. Animals without metadata, which are most of them, are added by `add`. */
+/** For an animal with metadata. Animals without metadata, which are most of them, are added by `appendByStatus`. */
 export const nextId = statement<IdRow>(
   "UPDATE shops SET last_pet_id = last_pet_id + 1 WHERE shop = $1 RETURNING last_pet_id AS id",
 );
@@ -112,7 +112,7 @@ const givenWhoseStatus = (condition: string) => `(SELECT count(*) FROM given WHE
  * The statements that add animals of any status. Only the count to update depends on the status. The parameters of each
  * are those that `Append` lists.
  */
-const adding = {
+const statementsOfAnyStatus = {
   insert: statement(
     "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",
   ),
@@ -146,7 +146,7 @@ const adding = {
   ),
 };
 
-function addAs(status: PetStatus | undefined): Append {
+function appendWithStatus(status: PetStatus | undefined): Append {
   const figure = statusFigure(status);
   const count = lockStatement<Counted>(
     `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $2, last_event_id = last_event_id + $2,
@@ -154,18 +154,18 @@ function addAs(status: PetStatus | undefined): Append {
      WHERE ${isCurrentShop("$3")}
      RETURNING last_pet_id - $2 + 1 AS id, last_at AS at, last_event_id - $2 + 1 AS log_id`,
   );
-  return { ...adding, count };
+  return { ...statementsOfAnyStatus, count };
 }
 
 /**
  * Adds an animal with the status. The values of the animal are name, category, status, and the result of
  * `foldedToStore` for the name. The values of the event are actor, request, and the JSON of the animal after its id.
  */
-export const add = {
-  available: addAs("available"),
-  pending: addAs("pending"),
-  sold: addAs("sold"),
-  none: addAs(undefined),
+export const appendByStatus = {
+  available: appendWithStatus("available"),
+  pending: appendWithStatus("pending"),
+  sold: appendWithStatus("sold"),
+  none: appendWithStatus(undefined),
 } as const;
 
 export function toPet(row: PlainRow): Pet {

@@ -1,7 +1,7 @@
-import { compileSerializer, exactJson } from "../../contract/serialize.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, all, append, first, type Transaction } from "../../storage/transaction.ts";
+import { all, append, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
@@ -20,25 +20,21 @@ import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { foldedToStore } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import { type ListFilters, petCreated, petDeleted, petsReassigned, petUpdated } from "./pets.operations.ts";
-import { NewPet, Pet, type PetPatch, type PetStatus } from "./pets.schemas.ts";
+import { type ListFilters, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
+import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
 import {
-  add,
+  appendByStatus,
   byId,
-  countByCategory,
   countFewer,
-  countMore,
-  firstUnreferencedCategory,
-  type IdRow,
   insertWithMetadata,
   nextId,
   plainById,
-  reassignCategory,
   remove,
   setFields,
   setStatus,
   toPet,
 } from "./pets.statements.ts";
+import { moveCount, PetsByCategory } from "./pets-by-category.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
 
 /** Part of a transaction: true if an animal may be in this category. */
@@ -52,7 +48,7 @@ export interface DecidingOrder {
  * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
  * order, which changes the animal.
  */
-export type DecidingOrderCheck = (
+export type FindDecidingOrder = (
   shop: LockedShop,
   petId: bigint,
   pets: PetStore,
@@ -69,34 +65,29 @@ export interface PetDependencies {
   /** If absent, an animal may be in any category. */
   readonly categoryExists?: CategoryCheck | undefined;
   /** If absent, no order decides an animal's status. */
-  readonly decidingOrder?: DecidingOrderCheck | undefined;
+  readonly decidingOrder?: FindDecidingOrder | undefined;
   readonly clock?: Clock;
 }
 
 const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
-const reassignment = (data: { readonly from: bigint; readonly to: bigint; readonly animals: bigint }): NewEvent => ({
-  type: petsReassigned,
-  petId: null,
-  subject: String(data.from),
-  data: exactJson(data),
-  previous: null,
-});
-const newPetJson = compileSerializer(NewPet);
+const plainJson = compileSerializer(PlainNewPet);
 
 /** True if an animal is in the state that the client expects. */
 type Expectation = (pet: Pet) => boolean;
 
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
+  readonly byCategory: PetsByCategory;
   readonly #storage: Storage;
   readonly #pages: PetPages;
   readonly #clock: Clock;
   readonly #categoryExists: CategoryCheck | undefined;
-  readonly #decidingOrder: DecidingOrderCheck | undefined;
+  readonly #decidingOrder: FindDecidingOrder | undefined;
 
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
     this.#pages = new PetPages(storage);
+    this.byCategory = new PetsByCategory(this.#pages);
     this.#clock = clock;
     this.#categoryExists = categoryExists;
     this.#decidingOrder = decidingOrder;
@@ -120,18 +111,15 @@ export class PetStore {
   *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
     const { shop, actor, requestId } = author;
     const { name, categoryId, status } = pet;
-    if (pet.metadata) {
-      const { metadata, ...plain } = pet;
-      const kept = unlessEmpty(metadata);
-      return yield* kept ? this.#addWithMetadata(author, { ...plain, metadata: kept }) : this.add(author, plain);
-    }
+    const metadata = unlessEmpty(pet.metadata);
+    if (metadata) return yield* this.#addWithMetadata(author, { ...pet, metadata });
     const now = this.#clock.now();
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
     }
-    const jsonAfterId = `,${newPetJson(pet).slice(1)}`;
+    const jsonAfterId = `,${plainJson(pet).slice(1)}`;
     const values = [name, categoryId, status ?? null, foldedToStore(name)];
-    const added = yield* append(add[status ?? "none"], shop, now, values, [actor, requestId, jsonAfterId]);
+    const added = yield* append(appendByStatus[status ?? "none"], shop, now, values, [actor, requestId, jsonAfterId]);
     if (!added) throw new ShopDeleted(); // and nothing was added
     const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
@@ -171,23 +159,21 @@ export class PetStore {
     if (!row) return "not found";
     const before = toPet(row);
     if (!isExpected(before)) return "not expected";
-    const metadata = patchedPairs(before.metadata, patch.metadata);
-    const refusal = patch.metadata && metadataRefusal(metadata);
-    if (refusal) return refusal;
-    const { metadata: _, ...plain } = { ...before, ...patch };
-    const after = metadata ? { ...plain, metadata } : plain;
-    const { name, categoryId, status } = after;
+    const after = patchedPet(before, patch);
+    if ("refused" in after) return after;
+    const { name, categoryId, status, metadata } = after;
     const isMoved = categoryId !== before.categoryId;
-    if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId)))
+    const changesStatus = status !== undefined && status !== before.status;
+    if (!changesStatus && !isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
+    if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) {
       return "unknown category";
-    if (status !== undefined && status !== before.status) {
-      if (order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
-      countStatus(locked, before.status, status);
-    } else if (!isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
+    }
+    if (changesStatus && order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
+    if (changesStatus) countStatus(locked, before.status, status);
     yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
     yield* replacePairs(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
-    yield* this.#forgetPages(shop);
+    yield* this.#pages.forget(shop);
     yield* publishLast(locked, author, [event(petUpdated, after, before)]);
     return after;
   }
@@ -210,7 +196,7 @@ export class PetStore {
     yield* replacePairs(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
     addToFigure(locked, statusFigure(row.status), -1);
-    yield* this.#forgetPages(shop);
+    yield* this.#pages.forget(shop);
     yield* publishLast(locked, author, [event(petDeleted, null, pet)]);
     return null;
   }
@@ -233,42 +219,17 @@ export class PetStore {
     if (refusal) return refusal;
     yield* all(setStatus, to, shop, id);
     countStatus(locked, from, to);
-    yield* this.#forgetPages(shop);
+    yield* this.#pages.forget(shop);
     const before = toPet(row);
     return event(petUpdated, { ...before, status: to }, before);
   }
-
-  /** Part of a transaction: the number of animals in the category. */
-  *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
-    return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
-  }
-
-  /**
-   * Part of a transaction: moves all animals of one category to another. Returns the event, which the transaction
-   * must publish; undefined if the category has no animals.
-   */
-  *reassign(locked: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined> {
-    // The update scans all animals, so it is skipped if there is none to move.
-    const animals = yield* this.countIn(locked, from);
-    if (animals === 0n) return undefined;
-    yield* all(reassignCategory, to, locked.shop, from);
-    yield* moveCount(locked, from, to, animals);
-    yield* this.#forgetPages(locked.shop);
-    return reassignment({ from, to, animals });
-  }
-
-  /** Part of a transaction: the first category id, from this one on, that no animal refers to. */
-  *firstUnreferenced({ shop }: LockedShop, from: bigint): Transaction<bigint> {
-    return ((yield* first(firstUnreferencedCategory, from, shop)) as IdRow).id;
-  }
-
-  #forgetPages(shop: number): Transaction<void> {
-    return afterCommit(() => this.#pages.forget(shop));
-  }
 }
 
-/** Part of a transaction: counts animals that move from one category to another. */
-function* moveCount({ shop }: LockedShop, from: bigint, to: bigint, animals: bigint | number): Transaction<void> {
-  yield* all(countFewer, animals, shop, from);
-  yield* all(countMore, shop, to, animals);
+/** The animal with the fields of the patch. */
+function patchedPet(before: Pet, patch: PetPatch): Pet | TooMuchMetadata {
+  const metadata = patchedPairs(before.metadata, patch.metadata);
+  const refusal = patch.metadata && metadataRefusal(metadata);
+  if (refusal) return refusal;
+  const { metadata: _, ...plain } = { ...before, ...patch };
+  return metadata ? { ...plain, metadata } : plain;
 }

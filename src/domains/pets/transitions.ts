@@ -19,7 +19,7 @@ export interface Transition {
 /**
  * All allowed changes of status. A status is never removed once it is set. Changes by orders are looked up here. A
  * client's own change (`updated`) is not: `updatePet` allows all of them, unless an order decides the status (see
- * `DecidingOrderCheck`). They are listed for docs/status.md.
+ * `FindDecidingOrder`). They are listed for docs/status.md.
  */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
@@ -33,7 +33,10 @@ export const transitions: readonly Transition[] = [
   { from: "sold", to: "pending", causes: ["updated"] },
 ];
 
-/** A change of status that is not allowed, and the current status. */
+/**
+ * A change of status that is not allowed, and the current status. `ordered-pets.ts` has a type of the same form, because
+ * orders do not import animals.
+ */
 export interface RefusedTransition {
   readonly refused: "transition";
   readonly from: PetStatus | undefined;

@@ -1,8 +1,8 @@
 // The service, but its animals get ids of a sequence, so that ids do not follow the order of commits. Loaded before the
 // program of the service. Each statement waits up to 20 ms with the ids that it has taken, so that many overlap.
-import { add } from "../../../src/domains/pets/pets.statements.ts";
+import { appendByStatus } from "../../../src/domains/pets/pets.statements.ts";
 
-Object.assign(add.none.insertAll, {
+Object.assign(appendByStatus.none.insertAll, {
   sql: `
     WITH taken AS MATERIALIZED (
       SELECT fields, nextval('control_ids') AS id
