@@ -109,7 +109,7 @@ function checkHeader(
   ids: IdRule | undefined,
 ): void {
   const unknown = fields.find((name) => !known.includes(name));
-  if (unknown === "id" && !ids) throw new UnreadableRest(line, `/id ${idsUndecided}`);
+  if (unknown === "id" && !ids) throw new UnreadableRest(line, `/id ${idFault.message}`);
   if (unknown !== undefined) {
     throw new UnreadableRest(
       line,
@@ -122,7 +122,8 @@ function checkHeader(
   if (twice !== undefined) throw new UnreadableRest(line, `has the column ${twice} twice`);
 }
 
-const idsUndecided = "needs --ids keep to be kept, or --ids new to be replaced by a new id";
+/** The fault of an id if it is not known whether ids are kept. */
+const idFault = { path: "/id", message: "needs --ids keep to be kept, or --ids new to be replaced by a new id" };
 
 /** The schema of an animal in a file. */
 function schemaOf(ids: IdRule | undefined) {
@@ -139,7 +140,7 @@ function compileReader(ids: IdRule | undefined): Reader {
   return (value, line) => {
     if (!validator.Check(value)) {
       const faults = faultsOf(validator, value, schema, "", "field of an animal");
-      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? undecided : fault))) };
+      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? idFault : fault))) };
     }
     const pet = decode(value) as FilePet["pet"];
     const { id } = pet;
@@ -149,8 +150,6 @@ function compileReader(ids: IdRule | undefined): Reader {
     return { line, pet };
   };
 }
-
-const undecided = { path: "/id", message: idsUndecided };
 
 function describe(faults: readonly { path: string; message: string }[]): string {
   const shown = faults.slice(0, FAULTS_OF_A_LINE).map(({ path, message }) => `${path} ${message}`.trim());

@@ -41,8 +41,11 @@ export function ofDay(name: (typeof daily)[number], day: string, more: string): 
   return `${name}_count = CASE WHEN ${name}_day = ${day} THEN ${name}_count + ${more} ELSE ${more} END, ${name}_day = ${day}`;
 }
 
+/** The status of an animal. Without one, it is null in the store and undefined elsewhere. */
+type AnimalStatus = "available" | "pending" | "sold" | null | undefined;
+
 /** The column that counts animals with a status. */
-export function statusFigure(status: "available" | "pending" | "sold" | null | undefined): (typeof totals)[number] {
+export function statusFigure(status: AnimalStatus): (typeof totals)[number] {
   return status ? `animals_${status}` : "animals_without_status";
 }
 
@@ -51,8 +54,8 @@ export function addToFigure({ changes }: CountedShop, figure: Figure, by = 1): v
   changes[figure] = (changes[figure] ?? 0) + by;
 }
 
-/** Records that an animal has changed its status: undefined means none. */
-export function countStatus(locked: CountedShop, from: Parameters<typeof statusFigure>[0], to: typeof from): void {
+/** Records that an animal has changed its status. */
+export function countStatus(locked: CountedShop, from: AnimalStatus, to: AnimalStatus): void {
   addToFigure(locked, statusFigure(from), -1);
   addToFigure(locked, statusFigure(to));
   if (to === "sold") addToFigure(locked, "sold");
