@@ -24,7 +24,7 @@ export const worker: ProgramCommand = {
       {
         log: new Log(context.config.logLevel, undefined, { worker: number }),
         metrics,
-        shared: { metricsOfAll: () => link.metricsOfAll(), inStep: (stage) => link.inStep(stage) },
+        shared: { metricsOfAll: () => link.metricsOfAll(), inStep: (phase) => link.inStep(phase) },
         listening: ({ base, docs }) => link.ready({ address: base, docs }),
       },
     );

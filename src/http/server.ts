@@ -41,11 +41,11 @@ interface ListenAt {
   readonly isShared: boolean;
 }
 
-/** The stage of a server that is stopping: it holds all requests, or it has stopped listening. */
-export type StopStage = "holding" | "closed";
+/** The phase of a server that is stopping: it holds all requests, or it has stopped listening. */
+export type StopPhase = "holding" | "closed";
 
-/** Resolves when all stopping processes that share the port have reached the stage, or after a short timeout. */
-export type InStep = (stage: StopStage) => Promise<void>;
+/** Resolves when all stopping processes that share the port have reached the phase, or after a short timeout. */
+export type InStep = (phase: StopPhase) => Promise<void>;
 
 /** The server cannot listen on the address. */
 export class ListenError extends Error {

@@ -1,4 +1,4 @@
-import type { StopStage } from "../http/server.ts";
+import type { StopPhase } from "../http/server.ts";
 import { HEARTBEAT_INTERVAL } from "./heartbeat-monitor.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
@@ -6,8 +6,8 @@ import { Questions } from "./questions.ts";
 /** How long the supervisor may take to gather the metrics of all workers, in milliseconds. */
 const METRICS_DEADLINE = 2_000;
 
-/** How long a stopping worker waits for the others to reach the same stage, in milliseconds. */
-const STAGE_DEADLINE = 2_000;
+/** How long a stopping worker waits for the others to reach the same phase, in milliseconds. */
+const PHASE_DEADLINE = 2_000;
 
 /** The connection of a worker to its supervisor. */
 export class SupervisorLink {
@@ -52,10 +52,10 @@ export class SupervisorLink {
     return all ?? this.#exposeOwn();
   }
 
-  /** Resolves when all stopping workers have reached a stage, after 2 s, or immediately if the supervisor is gone. */
-  async inStep(stage: StopStage): Promise<void> {
+  /** Resolves when all stopping workers have reached a phase, after 2 s, or immediately if the supervisor is gone. */
+  async inStep(phase: StopPhase): Promise<void> {
     if (!process.connected) return;
-    await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage }), STAGE_DEADLINE);
+    await this.#questions.ask((question) => this.#send({ kind: "reached", question, phase }), PHASE_DEADLINE);
   }
 
   #take(message: Exclude<FromSupervisor, { kind: "stop" }>): void {

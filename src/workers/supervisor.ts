@@ -1,4 +1,4 @@
-import type { StopStage } from "../http/server.ts";
+import type { StopPhase } from "../http/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { joinMetrics } from "./joined-metrics.ts";
 import type { LineOutput } from "./line-output.ts";
@@ -45,8 +45,8 @@ export class Supervisor {
   /** All running workers. */
   readonly #running = new Set<WorkerProcess>();
   readonly #end = Promise.withResolvers<void>();
-  /** The stopping workers that wait at each stage until the others reach it, with the function that lets each go on. */
-  readonly #waiting: Readonly<Record<StopStage, Map<WorkerProcess, () => void>>> = {
+  /** The stopping workers that wait at each phase until the others reach it, with the function that lets each go on. */
+  readonly #waiting: Readonly<Record<StopPhase, Map<WorkerProcess, () => void>>> = {
     holding: new Map(),
     closed: new Map(),
   };
@@ -131,9 +131,9 @@ export class Supervisor {
       environment,
       output,
       metricsOfAll: () => this.metrics(),
-      onReached: (stage, goOn) => {
+      onReached: (phase, goOn) => {
         if (!this.#isEnding) return goOn(); // the others continue serving
-        this.#waiting[stage].set(worker, goOn);
+        this.#waiting[phase].set(worker, goOn);
         this.#goOnTogether();
       },
       silence,
@@ -149,7 +149,7 @@ export class Supervisor {
     return worker;
   }
 
-  /** Lets the workers at a stage go on when all that serve have reached it. */
+  /** Lets the workers at a phase go on when all that serve have reached it. */
   #goOnTogether(): void {
     for (const waiting of Object.values(this.#waiting)) {
       if ([...this.#running].some((worker) => worker.isReady && !waiting.has(worker))) continue;

@@ -1,4 +1,4 @@
-import type { StopStage } from "../http/server.ts";
+import type { StopPhase } from "../http/server.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 import type { LineOutput } from "./line-output.ts";
@@ -28,8 +28,8 @@ export interface WorkerOptions {
   readonly output: LineOutput;
   /** Gathers the metrics of all workers. */
   readonly metricsOfAll: () => Promise<string>;
-  /** Called when it reaches a stage of stopping. It waits there until `goOn` is called. */
-  readonly onReached: (stage: StopStage, goOn: () => void) => void;
+  /** Called when it reaches a phase of stopping. It waits there until `goOn` is called. */
+  readonly onReached: (phase: StopPhase, goOn: () => void) => void;
   readonly silence: SilenceLimits;
   /** Called before it is killed because it was silent for this many milliseconds. */
   readonly onHang: (silence: number) => void;
@@ -68,7 +68,7 @@ export class WorkerProcess {
           if (message.kind === "alive") return;
           if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
           else if (message.kind === "reached") {
-            onReached(message.stage, () => this.#send({ kind: "go on", question: message.question }));
+            onReached(message.phase, () => this.#send({ kind: "go on", question: message.question }));
           } else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
           else {
             this.#isReady = true;
