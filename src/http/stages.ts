@@ -66,13 +66,13 @@ const identify: Stage = (exchange, { authenticator }) => {
   exchange.keysVersion = authenticator.version;
   return whenReady(authenticator.authenticate(token), (caller) => {
     exchange.caller = caller;
-    exchange.authFailure = faultOf(caller);
+    exchange.authFailure = authFailureOf(caller);
     return undefined;
   });
 };
 
 /** Why the requests of a key are refused. */
-function faultOf(caller: KnownCaller | undefined): Failure | undefined {
+function authFailureOf(caller: KnownCaller | undefined): Failure | undefined {
   if (!caller) return invalidKey;
   return caller.isSuspended ? suspended : undefined;
 }
@@ -82,19 +82,18 @@ const shedLoad: Stage = (exchange, { shedder }) =>
   whenReady(shedder.refuses(exchange), (isRefused) => (isRefused ? refuseAtOverload(exchange) : undefined));
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
-const admit: Stage = (exchange, { limiter, addresses }) => {
-  const { caller, operation } = exchange;
-  const separate = caller && separateQuotaOf(operation?.operation, caller);
-  const admission = caller
-    ? separate
-      ? limiter.admitSeparately(caller, separate)
-      : limiter.admit(caller)
-    : limiter.admitAddress(addressOf(exchange, addresses));
-  return whenReady(admission, (decided) => {
-    exchange.admission = decided;
-    return decided.verdict === "admitted" ? exchange.authFailure : denial(decided);
+const admit: Stage = (exchange, services) =>
+  whenReady(askLimiter(exchange, services), (admission) => {
+    exchange.admission = admission;
+    return admission.verdict === "admitted" ? exchange.authFailure : denial(admission);
   });
-};
+
+function askLimiter(exchange: Exchange, { limiter, addresses }: StageServices): MaybePromise<Admission> {
+  const { caller, operation } = exchange;
+  if (!caller) return limiter.admitAddress(addressOf(exchange, addresses));
+  const separate = separateQuotaOf(operation?.operation, caller);
+  return separate ? limiter.admitSeparately(caller, separate) : limiter.admit(caller);
+}
 
 function denial({ verdict, retryAfter, limit }: Admission): Failure {
   const wait = count(retryAfter, "second");
@@ -143,7 +142,7 @@ const handle: Stage = (exchange, services) => {
   const { authenticator } = services;
   if (!caller || keysVersion === authenticator.version) return run(exchange, services);
   return whenReady(authenticator.authenticateAgain(caller), (current) => {
-    exchange.authFailure = faultOf(current);
+    exchange.authFailure = authFailureOf(current);
     return exchange.authFailure ?? run(exchange, services);
   });
 };
