@@ -41,13 +41,13 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
     case "enum":
       return [{ path, message: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` }];
     case "pattern":
-      return [{ path, message: `${ofKey(error)}must hold ${patternMeaning(schema, error.schemaPath)}` }];
+      return [{ path, message: `${aboutName(error)}must hold ${patternMeaning(schema, error.schemaPath)}` }];
     case "type":
       return [{ path, message: `must be ${article([params["type"]].flat().join(" or "))}` }];
     case "minLength":
-      return [{ path, message: `${ofKey(error)}must have at least ${count(params["limit"], "character")}` }];
+      return [{ path, message: `${aboutName(error)}must have at least ${count(params["limit"], "character")}` }];
     case "maxLength":
-      return [{ path, message: `${ofKey(error)}must have at most ${count(params["limit"], "character")}` }];
+      return [{ path, message: `${aboutName(error)}must have at most ${count(params["limit"], "character")}` }];
     case "maxProperties":
       return [{ path, message: `must have at most ${count(params["limit"], "pair")}` }];
     case "minItems":
@@ -68,16 +68,19 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
 /** The path of a fault in the value. Where a schema lets clients choose names, the last one is cut: see `pointerToken`. */
 function pathIn({ instancePath, schemaPath }: ValidationError): string {
   if (!/\/(?:additionalProperties|propertyNames)$/.test(schemaPath)) return instancePath;
-  const slash = instancePath.lastIndexOf("/");
-  return `${instancePath.slice(0, slash)}/${pointerToken(plainToken(instancePath.slice(slash + 1)))}`;
+  const { parent, name } = splitPointer(instancePath);
+  return `${parent}/${pointerToken(name)}`;
 }
 
-function plainToken(token: string): string {
-  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+/** The pointer (RFC 6901) of the object that holds a property, and the name of the property. */
+function splitPointer(pointer: string): { readonly parent: string; readonly name: string } {
+  const slash = pointer.lastIndexOf("/");
+  const token = pointer.slice(slash + 1);
+  return { parent: pointer.slice(0, slash), name: token.replaceAll("~1", "/").replaceAll("~0", "~") };
 }
 
-/** Says that a fault is one of a name and not of its value. */
-function ofKey({ schemaPath }: ValidationError): string {
+/** The start of a message about a name that a client chose; empty for a message about its value. */
+function aboutName({ schemaPath }: ValidationError): string {
   return schemaPath.endsWith("/propertyNames") ? "is a key that " : "";
 }
 
@@ -90,12 +93,11 @@ export function pointerToken(name: string): string {
 }
 
 function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {
-  const slash = instancePath.lastIndexOf("/");
-  const name = plainToken(instancePath.slice(slash + 1));
-  const parent = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
-  const known = Object.keys((parent?.["properties"] as object | undefined) ?? {});
+  const { parent, name } = splitPointer(instancePath);
+  const objectSchema = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
+  const known = Object.keys((objectSchema?.["properties"] as object | undefined) ?? {});
   return {
-    path: `${base}${instancePath.slice(0, slash)}/${pointerToken(name)}`,
+    path: `${base}${parent}/${pointerToken(name)}`,
     message: unknownName(noun, name, known),
   };
 }
