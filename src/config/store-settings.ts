@@ -6,8 +6,8 @@ const unitsOfTime: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS
 
 /** The milliseconds of an interval such as `30m`; undefined for any other text. */
 function parseInterval(text: string): number | undefined {
-  const [, figure, unit = ""] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
-  const interval = Number(figure) * (unitsOfTime[unit] ?? 0);
+  const [, amount, unit = ""] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
+  const interval = Number(amount) * (unitsOfTime[unit] ?? 0);
   return interval > 0 && interval <= 31 * DAY_MS ? interval : undefined;
 }
 

@@ -99,8 +99,8 @@ export function DateTime(options: { description: string }) {
 /** Unix milliseconds of a `DateTime`, rounded up. A leap second counts as the next second. */
 export function millisecondsOf(moment: string): number {
   const second = moment.replace(/:60(?=[.Zz+-])/, ":59");
-  const isBetween = /\.\d{3}\d*[1-9]/.test(moment);
-  return Date.parse(second) + (second === moment ? 0 : 1_000) + (isBetween ? 1 : 0);
+  const isBetweenMilliseconds = /\.\d{3}\d*[1-9]/.test(moment);
+  return Date.parse(second) + (second === moment ? 0 : 1_000) + (isBetweenMilliseconds ? 1 : 0);
 }
 
 /** The text of a `Timestamp` for Unix milliseconds. */

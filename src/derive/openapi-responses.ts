@@ -22,14 +22,12 @@ import { linksOf } from "./openapi-links.ts";
 /** The responses of an operation. Those of errors, and 304, are components, because operations share them. */
 export function responsesOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
   const { response, paged, deprecation } = operation;
-  const ofDeprecation = deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : [];
-  const onSuccess = [
-    ...headersOfAll,
-    ...ofDeprecation,
+  const ofSuccessAnd304 = [
+    ...headersOf(operation),
     ...(hasEntityTag(operation) ? ["ETag"] : []),
     ...(paged ? ["NextLink"] : []),
   ];
-  const onlySuccess = [
+  const ofSuccessOnly = [
     ...(response.location ? ["Location"] : []),
     ...(takesIdempotencyKey(operation) ? ["Replayed"] : []),
   ];
@@ -37,7 +35,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
   const responses: Json = {
     [response.status]: {
       description: response.description + streamNotice(operation),
-      headers: headerReferences([...onSuccess, ...onlySuccess]),
+      headers: headerReferences([...ofSuccessAnd304, ...ofSuccessOnly]),
       ...(response.status === 204
         ? {}
         : {
@@ -57,7 +55,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
       `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`,
       {
         description: "Nothing has changed since the response with this entity tag (`If-None-Match`).",
-        headers: headerReferences(onSuccess),
+        headers: headerReferences(ofSuccessAnd304),
       },
     );
   }
@@ -65,6 +63,11 @@ export function responsesOf(operation: Operation, operations: readonly Operation
     responses[status] = errorResponse(operation, status, errors.toSorted(byOrigin), components);
   }
   return responses;
+}
+
+/** The headers of every response of the operation. */
+function headersOf({ deprecation }: Operation): readonly string[] {
+  return deprecation ? [...headersOfAll, "Deprecation", "Sunset", "DeprecationLink"] : headersOfAll;
 }
 
 /** Describes the format of a stream, because OpenAPI 3.1 can describe only one event. */
@@ -98,8 +101,7 @@ function errorResponse(
   return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
     description: describeErrors(errors),
     headers: headerReferences([
-      ...headersOfAll,
-      ...(operation.deprecation ? ["Deprecation", "Sunset", "DeprecationLink"] : []),
+      ...headersOf(operation),
       ...(canBeReplayed ? ["Replayed"] : []),
       ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
       ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),

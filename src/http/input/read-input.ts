@@ -31,7 +31,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
 
-  const join = (
+  const combine = (
     caller: Caller,
     requestId: string,
     params: Values,
@@ -67,7 +67,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
       return failure(operation.params?.invalidError ?? pathNotFound, "No resource can have this identifier.");
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
-    return readBody(request, (body) => join(caller, requestId, params, key, query, body));
+    return readBody(request, (body) => combine(caller, requestId, params, key, query, body));
   };
   if (operation.response.stream) return resuming(read);
   if (!readPrecondition) return read;

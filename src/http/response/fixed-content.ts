@@ -28,7 +28,7 @@ export class FixedContent {
   /** The response to GET or HEAD in the client's preferred coding, or 304 if the client already has it. */
   async respond(request: Request, headers: Readonly<Record<string, string>>): Promise<Response> {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
-    const { body, tag } = await this.#in(coding);
+    const { body, tag } = await this.#representation(coding);
     const own = { "Cache-Control": "no-cache", ...headers, ETag: tag, Vary: "Accept-Encoding" };
     const ifNoneMatch = request.headers.get("if-none-match");
     if (ifNoneMatch !== null && matchesIfNoneMatch(ifNoneMatch, tag)) {
@@ -40,10 +40,10 @@ export class FixedContent {
 
   /** Creates and compresses the content before its first request. */
   async prepare(): Promise<void> {
-    for (const coding of codings) await this.#in(coding);
+    for (const coding of codings) await this.#representation(coding);
   }
 
-  #in(coding: Coding): Promise<Representation> {
+  #representation(coding: Coding): Promise<Representation> {
     let representation = this.#representations.get(coding);
     if (!representation) {
       representation = coding === "identity" ? this.#plain() : this.#compressed(coding);
@@ -60,7 +60,7 @@ export class FixedContent {
   }
 
   async #compressed(coding: "br" | "gzip"): Promise<Representation> {
-    const { body, tag } = await this.#in("identity");
+    const { body, tag } = await this.#representation("identity");
     const quality = body.length > LARGE ? 5 : constants.BROTLI_MAX_QUALITY;
     const compressed =
       coding === "gzip"

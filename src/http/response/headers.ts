@@ -63,35 +63,35 @@ export function setOwnHeaders(headers: Headers, requestId: string, admission: Ad
  */
 export class SuccessHeaders {
   /** The headers that the next response copies. */
-  readonly all: Headers;
+  readonly shared: Headers;
   #limit = Number.NaN;
   #reset = Number.NaN;
   #link: string | undefined;
   #tag: string | undefined;
 
-  /** `all` are the headers that do not change. */
-  constructor(all: Headers) {
-    this.all = all;
+  /** `shared` has the headers that do not change. */
+  constructor(shared: Headers) {
+    this.shared = shared;
   }
 
   /** Sets the headers of API responses that differ by request. */
   setOwn(requestId: string, { limit, remaining, reset }: Admission): void {
-    if (limit !== this.#limit) this.all.set("X-RateLimit-Limit", String((this.#limit = limit)));
-    this.all.set("X-RateLimit-Remaining", String(remaining));
-    if (reset !== this.#reset) this.all.set("X-RateLimit-Reset", String((this.#reset = reset)));
-    this.all.set("X-Request-Id", requestId);
+    if (limit !== this.#limit) this.shared.set("X-RateLimit-Limit", String((this.#limit = limit)));
+    this.shared.set("X-RateLimit-Remaining", String(remaining));
+    if (reset !== this.#reset) this.shared.set("X-RateLimit-Reset", String((this.#reset = reset)));
+    this.shared.set("X-Request-Id", requestId);
   }
 
   /** Sets `Link`; an empty text removes it. */
   setLink(link: string): void {
     if (link === this.#link) return;
     this.#link = link;
-    if (link === "") this.all.delete("Link");
-    else this.all.set("Link", link);
+    if (link === "") this.shared.delete("Link");
+    else this.shared.set("Link", link);
   }
 
   setEntityTag(tag: string): void {
-    if (tag !== this.#tag) this.all.set("ETag", (this.#tag = tag));
+    if (tag !== this.#tag) this.shared.set("ETag", (this.#tag = tag));
   }
 }
 

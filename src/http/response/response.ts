@@ -13,7 +13,7 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   const { status } = compiled.operation.response;
   // One object for all responses of the operation: copying it is cheaper than filling it again.
   const { successHeaders } = compiled;
-  const headers = successHeaders.all;
+  const headers = successHeaders.shared;
   successHeaders.setOwn(exchange.id, admission);
   if (compiled.eventEncoder) return streamResponse(exchange, headers);
   if (status === 204) return markReplay(exchange, new Response(null, { status, headers }));
