@@ -116,7 +116,8 @@ export class ConfigError extends Error {
 
 /**
  * Reads the settings of this file and those in `declared` from environment variables. An empty variable counts as unset.
- * A relative `PETSTORE_DATA_DIR` starts at `folder` if it is set. Throws `ConfigError` with all faults.
+ * If `PETSTORE_DATA_DIR` is set to a relative path, it starts at `folder`; its default starts at the current folder.
+ * Throws `ConfigError` with all faults.
  */
 export function readConfig(
   variables: Readonly<Record<string, string | undefined>>,

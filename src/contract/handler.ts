@@ -59,7 +59,7 @@ export interface Streamed<O extends Operation = Operation> {
   readonly stream: StreamSource<Static<O["response"]["schema"]>>;
 }
 
-/** The result of a handler on success. Of an operation that is not known exactly, it is any of the three. */
+/** The result of a handler on success. For the general type `Operation`, it is any of the three. */
 export type Success<O extends Operation = Operation> = Operation extends O
   ? Resource | Page | Streamed
   : O["paged"] extends object

@@ -70,10 +70,11 @@ export interface Limiter {
   /** For a request with a valid key: the windows of the shop, the key's strikes and bans. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request with a separate quota. If it is admitted, the `Admission` shows the normal windows of the shop, or the
-   * ban of the key if there is one. `plan` has the limits of the plan, in separate windows that each process counts in
-   * memory. `sandbox` has the limits of `sandboxQuota` per account, by real time; processes that share a limiter share
-   * the counts of `sandbox`.
+   * For a request with a separate quota:
+   * - `plan`: as large as the quota of the plan. Each process counts in memory.
+   * - `sandbox`: `sandboxQuota` for each account, in real time. Processes that share a limiter share the counts.
+   *
+   * If it is admitted, the `Admission` shows the normal windows of the shop, or the ban of the key if there is one.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */

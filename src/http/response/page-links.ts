@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor } from "./cursor.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** How the pages of one paged operation follow each other. */
+/** The cursors of one paged operation: reads that of a request, and writes the link to the next page. */
 export interface PageLinks {
   /** The position in a cursor; undefined if the text is not a cursor of this list. */
   readonly position: (cursor: string, shop: number, params: Values, query: Values) => unknown;
@@ -52,8 +52,8 @@ export function exampleScope(list: string): string {
 }
 
 /**
- * Compiles a function that names the list which parameters select: the operation, what its path
- * holds and its filters, without page size and cursor.
+ * Compiles a function that returns the name of a list: its operation, path parameters and filters, without page size and
+ * cursor.
  */
 export function compileListName(operation: Operation): (params: Values, query: Values) => string {
   const inPath = Object.keys(operation.params?.schema.properties ?? {});
