@@ -1,5 +1,5 @@
-import { errorCatalogue } from "../../src/contract/check.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { errorCatalogue } from "../../src/contract/operation-properties.ts";
 import { errorLists } from "../../src/derive/error-table.ts";
 
 /** A setting, as far as its reference shows it. */

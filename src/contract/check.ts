@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { ErrorBody, type ErrorDefinition, retiredCodes, serviceErrors } from "./errors.ts";
+import { ErrorBody, type ErrorDefinition, retiredCodes } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import { operationFaults, repeated } from "./operation-faults.ts";
-import { errorsOf } from "./operation-properties.ts";
+import { errorCatalogue } from "./operation-properties.ts";
 import { LOCAL_DESCRIPTION } from "./schemas.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */
@@ -13,11 +13,6 @@ export class ContractError extends Error {
     this.name = "ContractError";
     this.faults = faults;
   }
-}
-
-/** All error codes: first those of the service, then those of the operations. */
-export function errorCatalogue(operations: readonly Operation[]): readonly ErrorDefinition[] {
-  return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
 }
 
 /** All faults of a list of operations, each as a text that names where it is. Checked at build time or startup. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { domains } from "../app/domains.ts";
-import { ContractError, contractFaults, errorCatalogue } from "./check.ts";
+import { ContractError, contractFaults } from "./check.ts";
 import { defineError, preconditionFailed, retiredCodes, serviceErrors } from "./errors.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { errorCatalogue } from "./operation-properties.ts";
 import { pageParameters } from "./paging.ts";
 import { Int64, Text } from "./schemas.ts";
 

@@ -16,6 +16,7 @@ import {
   rateLimitExceeded,
   requestTimeout,
   sandboxWasReset,
+  serviceErrors,
   storageUnavailable,
   streamsExhausted,
   tooManyStreams,
@@ -53,6 +54,11 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       storageUnavailable,
     ]),
   ];
+}
+
+/** All error codes: first those of the service, then those of the operations. */
+export function errorCatalogue(operations: readonly Operation[]): readonly ErrorDefinition[] {
+  return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
 }
 
 /** The separate limit that a request counts towards; undefined if the normal limits apply. */

@@ -1,7 +1,7 @@
-import { errorCatalogue } from "../contract/check.ts";
 import type { ErrorDefinition } from "../contract/errors.ts";
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, RESPONSE_LIFETIME_HOURS } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
+import { errorCatalogue } from "../contract/operation-properties.ts";
 import { MAX_DELAY, SIMULATE } from "../contract/simulate-header.ts";
 import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";

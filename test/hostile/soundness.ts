@@ -1,5 +1,5 @@
-import { errorCatalogue } from "../../src/contract/check.ts";
 import type { Operation } from "../../src/contract/operation.ts";
+import { errorCatalogue } from "../../src/contract/operation-properties.ts";
 import { type CheckedResponse, DocumentCheck } from "../harness/document-check.ts";
 
 /** What a hostile request holds where it should never come back in a header. */

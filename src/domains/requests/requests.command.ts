@@ -1,6 +1,6 @@
-import { errorCatalogue } from "../../contract/check.ts";
 import { retiredCodes } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { errorCatalogue } from "../../contract/operation-properties.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { DISCONNECT } from "../../contract/simulate-header.ts";
 import { didYouMean, suggest } from "../../contract/suggest.ts";

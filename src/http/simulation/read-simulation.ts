@@ -1,6 +1,6 @@
-import { errorCatalogue } from "../../contract/check.ts";
 import { type ErrorDefinition, type Failure, type Fault, failure, invalidInput } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { errorCatalogue } from "../../contract/operation-properties.ts";
 import { DISCONNECT, MAX_DELAY, SIMULATE } from "../../contract/simulate-header.ts";
 import { suggest } from "../../contract/suggest.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
