@@ -60,34 +60,31 @@ test("many ended reservations expire in parts, the oldest first, and other reque
   expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
 });
 
-describe("an animal whose reservation has ended, but did not expire yet,", () => {
-  test.each([
-    ["can be deleted", "DELETE", undefined, [204, undefined]],
-    ["can change its status", "PATCH", { status: "sold" }, [200, "sold"]],
-    ["keeps a status that it is given again", "PATCH", { status: "pending" }, [200, "pending"]],
-  ])("%s", async (_, method, body, expected) => {
-    const { key: own } = await service.newAccountWithKey("enterprise");
-    const send = (verb: string, path: string, sent?: object) => service.call(verb, path, { key: own, body: sent });
-    await send("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
-    await send("POST", "/store/orders", { petId: 1 });
-    service.clock.advance(15 * MINUTE_MS);
-    const { status, json } = await send(method, "/pets/1", body);
-    expect([status, json?.status]).toEqual(expected);
-    expect((await send("GET", "/store/orders/1")).json.status).toBe("expired");
-    await tasks.run();
-    expect((await send("GET", "/shop")).json).toMatchObject({ openOrders: 0, today: { expired: 1 } });
-  });
-});
-
 /** Places an order in a new shop. */
 async function newOrder() {
   const { account, key: own } = await service.newAccountWithKey("enterprise");
-  const send = (path: string, body: object) => service.call("POST", path, { key: own, body });
-  await send("/pets", { name: "Rex", categoryId: 1, status: "available" });
-  expect((await send("/store/orders", { petId: 1 })).status).toBe(201);
-  const status = async () => (await service.call("GET", "/store/orders/1", { key: own })).json.status;
-  return { account, key: own, status };
+  const send = (method: string, path: string, body?: object) => service.call(method, path, { key: own, body });
+  await send("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });
+  expect((await send("POST", "/store/orders", { petId: 1 })).status).toBe(201);
+  const status = async () => (await send("GET", "/store/orders/1")).json.status;
+  return { account, send, status };
 }
+
+describe("an animal whose reservation has ended but has not expired", () => {
+  test.each([
+    ["can be deleted", "DELETE", undefined, [204, undefined]],
+    ["can change its status", "PATCH", { status: "sold" }, [200, "sold"]],
+    ["can be set to pending again", "PATCH", { status: "pending" }, [200, "pending"]],
+  ])("%s", async (_, method, body, expected) => {
+    const order = await newOrder();
+    service.clock.advance(15 * MINUTE_MS);
+    const { status, json } = await order.send(method, "/pets/1", body);
+    expect([status, json?.status]).toEqual(expected);
+    expect(await order.status()).toBe("expired");
+    await tasks.run();
+    expect((await order.send("GET", "/shop")).json).toMatchObject({ openOrders: 0, today: { expired: 1 } });
+  });
+});
 
 test("a failure in one shop does not keep reservations of other shops from expiring", async () => {
   const failing = await newOrder();
@@ -116,7 +113,7 @@ test("reservations of a sandbox that was reset do not keep later ones of other s
   service.clock.advance(1);
   const other = await newOrder();
   service.clock.advance(15 * MINUTE_MS);
-  await service.call("POST", "/sandbox/reset", { key: gone.key, body: { animals: "none" } });
+  await gone.send("POST", "/sandbox/reset", { animals: "none" });
   await tasks.run();
   expect(await other.status()).toBe("expired");
 });
