@@ -1,16 +1,11 @@
 // What belongs to no operation: unknown paths and methods, other sites, anonymous clients, removal, failures.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { domains } from "../src/app/domains.ts";
 import { failure } from "../src/contract/errors.ts";
-import { bind } from "../src/contract/handler.ts";
-import type { Host } from "../src/domains/domain.ts";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
-import { orderEventTypes } from "../src/domains/orders/orders.operations.ts";
-import { petHandlers } from "../src/domains/pets/pets.handlers.ts";
-import { petEventTypes, petNotFound, petOperations } from "../src/domains/pets/pets.operations.ts";
-import { PetStore } from "../src/domains/pets/pets.store.ts";
+import { petNotFound } from "../src/domains/pets/pets.operations.ts";
 import { StorageUnavailable } from "../src/storage/errors.ts";
 import { NOON } from "./harness/manual-clock.ts";
+import { serviceWith } from "./harness/pets-domain.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 
@@ -221,17 +216,6 @@ describe("a removed operation", () => {
     await service.stop();
   });
 });
-
-/** A service whose getPet does what the test says. */
-function serviceWith(getPet: () => never) {
-  const open = ({ storage }: Host) => bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet });
-  return TestService.start({
-    domains: [
-      ...domains.slice(1),
-      { name: "pets", operations: petOperations, eventTypes: [...petEventTypes, ...orderEventTypes], open },
-    ],
-  });
-}
 
 describe("failures", () => {
   test.each([

@@ -167,13 +167,11 @@ describe("a stream", () => {
 
   test("is closed when its client disconnects during a simulated delay", async () => {
     const leaving = new AbortController();
-    const headers = { Authorization: `Bearer ${key}`, [SIMULATE]: "delay=500" };
-    const left = fetch(`${service.app.base}/ticks/stream`, { headers, signal: leaving.signal }).catch(
-      (error: Error) => error.name,
-    );
+    const call = { key, headers: { [SIMULATE]: "delay=500" }, signal: leaving.signal };
+    const left = service.call("GET", "/ticks/stream", call);
     await sinks(1);
     leaving.abort();
-    expect(await left).toBe("AbortError");
+    expect(await left.catch(({ name }: Error) => name)).toBe("AbortError");
     service.clock.advance(500);
     await sinks(0);
   });

@@ -18,6 +18,7 @@ export interface Call {
   readonly headers?: Record<string, string>;
   /** Sent as JSON; text and bytes are sent unchanged. */
   readonly body?: unknown;
+  readonly signal?: AbortSignal;
 }
 
 export interface TestResponse extends CheckedResponse {
@@ -79,7 +80,7 @@ export class TestService {
   }
 
   /** Sends a request below the base address and checks the response against the document. */
-  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<TestResponse> {
+  async call(method: string, path: string, { key, headers = {}, body, signal }: Call = {}): Promise<TestResponse> {
     const response = await fetch(this.app.base + path, {
       method,
       headers: {
@@ -88,6 +89,7 @@ export class TestService {
         ...headers,
       },
       ...(body === undefined ? {} : { body: toBody(body) }),
+      ...(signal && { signal }),
     });
     const received = {
       method,

@@ -3,19 +3,12 @@
 // Each of these faults was put into the code by hand, and these tests failed: no deadlines, late results that are kept,
 // unbounded late responses, unread bodies that are never ended, no idle timeout.
 import { afterEach, describe, expect, test } from "bun:test";
-import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/open-storage.ts";
-import type { Handler } from "../../src/contract/handler.ts";
-import { bind } from "../../src/contract/handler.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";
-import type { Host } from "../../src/domains/domain.ts";
-import { orderEventTypes } from "../../src/domains/orders/orders.operations.ts";
-import { petHandlers } from "../../src/domains/pets/pets.handlers.ts";
-import { petEventTypes, petOperations } from "../../src/domains/pets/pets.operations.ts";
-import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { metric, untilMetric } from "../harness/metrics.ts";
+import { serviceWith } from "../harness/pets-domain.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";
 
@@ -47,18 +40,6 @@ function loggedRequests(): [string, number][] {
     .map((line) => JSON.parse(line) as { event: string; requestId: string; status: number })
     .filter(({ event }) => event === "request")
     .map(({ requestId, status }) => [requestId, status]);
-}
-
-/** A service whose getPet waits for the promise. */
-function serviceWith(outcome: ReturnType<Handler<(typeof petOperations)[2]>>) {
-  const open = ({ storage }: Host) =>
-    bind(petOperations, { ...petHandlers(new PetStore(storage)), getPet: () => outcome });
-  return TestService.start({
-    domains: [
-      ...domains.slice(1),
-      { name: "pets", operations: petOperations, eventTypes: [...petEventTypes, ...orderEventTypes], open },
-    ],
-  });
 }
 
 /** A chunked body that never ends, after the head of its request. */
@@ -103,7 +84,7 @@ describe("a store that does not respond in time", () => {
     ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request_failed"]],
   ] as const)("returns 503, also if it later %s", async (_what, settle, errors) => {
     const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
-    service = await serviceWith(promise);
+    service = await serviceWith(() => promise);
     const key = await service.newKey();
     const call: Promise<TestResponse> = service.call("GET", "/pets/1", { key });
     await passDeadline();

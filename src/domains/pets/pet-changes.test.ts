@@ -1,15 +1,11 @@
 // Changing and deleting animals.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { petsDomain } from "../../../test/harness/pets-domain.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { bind } from "../../contract/handler.ts";
 import type { Transaction } from "../../storage/transaction.ts";
-import type { Domain } from "../domain.ts";
-import { orderEventTypes } from "../orders/orders.operations.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
-import { petHandlers } from "./pets.handlers.ts";
-import { petEventTypes, petOperations } from "./pets.operations.ts";
 import type { PetStatus } from "./pets.schemas.ts";
-import { type DecidingOrder, PetStore } from "./pets.store.ts";
+import type { DecidingOrder } from "./pets.store.ts";
 import { transitions } from "./transitions.ts";
 
 const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
@@ -282,15 +278,7 @@ describe("an animal under an open order", () => {
   let shop: TestService;
   let bearer: string;
   beforeAll(async () => {
-    const domain: Domain = {
-      name: "pets",
-      operations: petOperations,
-      eventTypes: [...petEventTypes, ...orderEventTypes],
-      open: ({ storage, clock }) => {
-        return bind(petOperations, petHandlers(new PetStore(storage, { clock, decidingOrder: openForFirst })));
-      },
-    };
-    shop = await TestService.start({ domains: [domain] });
+    shop = await TestService.start({ domains: [petsDomain({ decidingOrder: openForFirst })] });
     bearer = await shop.newKey();
     for (const name of ["Rex", "Max"]) {
       await shop.call("POST", "/pets", { key: bearer, body: { name, categoryId: 1, status: "pending" } });
