@@ -45,6 +45,8 @@ afterEach(async () => {
 });
 
 const run = (...words: string[]) => runCommand(dataDir, words, settings);
+const restore = (backup: string, more: Record<string, string> = {}) =>
+  runCommand(dataDir, ["restore", backup, "--yes"], { ...settings, ...more });
 const file = () => join(dataDir, "petstore.db");
 const isBackup = (name: string) => /^petstore-.*\.db$/.test(name);
 const backups = () => readdirSync(folder).filter(isBackup).toSorted();
@@ -69,7 +71,7 @@ describe("the drill", () => {
     await program.end("SIGKILL");
     rmSync(dataDir, { recursive: true });
 
-    const { status, stdout } = await run("restore", taken.file, "--yes");
+    const { status, stdout } = await restore(taken.file);
     expect([status, stdout]).toEqual([0, expect.stringContaining(`${before.length} animals`)]);
     const restored = await start();
     expect(await names(restored)).toEqual(before);
@@ -137,6 +139,13 @@ describe("the service", () => {
 
 const isNow = new RegExp(`^petstore-${new Date().getUTCFullYear()}-.*\\.db$`);
 
+/** Runs SQL in a store that no service has open. */
+function change(store: string, sql: string): void {
+  const database = new Database(store);
+  database.run(sql);
+  database.close();
+}
+
 /** Damages a page of the animals' table, which opening a store does not read. */
 function damage(store: string): void {
   const database = new Database(store);
@@ -163,10 +172,7 @@ describe("backups", () => {
   });
 
   test("of a damaged store are refused, and leave no file", async () => {
-    const store = new Database(file());
-    store.run("PRAGMA foreign_keys = OFF");
-    store.run("UPDATE api_keys SET account_id = 'acc_missing'");
-    store.close();
+    change(file(), "PRAGMA foreign_keys = OFF; UPDATE api_keys SET account_id = 'acc_missing'");
     const { status, stderr } = await run("backups", "take");
     expect([status, stderr]).toEqual([1, expect.stringContaining("a row of api_keys refers to one that is missing")]);
     expect(readdirSync(folder)).toEqual([]);
@@ -182,7 +188,7 @@ describe("backups", () => {
     damage(taken);
     const { status, stderr } = await run("backups", "verify");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/is damaged|cannot be read as a store/)]);
-    expect((await run("restore", taken, "--yes")).status).toBe(1);
+    expect((await restore(taken)).status).toBe(1);
     expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
   });
 });
@@ -200,7 +206,7 @@ describe("a restore", () => {
     const backup = await takeBackup();
     const program = await start();
     await add(program, "Rex");
-    const { status, stderr } = await run("restore", backup, "--yes");
+    const { status, stderr } = await restore(backup);
     expect([status, stderr]).toEqual([1, expect.stringContaining(`process ${program.child.pid}`)]);
     expect(await names(program)).toEqual(["Rex"]);
   });
@@ -209,7 +215,7 @@ describe("a restore", () => {
     const backup = await takeBackup();
     const other = new Database(file());
     other.query("SELECT count(*) FROM pets").get();
-    const { status, stderr } = await run("restore", backup, "--yes");
+    const { status, stderr } = await restore(backup);
     other.close();
     expect([status, stderr]).toEqual([1, expect.stringContaining("is in use")]);
   });
@@ -232,7 +238,7 @@ describe("a restore", () => {
     await add(program, "in the log");
     await program.end("SIGKILL");
     rmSync(file());
-    expect((await run("restore", backup, "--yes")).status).toBe(0);
+    expect((await restore(backup)).status).toBe(0);
     expect(existsSync(`${file()}-wal`)).toBe(false);
     expect(await names(await start())).toEqual([]);
   });
@@ -240,12 +246,10 @@ describe("a restore", () => {
   test.each([
     ["of a newer release", "INSERT INTO petstore_steps (digest) VALUES ('of a later step')", "newer release"],
     ["of a version that was never released", "DROP TABLE petstore_steps", "never released"],
-  ])("of a backup %s is refused", async (_, change, reason) => {
+  ])("of a backup %s is refused", async (_, sql, reason) => {
     const backup = await takeBackup();
-    const database = new Database(backup);
-    database.run(change);
-    database.close();
-    const { status, stderr } = await run("restore", backup, "--yes");
+    change(backup, sql);
+    const { status, stderr } = await restore(backup);
     expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
   });
 
@@ -253,46 +257,38 @@ describe("a restore", () => {
     await (await start()).end();
     const backup = await takeBackup();
     rmSync(file());
-    const inProduction = { ...settings, PETSTORE_ENV: "production" };
-    const { status, stderr } = await runCommand(dataDir, ["restore", backup, "--yes"], inProduction);
+    const { status, stderr } = await restore(backup, { PETSTORE_ENV: "production" });
     expect([status, stderr]).toEqual([1, expect.stringContaining("belongs to development or staging")]);
     expect(existsSync(file())).toBe(false);
-    expect((await run("restore", backup, "--yes")).status).toBe(0);
+    expect((await restore(backup)).status).toBe(0);
   });
 
   test("of a backup of development without PETSTORE_ENV replaces no store of production", async () => {
     await (await start()).end();
     const backup = await takeBackup();
-    const store = new Database(file());
-    store.run("UPDATE store_environment SET environment = 'production'");
-    store.close();
-    const { status, stderr } = await run("restore", backup, "--yes");
+    change(file(), "UPDATE store_environment SET environment = 'production'");
+    const { status, stderr } = await restore(backup);
     const reason = `but the store at ${file()} belongs to production. Nothing was replaced.`;
     expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
-    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
-    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment)).status).toBe(0);
+    expect((await restore(backup, { PETSTORE_ENV: "development" })).status).toBe(0);
   });
 
   test("of a backup of development without PETSTORE_ENV replaces no store that cannot be read", async () => {
     await (await start()).end();
     const backup = await takeBackup();
     writeFileSync(file(), "damaged".repeat(1_000));
-    const { status, stderr } = await run("restore", backup, "--yes");
+    const { status, stderr } = await restore(backup);
     const reason = `but it is unknown whether the store at ${file()} belongs to production: set PETSTORE_ENV`;
     expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
     expect(readFileSync(file(), "utf8")).toStartWith("damaged");
-    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
-    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment)).status).toBe(0);
+    expect((await restore(backup, { PETSTORE_ENV: "development" })).status).toBe(0);
   });
 
   test("of a backup of production is possible in staging", async () => {
     await (await start({ PETSTORE_ENV: "staging" })).end();
-    const store = new Database(file());
-    store.run("UPDATE store_environment SET environment = 'production'");
-    store.close();
+    change(file(), "UPDATE store_environment SET environment = 'production'");
     const backup = await takeBackup();
-    const inStaging = { ...settings, PETSTORE_ENV: "staging" };
-    expect((await runCommand(dataDir, ["restore", backup, "--yes"], inStaging)).status).toBe(0);
+    expect((await restore(backup, { PETSTORE_ENV: "staging" })).status).toBe(0);
   });
 
   test("to PostgreSQL is refused without a question", async () => {
@@ -302,7 +298,7 @@ describe("a restore", () => {
   });
 
   test("warns of a missing secret key if there are webhook endpoints", async () => {
-    expect((await run("restore", await takeBackup(), "--yes")).stderr).toBe("");
+    expect((await restore(await takeBackup())).stderr).toBe("");
     const program = await start();
     const { key: admin } = await runJson(dataDir, ["keys", "create", "--account", accountId, "--scopes", "admin"]);
     const headers = { Authorization: `Bearer ${admin}`, "Content-Type": "application/json" };
@@ -310,12 +306,12 @@ describe("a restore", () => {
     expect((await fetch(`${program.base}/webhook-endpoints`, { method: "POST", headers, body })).status).toBe(201);
     await program.end();
     const backup = await takeBackup();
-    expect((await run("restore", backup, "--yes")).stderr).toBe("");
+    expect((await restore(backup)).stderr).toBe("");
     rmSync(join(dataDir, "secret.key"));
-    const { status, stderr } = await run("restore", backup, "--yes");
+    const { status, stderr } = await restore(backup);
     expect([status, stderr]).toEqual([0, expect.stringContaining("has 1 webhook endpoint. Before the start,")]);
     const secretKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64");
-    const withKey = await runCommand(dataDir, ["restore", backup, "--yes"], { PETSTORE_SECRET_KEY: secretKey });
+    const withKey = await restore(backup, { PETSTORE_SECRET_KEY: secretKey });
     expect([withKey.status, withKey.stderr]).toEqual([0, ""]);
   });
 
@@ -324,7 +320,7 @@ describe("a restore", () => {
     await add(program, "Rex");
     await program.end("SIGKILL");
     for (const part of ["", "-wal"]) copyFileSync(file() + part, join(folder, `copied.db${part}`));
-    const { status, stderr } = await run("restore", join(folder, "copied.db"), "--yes");
+    const { status, stderr } = await restore(join(folder, "copied.db"));
     expect([status, stderr]).toEqual([1, expect.stringContaining("petstore backups take")]);
   });
 
@@ -365,7 +361,7 @@ describe("a restore", () => {
   ])("of a file %s is refused", async (_, make, reason) => {
     const path = join(folder, "backup.db");
     make(path);
-    const { status, stderr } = await run("restore", path, "--yes");
+    const { status, stderr } = await restore(path);
     expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
     expect(await runJson(dataDir, ["accounts", "list"])).toHaveLength(1);
   });
@@ -373,8 +369,7 @@ describe("a restore", () => {
   test("that fails after it has renamed the previous store says where that is", async () => {
     const backup = await takeBackup();
     mkdirSync(`${file()}.moved`); // in the way of removing a file of this name
-    const inDevelopment = { ...settings, PETSTORE_ENV: "development" };
-    const { status, stderr } = await runCommand(dataDir, ["restore", backup, "--yes"], inDevelopment);
+    const { status, stderr } = await restore(backup, { PETSTORE_ENV: "development" });
     const aside = readdirSync(dataDir).find(
       (name) => name.startsWith("petstore.db.replaced-") && !name.endsWith("-wal"),
     );
@@ -395,7 +390,7 @@ describe("a restore", () => {
   test("makes the restored store readable by its owner only", async () => {
     const backup = await takeBackup();
     chmodSync(backup, 0o644);
-    expect((await run("restore", backup, "--yes")).status).toBe(0);
+    expect((await restore(backup)).status).toBe(0);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 });
