@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { buildConsole } from "../src/app/web/build-console.ts";
 import { TestBrowser } from "../test/harness/browser.ts";
+import { numbers } from "../test/harness/numbers.ts";
 import { TestService } from "../test/harness/service.ts";
 import { median } from "./rounds.ts";
 
@@ -116,7 +117,7 @@ try {
   const key = await service.newKey("enterprise", undefined, ["read", "write", "admin"]);
   const shop = await service.shop();
   await service.store.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ANIMALS})
+    `${numbers(ANIMALS)}
      INSERT INTO pets (shop, id, name, category_id, status, added_at)
      SELECT ${shop}, n, 'Animal ' || n, n % 100 + 1, 'available', 0 FROM numbers;
      UPDATE shops SET last_pet_id = ${ANIMALS} WHERE shop = ${shop};`,

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { generateApiKey, keyDigest } from "../src/domains/keys/api-key.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
+import { numbers } from "../test/harness/numbers.ts";
 
 /** Above anything that a load generator can send. */
 export const UNLIMITED: Quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
@@ -55,7 +56,7 @@ export function isAvailable(id: number): boolean {
 
 function addAnimals(database: Database, count: number, shop = FIRST_SHOP): void {
   database.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    `${numbers(count)}
      INSERT INTO pets (shop, id, name, category_id, status, added_at)
      SELECT ${shop}, n, 'Animal ' || n, n % 100 + 1, CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 0
      FROM numbers`,

@@ -1,6 +1,5 @@
 // Backups of the embedded store: taken while the service runs, verified, and restored. What came after a backup is
 // missing after its restore, and nothing else.
-
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {

@@ -1,6 +1,5 @@
 // Reads of more than one table or range, on PostgreSQL. Other clients can write between two statements, so each read is
 // one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../src/app/store/open-storage.ts";
 import { readConfig } from "../src/config.ts";

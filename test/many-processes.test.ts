@@ -1,5 +1,4 @@
 // Several processes on one store in PostgreSQL.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../src/app/domains.ts";
 import { openStorage } from "../src/app/store/open-storage.ts";

@@ -14,6 +14,7 @@ import { openDatabase } from "../src/storage/sqlite/database.ts";
 import { SqliteSource } from "../src/storage/sqlite/sqlite-source.ts";
 import { DatabaseProxy } from "./harness/database-proxy.ts";
 import { fillEmptyTables } from "./harness/fill-tables.ts";
+import { numbers } from "./harness/numbers.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
 import { newDataDir, Program, programCommand, runCommand, runJson } from "./harness/program.ts";
 import { toyTable } from "./harness/toys.ts";
@@ -257,8 +258,8 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
     await runJson(large, ["accounts", "create", "--name", "x", "--plan", "business"]);
     const source = new Database(join(large, "petstore.db"));
     source.run(`
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-      INSERT INTO pets (shop, id, name, category_id, status, added_at) SELECT 1, i, 'Pet ' || i, i % 7, 'available', 0 FROM n
+      ${numbers(200_000)}
+      INSERT INTO pets (shop, id, name, category_id, status, added_at) SELECT 1, n, 'Pet ' || n, n % 7, 'available', 0 FROM numbers
     `);
     source.close();
     const database = await server.newDatabase();

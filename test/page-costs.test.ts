@@ -1,6 +1,5 @@
 // A page costs the same however many rows its table has, wherever they lie, and whatever statistics PostgreSQL has
 // of them. PostgreSQL chooses how to find the rows, so it is asked how many blocks each read of the stores touches.
-
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,5 +1,4 @@
 // Traces, as a receiver of OpenTelemetry gets them.
-
 import { describe, expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { SIMULATE } from "../src/contract/simulate-header.ts";

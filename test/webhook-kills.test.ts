@@ -1,5 +1,4 @@
 // The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
-
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { stopwatch } from "./harness/cpu-time.ts";
 import { metric } from "./harness/metrics.ts";

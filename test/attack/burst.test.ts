@@ -1,5 +1,4 @@
 // Bursts over 50 connections: exactly the limit is admitted, never one more.
-
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";

@@ -1,5 +1,4 @@
 // The limit of bodies holds however their length is spelled.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { metric } from "../harness/metrics.ts";

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole } from "../harness/console.ts";
+import { numbers } from "../harness/numbers.ts";
 import { eventually } from "../harness/program.ts";
 
 const hostile = [
@@ -303,7 +304,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
   test("an empty page of a long list says that others follow", async () => {
     const { account, key } = await ui.service.newAccountWithKey("enterprise");
     await ui.service.store.run(
-      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10001)
+      `${numbers(10_001)}
        INSERT INTO pets (shop, id, name, category_id, added_at)
        SELECT ${await ui.service.shop(account.id)}, n, 'Rex ' || n, CASE n WHEN 1 THEN 5 ELSE 1 END, 0 FROM numbers`,
     );

@@ -8,6 +8,7 @@ import { csvLine, readCsv } from "../../console/src/shop/csv.ts";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole } from "../harness/console.ts";
+import { numbers } from "../harness/numbers.ts";
 import { eventually } from "../harness/program.ts";
 
 describe("a CSV file", () => {
@@ -81,7 +82,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   test("a category that is not among the first 1,000 is not called unknown", async () => {
     const { account, key } = await ui.service.newAccountWithKey("enterprise");
     await ui.service.store.run(
-      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1001)
+      `${numbers(1_001)}
        INSERT INTO categories (shop, id, name) SELECT ${await ui.service.shop(account.id)}, n, 'Dogs ' || n FROM numbers`,
     );
     const page = await ui.open("/animals", { key });

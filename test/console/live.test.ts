@@ -1,5 +1,4 @@
 // What happens elsewhere is shown without a reload, and nothing is missed when the connection was lost.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";

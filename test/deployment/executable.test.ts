@@ -1,5 +1,4 @@
 // The one-file executable, built as the documentation says, where nothing else of the project is.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

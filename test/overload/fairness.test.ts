@@ -1,5 +1,4 @@
 // One shop sends more than the service can answer, and another one little.
-
 import { describe, expect, test } from "bun:test";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
 import { newKey } from "../torture/keys.ts";

@@ -1,5 +1,4 @@
 // Clients that are slow in every way, and many of them: others do not notice, and each is ended in time.
-
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { runQueueDelayOf } from "../harness/cpu-time.ts";

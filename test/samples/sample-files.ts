@@ -1,5 +1,4 @@
 // The files in this folder: for each release and engine a store as the release has left it.
-
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";

@@ -1,5 +1,4 @@
 // Makes and opens stores as releases leave them: later releases open them, walk through them and change them.
-
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
 // Kills the service over and over while clients send each request again until it is answered. Each request may add only
 // one animal. `npm run torture` does the same for longer.
-
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";

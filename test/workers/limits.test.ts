@@ -1,5 +1,4 @@
 // What the workers of one service count together, in a Valkey or Redis server.
-
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operations.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";

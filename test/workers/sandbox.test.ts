@@ -1,5 +1,4 @@
 // Sandboxes of workers that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
 import { stopwatch } from "../harness/cpu-time.ts";

@@ -1,5 +1,4 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
-
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { operator } from "../../src/domains/events/author.ts";
 import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";

@@ -1,6 +1,7 @@
 // `petstore events` next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { contextOf } from "../../../test/harness/commands.ts";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { run } from "../../cli/run.ts";
@@ -125,7 +126,7 @@ async function addMoreThanOneScan(): Promise<void> {
   const shop = await service.shop(accountId);
   const [{ id: last }] = (await service.call("GET", "/events?sort=-id&limit=1", { key })).json;
   await service.store.run(`
-    WITH RECURSIVE added (id) AS (SELECT ${last + 1} UNION ALL SELECT id + 1 FROM added WHERE id <= ${last + SCAN_LIMIT})
-    INSERT INTO events (shop, id, at, type, pet_id, actor) SELECT ${shop}, id, ${service.clock.now()}, 'pet.updated', 1, 'system' FROM added;
+    ${numbers(last + SCAN_LIMIT + 1, last + 1)}
+    INSERT INTO events (shop, id, at, type, pet_id, actor) SELECT ${shop}, n, ${service.clock.now()}, 'pet.updated', 1, 'system' FROM numbers;
     UPDATE shops SET last_event_id = ${last + SCAN_LIMIT + 1} WHERE shop = ${shop};`);
 }

@@ -1,6 +1,7 @@
 // The event log of a shop: the events that changes add, and the operations that read them.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { scopes } from "../../contract/caller.ts";
 
@@ -228,8 +229,8 @@ describe("old events", () => {
     const start = service.clock.now();
     await service.store.run(`
       INSERT INTO events (shop, id, at, type, pet_id, actor)
-      WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${first + later})
-      SELECT ${shop}, i, ${start} + CASE WHEN i > ${first} THEN ${DAY} ELSE 0 END, 'pet.deleted', i, 'system' FROM numbers;
+      ${numbers(first + later)}
+      SELECT ${shop}, n, ${start} + CASE WHEN n > ${first} THEN ${DAY} ELSE 0 END, 'pet.deleted', n, 'system' FROM numbers;
       UPDATE shops SET last_event_id = ${first + later} WHERE shop = ${shop};
     `);
   };
@@ -346,8 +347,8 @@ describe("events can be found", () => {
     const [last, animal] = [29_000, 2];
     await service.store.run(`
       INSERT INTO events (shop, id, at, type, pet_id, actor)
-      WITH RECURSIVE numbers (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${last})
-      SELECT ${shop}, i, ${service.clock.now()}, CASE WHEN i = ${last} THEN 'pet.deleted' ELSE 'pet.updated' END, ${animal}, 'system'
+      ${numbers(last, 2)}
+      SELECT ${shop}, n, ${service.clock.now()}, CASE WHEN n = ${last} THEN 'pet.deleted' ELSE 'pet.updated' END, ${animal}, 'system'
       FROM numbers;
       UPDATE shops SET last_event_id = ${last} WHERE shop = ${shop};
     `);

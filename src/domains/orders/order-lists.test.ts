@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { NOON } from "../../../test/harness/manual-clock.ts";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 interface ShownOrder {
@@ -223,7 +224,7 @@ test("the few matching orders among many of an animal are all found, in pages th
   const large = await TestService.start();
   const bearer = await large.newKey();
   await large.store.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 25000)
+    `${numbers(25_000)}
      INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at)
      SELECT ${await large.shop()}, n, 1, CASE WHEN n IN (3, 12000, 24000) THEN 'returned' ELSE 'expired' END, n, n, n
      FROM numbers`,

@@ -1,6 +1,7 @@
 // The filter of `listPets` by part of the name. Its results are compared with a plain search of folded names.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { folded } from "./folded-name.ts";
 import { PetImportStore } from "./pets.import.store.ts";
@@ -155,7 +156,7 @@ test("a page searches at most 10,000 animals, and may be short although more fol
   const large = await TestService.start();
   const bearer = await large.newKey();
   await large.store.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 35000)
+    `${numbers(35_000)}
      INSERT INTO pets (shop, id, name, category_id, status, added_at)
      SELECT ${await large.shop()}, n, CASE WHEN n IN (7, 25000, 25001, 35000) THEN 'Tom ' || n ELSE 'Rex' END, 1,
        CASE WHEN n % 2 = 0 THEN 'sold' ELSE 'available' END, 0 FROM numbers`,

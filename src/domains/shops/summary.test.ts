@@ -1,5 +1,6 @@
 // The figures of a shop. After random walks they are compared with a full count in `shop-model.test.ts`.
 import { expect, test } from "bun:test";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { PetImportStore } from "../pets/pets.import.store.ts";
@@ -91,7 +92,7 @@ test("shows the 100 largest categories, largest first, and no empty one", async 
   const { service, call, figures } = await started();
   const shop = await service.shop();
   await service.store.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 150)
+    `${numbers(150)}
      INSERT INTO category_animals (shop, category_id, animals) SELECT ${shop}, n, CASE WHEN n > 120 THEN 7 ELSE n END FROM numbers`,
   );
   const { categories } = await figures();

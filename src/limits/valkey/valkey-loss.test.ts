@@ -1,5 +1,4 @@
 // When the server loses its data, the counts and bans in the store remain.
-
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../../test/harness/distant-storage.ts";

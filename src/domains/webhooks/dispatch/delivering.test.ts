@@ -1,5 +1,4 @@
 // What is sent to webhook endpoints, with real receivers and a clock that the tests move.
-
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { verifyWebhook } from "../../../../client/src/index.ts";
 import { metric } from "../../../../test/harness/metrics.ts";

@@ -1,5 +1,4 @@
 // A sandbox is reset while a message is on its way: what comes of that message is written nowhere.
-
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { untilMetric } from "../../../../test/harness/metrics.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
