@@ -46,7 +46,7 @@ test("explain prints what happened to a request and what to do", async () => {
 });
 
 test("explain escapes control characters of a client", async () => {
-  const id = await send("/pets?x%1b%5b31m%0a%7f%c2%9b=1", key.key);
+  const id = await send("/categories?x%1b%5b31m%0a%7f%c2%9b=1", key.key);
   await explained(id);
   const { stdout } = await runInProcess(dataDir, ["explain", id]);
   expect(stdout).toContain("x\\u001b[31m\\u000a\\u007f\\u009b is not");
