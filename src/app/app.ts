@@ -6,7 +6,7 @@ import { BanEvents } from "../domains/keys/ban-events.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
-import { RequestsInFlight } from "../http/overload/requests-in-flight.ts";
+import { RequestChecks } from "../http/request-checks.ts";
 import type { InStep, Server } from "../http/server.ts";
 import { strikesForBan } from "../limits/key-bans.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
@@ -73,7 +73,7 @@ export class App {
   readonly #server: Server;
   readonly #console: Console;
   readonly #tracer: Tracer | undefined;
-  readonly #inFlight: RequestsInFlight;
+  readonly #requestChecks: RequestChecks;
   readonly #inStep: InStep | undefined;
   #stopping = false;
 
@@ -132,7 +132,7 @@ export class App {
     });
     host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
     const tracer = config.traces && new Tracer(config.traces, parts);
-    const inFlight = new RequestsInFlight({ ...parts, authenticator }, loadLimits, maxStreams);
+    const requestChecks = new RequestChecks({ ...parts, authenticator }, loadLimits, maxStreams);
     // The cast is safe: handlers of domains yield only steps of transactions.
     const write = storage.write.bind(storage) as Write;
     const idempotency = openIdempotency(host, write);
@@ -141,7 +141,7 @@ export class App {
       domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
     );
     scheduleDeletion(host, callers, served);
-    const { shedder, deadlines, drains, delays, streams } = inFlight;
+    const { shedder, deadlines, drains, delays, streams } = requestChecks;
     const { server, base, docs, webConsole } = serveOperations(config, bound, {
       storage,
       services: {
@@ -181,10 +181,10 @@ export class App {
     this.#abuse = abuse;
     this.#server = server;
     this.#tracer = tracer;
-    this.#inFlight = inFlight;
+    this.#requestChecks = requestChecks;
     this.#console = webConsole;
     this.#inStep = shared?.inStep;
-    inFlight.start();
+    requestChecks.start();
     this.#tasks = new BackgroundTasks(log, tasks, (asSubstitute) => storage.lead(asSubstitute));
   }
 
@@ -205,12 +205,12 @@ export class App {
   /** Stops accepting requests, finishes those in flight, saves what is only in memory, closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#inFlight.delays.stop(); // a delayed response is sent now, before its connection closes
-    this.#inFlight.streams.stop(); // clients reconnect to another process
+    this.#requestChecks.delays.stop(); // a delayed response is sent now, before its connection closes
+    this.#requestChecks.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const timeLeft = () => STOP_DEADLINE - (performance.now() - started);
     await settlesWithin(this.#server.stop(SHUTDOWN_GRACE, this.#inStep), timeLeft());
-    this.#inFlight.stop();
+    this.#requestChecks.stop();
     const saved = this.#tasks
       .stop()
       .then(() => this.#limits.close())

@@ -1,24 +1,21 @@
-import { Deadlines } from "../deadlines.ts";
-import { BodyDrains } from "../input/body-drains.ts";
-import { Delays } from "../simulation/delays.ts";
-import { type StreamServices, Streams } from "../streams/streams.ts";
-import type { LoadLimits } from "./load-limits.ts";
-import { LoadShedder } from "./load-shedder.ts";
+import { Deadlines } from "./deadlines.ts";
+import { BodyDrains } from "./input/body-drains.ts";
+import type { LoadLimits } from "./overload/load-limits.ts";
+import { LoadShedder } from "./overload/load-shedder.ts";
+import { Delays } from "./simulation/delays.ts";
+import { type StreamServices, Streams } from "./streams/streams.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;
 
-/**
- * Tracks requests in flight: their number, their deadlines, the bodies of refused ones, simulated delays, and open
- * streams.
- */
-export class RequestsInFlight {
+/** Creates what limits and times requests in flight, and checks it periodically. */
+export class RequestChecks {
   readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
   readonly streams: Streams;
-  #checks: Timer | undefined;
+  #timer: Timer | undefined;
 
   /** If `limits` is absent, the service's own limits apply. */
   constructor(services: StreamServices, limits?: LoadLimits, maxStreams?: number) {
@@ -48,7 +45,7 @@ export class RequestsInFlight {
 
   /** Starts the checks. */
   start(): void {
-    this.#checks = setInterval(() => {
+    this.#timer = setInterval(() => {
       this.shedder.sample();
       this.deadlines.sweep();
       this.drains.sweep();
@@ -59,6 +56,6 @@ export class RequestsInFlight {
 
   /** Stops the checks. Call it when the last request has its response. */
   stop(): void {
-    clearInterval(this.#checks);
+    clearInterval(this.#timer);
   }
 }
