@@ -1,7 +1,7 @@
 // What `petstore doctor` finds, on real stores and servers.
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { checkClock } from "../src/cli/doctor/clock-checks.ts";
@@ -80,6 +80,30 @@ describe("petstore doctor", () => {
       state: "failed",
       message: expect.stringMatching(/^0\.0\.0\.0\/0, ::\/00 trusts every client/) as string,
     });
+  });
+
+  test.each([
+    ["data folder", "data"],
+    ["store", "data/petstore.db"],
+  ])("reports a %s that is a link to a missing disk, on which no command makes a store", async (_, name) => {
+    const folder = newDataDir();
+    const [dataDir, link, target] = [join(folder, "data"), join(folder, name), join(folder, "disk")];
+    if (link !== dataDir) mkdirSync(dataDir);
+    symlinkSync(target, link);
+    const reason =
+      `The store at ${join(dataDir, "petstore.db")} cannot be opened: ${link} is a link to ${target}, ` +
+      "which is missing. Mount its disk, or change the link.";
+    expect((await examine(dataDir)).found["store"]).toMatchObject({ state: "failed", message: reason });
+    for (const [words, message] of [
+      [["serve"], reason],
+      [["accounts", "list"], reason],
+      [["accounts", "create", "--name", "Shop", "--plan", "free"], reason],
+      [["restore", "backup.db", "--yes"], link],
+    ] as const) {
+      const { status, stderr } = await runCommand(dataDir, words);
+      expect([words[0], status, stderr]).toEqual([words[0], 1, expect.stringContaining(message)]);
+    }
+    expect(readdirSync(folder)).toEqual(["data"]);
   });
 
   test("reports a store of another environment, a base address without TLS, and one that does not respond", async () => {

@@ -6,6 +6,7 @@ import type { PostgresAddress } from "../../storage/postgres/address.ts";
 import { inspectPostgres } from "../../storage/postgres/inspect.ts";
 import { openPostgres } from "../../storage/postgres/opening.ts";
 import { requireNoOtherSession } from "../../storage/postgres/other-sessions.ts";
+import { linkFault } from "../../storage/sqlite/access.ts";
 import { backupSqlite } from "../../storage/sqlite/backup.ts";
 import { requireNotInUse } from "../../storage/sqlite/database.ts";
 import { inspectSqlite } from "../../storage/sqlite/inspect.ts";
@@ -60,29 +61,36 @@ export function engineOf({ database, dataDir }: Config): Engine {
 function sqlite(dataDir: string): Engine {
   const file = realStoreFile(join(dataDir, STORE_FILE));
   const setting = "PETSTORE_DATA_DIR";
+  /** Throws `StorageUnusable` for a link that leads nowhere: the store may be on a disk that is not mounted. */
+  const exists = () => {
+    const fault = linkFault(file);
+    if (fault !== undefined) throw new StorageUnusable(fault);
+    return existsSync(file);
+  };
+  const missing = () => new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
   const requireStore = () => {
-    if (!existsSync(file)) throw new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
+    if (!exists()) throw missing();
   };
   return {
     place: file,
     setting,
-    folderToCreate: () => (existsSync(file) ? undefined : dataDir),
+    folderToCreate: () => (exists() ? undefined : dataDir),
     lock: () => new ServingLock(dirname(file)),
     requireUnused: async () => {
       requireStore();
       SqliteSource.open(file).close();
     },
     open: async (create, observer, stop) => {
-      if (!create) requireStore();
+      if (!exists() && !create) throw missing();
       return openSqlite(file, observer, stop);
     },
-    inspect: async () => (existsSync(file) ? inspectSqlite(file) : undefined),
+    inspect: async () => (exists() ? inspectSqlite(file) : undefined),
     backup: (target) => {
       requireStore();
       return backupSqlite(file, target);
     },
     restore: (backup, now, accept) => {
-      requireNotInUse(file);
+      if (exists()) requireNotInUse(file);
       return restoreSqlite(backup, file, now, accept);
     },
   };

@@ -238,12 +238,14 @@ describe("a store is refused with a reason", () => {
 
   test("whose path is a folder", () => {
     mkdirSync(file, { recursive: true });
-    expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
+    expect(refusal()).toBe(`The store at ${file} cannot be opened: ${file} is a folder. Use another data folder.`);
   });
 
   test("whose folder is inside a file", () => {
-    writeFileSync(join(file, ".."), "not a folder");
-    expect(refusal()).toStartWith(`The store at ${file} cannot be opened: `);
+    const parent = join(file, "..");
+    writeFileSync(parent, "not a folder");
+    const reason = `The store at ${file} cannot be opened: ${parent} is not a folder. Use another data folder.`;
+    expect(refusal()).toBe(reason);
   });
 
   test("whose folder is read-only", () => {
