@@ -192,6 +192,45 @@ describe("the output of a command", () => {
   });
 });
 
+/** Runs a command in a shell, as `shell` says. */
+const runIn = async (shell: string, dataDir: string, ...words: string[]) => {
+  const child = Bun.spawn(["bash", "-c", shell, "bash", ...programCommand, ...words], {
+    env: { ...process.env, PETSTORE_DATA_DIR: dataDir, PETSTORE_PORT: "0" },
+    stderr: "pipe",
+  });
+  return { stderr: await new Response(child.stderr).text(), status: await child.exited };
+};
+
+describe("standard output that cannot be written", () => {
+  const [full, closed] = ['"$@" >/dev/full', '"$@" | true; exit ${PIPESTATUS[0]}'];
+  const noRoom = "There is no room for standard output.";
+
+  test("ends a command with a message", async () => {
+    expect(await runIn(full, newDataDir(), "--help")).toEqual({ status: 1, stderr: `${noRoom}\n` });
+  });
+
+  test.each([
+    ["full", full, noRoom],
+    ["closed", closed, "Nobody reads standard output any more."],
+  ])("because it is %s does not hide that a key was created", async (_, shell, reason) => {
+    const dataDir = newDataDir();
+    const first = await runIn(shell, dataDir, "serve");
+    const advice = "An account and its key were created, but the key was not shown. Make another: ";
+    expect(first).toEqual({ status: 1, stderr: expect.stringContaining(`${reason} ${advice}`) });
+    const [{ id }] = await runJson(dataDir, ["accounts", "list"]);
+    expect(first.stderr).toEndWith(` keys create --account ${id} --name laptop\n`);
+    const created = await runIn(shell, dataDir, "keys", "create", "--account", id);
+    const rotated = await runIn(shell, dataDir, "keys", "rotate", (await runJson(dataDir, ["keys", "list"]))[1].id);
+    const keys = (await runJson(dataDir, ["keys", "list"])) as { id: string }[];
+    expect(keys).toHaveLength(3);
+    for (const { status, stderr } of [created, rotated]) {
+      const [, shown] = /The key (key_\w+) was created, but not shown: rotate or revoke it\.\n$/.exec(stderr) ?? [];
+      expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+      expect(keys.map((key) => key.id)).toContain(shown as string);
+    }
+  });
+});
+
 describe("backup and document", () => {
   test("a backup alongside a running service is a complete store", async () => {
     const program = await Program.start(newDataDir());

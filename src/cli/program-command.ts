@@ -15,7 +15,8 @@ export interface ProgramContext extends CommandContext {
   readonly config: Config;
   /** What a person types before a command: `petstore`, its path, or `npm run --silent petstore --`. */
   readonly invocation: string;
-  readonly print: (text: string) => void;
+  /** Prints a line on standard output. If that fails, throws an error whose message ends with `ifLost`. */
+  readonly print: (text: string, ifLost?: string) => void;
   readonly printError: (text: string) => void;
   /** The environment variables, for a child process. */
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -80,7 +80,8 @@ async function runClaimed(
     const anotherKey = `${commandLine(context)} keys create --account ${record.accountId} --name laptop`;
     const console = `${app.docs.replace(/docs$/, "console")}#key=${key}`;
     const welcome = { key, address: app.base, docs: app.docs, console, anotherKey };
-    print(json ? JSON.stringify(welcome) : welcomeText(welcome, config));
+    const ifLost = `An account and its key were created, but the key was not shown. Make another: ${anotherKey}`;
+    print(json ? JSON.stringify(welcome) : welcomeText(welcome, config), ifLost);
   }
   listening(app);
   const preparing = setTimeout(() => void app.prepareConsole(), PREPARE_CONSOLE_AFTER);

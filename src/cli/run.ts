@@ -4,7 +4,7 @@ import { type Config, ConfigError, readConfig, settings, valuesOf } from "../con
 import { ContractError } from "../contract/check.ts";
 import { OperatorError } from "../domains/accounts/operator-error.ts";
 import { settingsOf } from "../domains/domain.ts";
-import { FileError } from "../files/new-file.ts";
+import { asFileError, FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import { version } from "../telemetry/version.ts";
@@ -74,7 +74,16 @@ export async function run(
   context: ProcessContext,
   { served = domains, access = storeAccess }: RunOptions = {},
 ): Promise<number> {
-  const { environment, folder, invocation, print, printError } = context;
+  const { environment, folder, invocation, printError } = context;
+  const print: ProgramContext["print"] = (text, ifLost) => {
+    try {
+      context.print(text);
+    } catch (error) {
+      if (ifLost === undefined && isClosedPipe(error)) throw error;
+      const { message } = asFileError(error, "standard output") as Error;
+      throw new FileError([message, ifLost].filter(Boolean).join(" "), { cause: error });
+    }
+  };
   const isJson = words.includes("--json");
   const printProblem = (problem: Problem) => printError(isJson ? JSON.stringify(problem) : problem.message);
   try {
@@ -98,6 +107,7 @@ export async function run(
       const config = readConfig(environment, folder, declared);
       return {
         ...context,
+        print,
         config,
         store: access(config),
         settings: (wanted) => valuesOf(config, wanted),
@@ -106,14 +116,19 @@ export async function run(
     });
     const write = report.printToStderr || (report.hasFailed && !given.json) ? printError : print;
     const text = given.json ? JSON.stringify(report.json) : report.text;
-    if (text) write(text);
+    if (text) write(text, report.ifLost);
     if (report.warning) printProblem(report.warning);
     return report.hasFailed ? 1 : 0;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") return 1; // nobody reads the output any more, as with `| head`
+    if (isClosedPipe(error)) return 1;
     printProblem(problemOf(error));
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** True if nobody reads the output any more, as with `| head`. */
+function isClosedPipe(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EPIPE";
 }
 
 /** Runs a command. `context` throws `ConfigError` if the settings are invalid. */

@@ -83,6 +83,8 @@ export interface Report {
   readonly hasFailed?: boolean;
   /** True if the text goes to standard error, because standard output has something else already. */
   readonly printToStderr?: boolean;
+  /** What to do if the result cannot be printed; for one that is not shown again. */
+  readonly ifLost?: string;
   /** A warning, printed after the result. The command has not failed. */
   readonly warning?: Problem;
 }

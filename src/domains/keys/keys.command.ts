@@ -30,7 +30,7 @@ const createKey: Command = {
     const mode = readMode(options["mode"]);
     return withKeys(context, async (keys) => {
       const issued = await keys.issueKey(options["account"] ?? "", name, scopes, Date.now(), mode);
-      return { json: shownIssued(issued), text: describeIssued(issued) };
+      return { json: shownIssued(issued), text: describeIssued(issued), ifLost: ifLost(issued) };
     });
   },
 };
@@ -128,6 +128,7 @@ const rotateKey: Command = {
       return {
         json: { ...shownIssued(issued), replaced: shown(issued.replaced) },
         text: `${describeIssued(issued)}\nThe old key ${issued.replaced.id} (${issued.replaced.hint}) is valid until ${end}.`,
+        ifLost: ifLost(issued),
       };
     });
   },
@@ -160,6 +161,10 @@ function shownIssued({ key, record }: IssuedKey) {
 function describeIssued({ key, record }: IssuedKey): string {
   const title = record.mode === "live" ? "Live key" : "Test key";
   return `${key}\n\n${title} ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
+}
+
+function ifLost({ record }: IssuedKey): string {
+  return `The key ${record.id} was created, but not shown: rotate or revoke it.`;
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, banEnds: number | undefined, now: number): string {
