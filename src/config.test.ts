@@ -66,6 +66,17 @@ test.each([
   expect(read).not.toThrow("hunter2");
 });
 
+test.each(["127.0.0.1", "::", "::ffff:127.0.0.1", "localhost", "shop_1.internal", "a-b.test"])(
+  "%s is a host",
+  (host) => {
+    expect(readConfig({ PETSTORE_HOST: host }).host).toBe(host);
+  },
+);
+
+test.each(["999.1.1.1", ":", "::g", "1:2", "fe80::1%eth0", "a b", "a/b", "[::1]"])("%s is not a host", (host) => {
+  expect(() => readConfig({ PETSTORE_HOST: host })).toThrow("but must be a host name or an IP address");
+});
+
 test("a security contact needs a day on which it expires", () => {
   const PETSTORE_SECURITY_CONTACT = "mailto:security@example.org,https://example.org/report";
   expect(readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES: "2027-06-01" }).security).toEqual({

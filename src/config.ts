@@ -26,7 +26,7 @@ export const settings = {
     meaning: "The address to listen on. `0.0.0.0` or `::` is every address of the machine.",
     fallback: "127.0.0.1",
     expects: "a host name or an IP address",
-    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
+    parse: (text) => (isHost(text) ? text : undefined),
   }),
   PETSTORE_PORT: setting<number>({
     meaning: "The port to listen on. `0` takes any free one.",
@@ -55,6 +55,11 @@ export const settings = {
   }),
   ...telemetrySettings,
 };
+
+/** True for the name or IP address of a host, which can be part of a base address. */
+function isHost(text: string): boolean {
+  return /^[A-Za-z0-9.:_-]+$/.test(text) && URL.canParse(`http://${text.includes(":") ? `[${text}]` : text}/`);
+}
 
 /** The settings, parsed. */
 export interface Config {
