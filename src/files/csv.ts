@@ -55,10 +55,10 @@ export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<Csv
     }
     await end(parser);
   } catch (error) {
+    if (error instanceof UnreadableRest) await end(parser).catch(() => {}); // it still holds the record before that line
     const meaning = meanings[(error as CsvError).code];
-    if (meaning === undefined) throw error;
     yield { records, faults }; // those before it
-    throw new UnreadableRest(line, meaning);
+    throw meaning === undefined ? error : new UnreadableRest(line, meaning);
   }
   yield { records, faults };
 }

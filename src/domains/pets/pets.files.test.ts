@@ -78,6 +78,16 @@ describe.each([...formats])("a file of the format %s", (format) => {
     const { faults } = await read(format, "x".repeat(3_000_000), undefined, 100_000);
     expect(faults).toEqual([{ line: 1, message: `is longer than 1048576 bytes${rest}` }]);
   });
+
+  test("with an endless line has the faults of all lines before it", async () => {
+    const bad = format === "csv" ? "Rex,one\r\n" : '{"name":"Rex","categoryId":"one"}\n';
+    const { faults } = await read(format, `${fileHead(format)}${bad}${"x".repeat(3_000_000)}`, "new", 100_000);
+    const first = format === "csv" ? 2 : 1;
+    expect(faults).toEqual([
+      { line: first, message: expect.any(String) },
+      { line: first + 1, message: `is longer than 1048576 bytes${rest}` },
+    ]);
+  });
 });
 
 describe("JSON Lines", () => {
