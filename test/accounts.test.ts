@@ -233,6 +233,10 @@ describe("without a store", () => {
     expect(existsSync(dataDir)).toBe(false);
     expect((await create("free")).stdout).toEndWith(`It is in a new store, in ${dataDir}.\n`);
     expect((await create("free")).stdout).not.toContain("new store");
+    const another = join(newDataDir(), "new");
+    const words = ["accounts", "create", "--name", "x", "--plan", "free"];
+    expect(await runJsonInProcess(another, words)).toMatchObject({ name: "x", newStore: another });
+    expect(await runJsonInProcess(another, words)).not.toHaveProperty("newStore");
   });
 });
 

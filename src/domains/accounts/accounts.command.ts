@@ -36,7 +36,8 @@ const createAccount: Command = {
     const create = (accounts: AccountStore) => accounts.createAccount(name, plan, quota, Date.now());
     const account = await withAccounts(context, create, context.store.openOrCreate());
     const place = newFolder ? `\nIt is in a new store, in ${newFolder}.` : "";
-    return { json: shown(account), text: describe(account) + place };
+    const newStore = newFolder && { newStore: newFolder };
+    return { json: { ...shown(account), ...newStore }, text: describe(account) + place };
   },
 };
 
