@@ -1,7 +1,7 @@
 // Live and test keys of one account: a live key manages both, a test key knows of test keys only.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
-import { onPostgres } from "../../../test/harness/test-store.ts";
+import { lockAwaited, onPostgres } from "../../../test/harness/test-store.ts";
 import { type Mode, scopes } from "../../contract/caller.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
 
@@ -155,6 +155,21 @@ test.skipIf(!onPostgres)("a request with a test key does not wait for the live s
   const unlock = await service.store.lockShop(await service.shop(account.id, "live"));
   for (const change of [rotate, revoke]) expect((await change(sandbox.key, live.id)).status).toBe(404);
   await unlock();
+});
+
+test.skipIf(!onPostgres).each([
+  ["creates", (key: string) => create(key, { mode: "test" }), 201],
+  ["rotates", rotate, 201],
+  ["revokes", revoke, 204],
+] as const)("a live key that %s a test key does not lock the live shop while it waits", async (_, change, expected) => {
+  const { account, live, sandbox } = await newShops();
+  await create(sandbox.key); // so that the last admin key is not revoked
+  const unlock = await service.store.lockShop(await service.shop(account.id, "test"));
+  const changing = change(live.key, sandbox.id);
+  await lockAwaited(service.store);
+  const added = await service.call("POST", "/pets", { key: live.key, body: { name: "Rex", categoryId: 1 } });
+  await unlock();
+  expect([added.status, (await changing).status]).toEqual([201, expected]);
 });
 
 test("a cursor of one mode is refused with the other", async () => {

@@ -18,7 +18,7 @@ import {
   scopeNotHeld,
   tooManyKeys,
 } from "./keys.operations.ts";
-import type { KeyStore, LockedKey } from "./keys.store.ts";
+import type { KeyStore } from "./keys.store.ts";
 import { type ApiKey, isValid } from "./keys.ts";
 import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
 
@@ -31,24 +31,26 @@ export function keyHandlers(
   readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  // Every transaction locks the live shop before the test shop, so that no two wait for each other. A live key locks the
-  // live shop first, and may then lock the test shop. A test key never needs the live shop.
+  // A live key can change test keys. Every transaction locks the test shop before the live shop, so that no two wait for
+  // each other, and none holds the live shop while it waits for the sandbox.
 
-  /**
-   * The start of a transaction: locks the keys of the caller's mode, and returns the calling key if it is still valid. It
-   * may have been revoked since the request began, because a client can send the body of a request later than its headers.
-   */
-  function* lockCallingKey({ accountId, mode, keyId }: Caller) {
+  /** The first step of a transaction: locks a key of the caller's account that the caller can see. */
+  function* lockOwnKey(keyId: string, { accountId, mode }: Caller) {
+    if (mode === "live") return yield* store.lockAndFind(accountId, keyId, clock.now());
     const locked = yield* store.lock(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
-    return key && isValid(key, clock.now()) ? { key, locked } : undefined;
+    return key?.accountId === accountId && key.mode === "test" ? { key, locked } : undefined;
   }
 
-  /** Part of a transaction, after `lockCallingKey`: locks a key of the caller's account that the caller can see. */
-  function* lockOwnKey(keyId: string, { accountId, mode }: Caller, { locked }: LockedKey) {
-    if (mode === "live") return yield* store.lockAndFind(accountId, keyId, clock.now());
+  /**
+   * Part of a transaction that has locked the keys of a mode: locks those of the caller's mode too, and returns the
+   * calling key if it is still valid. It may have been revoked since the request began, because a client can send the body
+   * of a request later than its headers.
+   */
+  function* callingKey({ accountId, mode, keyId }: Caller, lockedMode: Mode | undefined) {
+    if (mode !== lockedMode) yield* store.lock(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
-    return key?.accountId === accountId && key.mode === "test" ? { key, locked } : undefined;
+    return key && isValid(key, clock.now()) ? key : undefined;
   }
 
   return {
@@ -67,13 +69,13 @@ export function keyHandlers(
       const missing = missingScopes(scopes, caller);
       if (missing.length > 0) return notHeld(missing);
       if (!canSee(caller, mode)) return failure(modeNotHeld, "A test key can create test keys only.");
-      const calling = yield* lockCallingKey(caller);
-      if (!calling) return callerEnded;
       const { accountId } = caller;
-      const locked = mode === caller.mode ? calling.locked : yield* store.lock(accountId, mode, clock.now());
+      const locked = yield* store.lock(accountId, mode, clock.now());
+      const calling = yield* callingKey(caller, mode);
+      if (!calling) return callerEnded;
       const now = clock.now();
       const plannedEnd = expiresIn === undefined ? null : now + expiresIn * 1000;
-      const end = calling.key.expiresAt;
+      const end = calling.expiresAt;
       if (endsAfter(plannedEnd, end)) return outlives(end, Math.floor((end - now) / 1000));
       if ((yield* store.valid(accountId, mode, now)).length >= MAX_KEYS) return maximumReached(mode);
       const newKey = { accountId, mode, name, scopes, plannedEnd };
@@ -82,12 +84,12 @@ export function keyHandlers(
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
-      const calling = yield* lockCallingKey(caller);
+      const found = yield* lockOwnKey(keyId, caller);
+      const calling = yield* callingKey(caller, found?.key.mode);
       if (!calling) return callerEnded;
-      const found = yield* lockOwnKey(keyId, caller, calling);
       if (!found) return notFound;
       const old = found.key;
-      const { expiresAt } = calling.key;
+      const { expiresAt } = calling;
       const now = clock.now();
       if (!isValid(old, now)) return failure(keyEnded, `The key ${keyId} is no longer valid. Create another one.`);
       const missing = missingScopes(old.scopes, caller);
@@ -102,9 +104,9 @@ export function keyHandlers(
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
-      const calling = yield* lockCallingKey(caller);
+      const found = yield* lockOwnKey(keyId, caller);
+      const calling = yield* callingKey(caller, found?.key.mode);
       if (!calling) return callerEnded;
-      const found = yield* lockOwnKey(keyId, caller, calling);
       if (!found) return notFound;
       const { key } = found;
       const now = clock.now();

@@ -101,9 +101,9 @@ export function* replaceShop(
   return Number((yield* first(insert, accountId, mode, ahead))?.shop);
 }
 
-/** The first step of a transaction: locks all shops of an account. */
+/** The first step of a transaction: locks all shops of an account, the test shop first as in changes of keys. */
 export function* lockShops(accountId: string, now: number): Transaction<void> {
-  for (const mode of modes) yield* all(lockByAccount, now, accountId, mode);
+  for (const mode of modes.toReversed()) yield* all(lockByAccount, now, accountId, mode);
 }
 
 /** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */
