@@ -14,7 +14,7 @@ export const GRACE = 1_000;
 export const FIRST_BAN = 60_000;
 export const MAX_BAN = 3_600_000;
 /** If a key was not banned for this long, in milliseconds, its next ban is a first ban again. */
-const FORGOTTEN_AFTER = DAY_MS;
+export const FORGOTTEN_AFTER = DAY_MS;
 
 /** A stored ban. `level` counts the bans of a key from 1. */
 export interface Ban {

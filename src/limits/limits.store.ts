@@ -5,11 +5,11 @@ import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all } from "../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
+import { MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
-import { type Ban, KeyBans, MAX_BAN } from "./key-bans.ts";
+import { type Ban, FORGOTTEN_AFTER, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
-import type { ShopState, WindowState } from "./windows.ts";
+import { noDay, type ShopState, type WindowState } from "./windows.ts";
 
 /** `..._ends_at` is Unix time, and `..._ends_after` the time since the boot: see `StoredEnd`. */
 interface WindowRow extends Row {
@@ -115,7 +115,7 @@ const writeBan = statement(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
-     level = CASE WHEN key_bans.level > excluded.level AND ${storedBanEndsAfter(DAY_MS)} THEN key_bans.level ELSE excluded.level END`,
+     level = CASE WHEN key_bans.level > excluded.level AND ${storedBanEndsAfter(FORGOTTEN_AFTER)} THEN key_bans.level ELSE excluded.level END`,
 );
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
@@ -141,9 +141,6 @@ export interface KeyBan {
 interface StoredBan extends KeyBan {
   readonly ahead: number;
 }
-
-/** Stands for a missing day. */
-const noDay = { day: 0, used: 0 };
 
 /** The part of the limits that survives a restart. */
 export class LimitStore {
@@ -206,9 +203,14 @@ export class LimitStore {
     await this.#storage.write(() => each(writeWindows, rows));
   }
 
-  /** The bans that are active or ended less than a day before the given time, by the wall or the monotonic clock. */
+  /** The bans that are active or not yet forgotten at the given time, by the wall or the monotonic clock. */
   bans({ wall, monotonic, boot }: ClockReading): MaybePromise<StoredBan[]> {
-    const found = this.#storage.all(readBans, Math.floor(wall) - DAY_MS, boot, Math.floor(monotonic) - DAY_MS);
+    const found = this.#storage.all(
+      readBans,
+      Math.floor(wall) - FORGOTTEN_AFTER,
+      boot,
+      Math.floor(monotonic) - FORGOTTEN_AFTER,
+    );
     return whenReady(found, (rows) =>
       rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
         keyId: key_id,

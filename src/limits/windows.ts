@@ -22,6 +22,9 @@ export interface DayCount {
   readonly used: number;
 }
 
+/** Stands for a missing day. */
+export const noDay: DayCount = { day: 0, used: 0 };
+
 /**
  * The number of earlier days whose counts are kept. A clock that is set wrong, passes midnight and is then corrected
  * shows at most this many other days before it returns.

@@ -2,7 +2,7 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Admission, Caller, LimitStatus } from "../../http/interfaces.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { realSeconds, retryAfterOf } from "../clock-reading.ts";
-import { banLength, banSchedule, strikesForBan } from "../key-bans.ts";
+import { banLength, banSchedule, FORGOTTEN_AFTER, strikesForBan } from "../key-bans.ts";
 import { windowStatus } from "../windows.ts";
 
 /**
@@ -84,7 +84,7 @@ export function limitStatusOf(decision: Decision, quota: Quota): LimitStatus {
     strikes: decision.strikes,
     strikesForBan: strikesForBan(quota.perMinute),
     banEnds: now < banEnds ? realSeconds(banEnds, ahead) : undefined,
-    nextBan: banLength(now - banEnds >= DAY_MS ? 1 : banLevel + 1) / 1000,
+    nextBan: banLength(now - banEnds >= FORGOTTEN_AFTER ? 1 : banLevel + 1) / 1000,
     banSchedule,
   };
 }

@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/quota.ts";
-import { PRESENCE_LIFETIME } from "./limits-script.ts";
+import { PRESENCE_LIFETIME } from "./short-scripts.ts";
 
 /** The equal share of every limit that each running process has while it decides locally. */
 export class Share {

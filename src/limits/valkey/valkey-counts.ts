@@ -3,24 +3,12 @@ import type { Quota } from "../../contract/quota.ts";
 import type { Caller, Mode, ShopName } from "../../http/interfaces.ts";
 import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
+import { noDay } from "../windows.ts";
+import { decide } from "./decide-script.ts";
 import { type Decision, readDecision } from "./decision.ts";
-import {
-  advanceScript,
-  decideScript,
-  forgetKeyScript,
-  forgetScript,
-  presenceScript,
-  seedScript,
-} from "./limits-script.ts";
-import { script } from "./script.ts";
+import { seed } from "./seed-script.ts";
+import { advance, forget, forgetKey, presence } from "./short-scripts.ts";
 import type { Valkey } from "./valkey.ts";
-
-const decide = script(decideScript);
-const seed = script(seedScript);
-const advance = script(advanceScript);
-const forget = script(forgetScript);
-const forgetKey = script(forgetKeyScript);
-const presence = script(presenceScript);
 
 /** The maximum number of keys in one call. It limits how long the call blocks the server. */
 const AT_ONCE = 500;
@@ -137,12 +125,12 @@ export class ValkeyCounts {
   }
 }
 
-/** The argument of `decideScript` for one question. */
+/** The argument of the script `decide` for one question. */
 function questionText({ caller, quota: { perMinute, perDay }, requests }: Question): string {
   return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${caller?.keyId ?? ""}`;
 }
 
-/** The argument of `seedScript` for one question. */
+/** The argument of the script `seed` for one question. */
 function seedText(stored: StoredLimits | undefined): string {
   if (!stored) return "0 0 0 0 0 0 0";
   const { ahead, minuteEnds, minuteUsed, days, bans } = stored;
@@ -150,5 +138,3 @@ function seedText(stored: StoredLimits | undefined): string {
   const counts = [ahead, minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used];
   return [...counts, ...bans.flatMap(({ keyId, ends, level }) => [keyId, ends, level])].join(" ");
 }
-
-const noDay = { day: 0, used: 0 };
