@@ -63,6 +63,6 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
     await limiter.admit(caller);
     await limiter.save();
-    expect((await (await startLimiter(storage)).peek(caller)).minute.used).toBe(4);
+    expect((await (await startLimiter(storage)).limitStatus(caller)).minute.used).toBe(4);
   });
 });

@@ -78,7 +78,7 @@ export interface Limiter {
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
-  peek(caller: Caller): MaybePromise<LimitStatus>;
+  limitStatus(caller: Caller): MaybePromise<LimitStatus>;
   /**
    * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows, strikes and
    * bans end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the

@@ -93,9 +93,9 @@ export function storedEnd(rest: number, { wall, monotonic, boot }: ClockReading)
 }
 
 /**
- * Milliseconds until an end; negative if it has passed. `opened` is when the limiter started: ends from an
- * earlier boot are compared with the wall clock of that time, so that later changes of it do not matter. The
- * result is at most `longest`, because a wall clock that was set back must not extend a duration.
+ * Milliseconds until an end; negative if it has passed. An end from an earlier boot is compared with the wall clock at
+ * `opened`, when the limiter started, so that later changes of the wall clock do not matter. The result is at most
+ * `longest`, because a wall clock that was set back must not extend a duration.
  */
 export function remainingUntil(end: StoredEnd, longest: number, reading: ClockReading, opened: ClockReading): number {
   if (end.boot === reading.boot) return Math.min(end.monotonic - reading.monotonic, longest);

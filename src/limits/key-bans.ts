@@ -77,27 +77,28 @@ export class KeyBans {
     return keyBans;
   }
 
-  /** The current ban as a response to a request; undefined if there is none. */
-  banned(limit: number, reading: ClockReading): Admission | undefined {
+  /** When the current ban ends, in Unix seconds; undefined if there is none. */
+  banEnds(reading: ClockReading): number | undefined {
     if (reading.monotonic >= this.#banEnds) return undefined;
-    const rest = this.#banEnds - reading.monotonic;
-    if (reading.jumps !== this.#jumps) this.#startBan(reading, rest);
-    return {
-      verdict: "banned",
-      limit,
-      remaining: 0,
-      reset: realSeconds(this.#banEndsWall, reading.ahead),
-      retryAfter: retryAfterOf(rest),
-    };
+    if (reading.jumps !== this.#jumps) this.#startBan(reading, this.#banEnds - reading.monotonic);
+    return realSeconds(this.#banEndsWall, reading.ahead);
+  }
+
+  /** The current ban as a response to a request, which shows this limit; undefined if there is none. */
+  currentBan(limit: number, reading: ClockReading): Admission | undefined {
+    const reset = this.banEnds(reading);
+    if (reset === undefined) return undefined;
+    const retryAfter = retryAfterOf(this.#banEnds - reading.monotonic);
+    return { verdict: "banned", limit, remaining: 0, reset, retryAfter };
   }
 
   /** Records that a request was admitted: the key's next 429 is a first one again. */
-  admitted(): void {
+  noteAdmitted(): void {
     this.#deniedUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Records a denial of a key whose account has this minute limit. Returns the ban if this strike causes one. */
-  denied(retryAfter: number, perMinute: number, reading: ClockReading): Ban | undefined {
+  noteDenied(retryAfter: number, perMinute: number, reading: ClockReading): Ban | undefined {
     const until = reading.monotonic + retryAfter * 1000;
     if (reading.monotonic >= this.#deniedUntil) {
       this.#strikes = 0;
@@ -121,7 +122,7 @@ export class KeyBans {
     return {
       strikes: reading.monotonic < this.#deniedUntil ? this.#strikes : 0,
       strikesForBan: strikesForBan(perMinute),
-      banEnds: this.banned(perMinute, reading)?.reset,
+      banEnds: this.banEnds(reading),
       nextBan: banLength(this.#isForgotten(reading) ? 1 : this.#banLevel + 1) / 1000,
       banSchedule,
     };

@@ -34,7 +34,7 @@ afterEach(async () => {
 /** A process that has loaded the saved limits, on this machine or on one with a different clock. */
 async function start(its = clock): Promise<MemoryLimiter> {
   const limiter = await MemoryLimiter.open(new LimitStore(storage), its, { perMinute: 60, perDay: 1_000 });
-  await limiter.peek(caller);
+  await limiter.limitStatus(caller);
   return limiter;
 }
 
@@ -45,7 +45,7 @@ async function send(limiter: MemoryLimiter, requests: number): Promise<void> {
 }
 /** The limits of the account in a process that starts now. */
 async function used(its = clock) {
-  const { minute, day } = await (await start(its)).peek(caller);
+  const { minute, day } = await (await start(its)).limitStatus(caller);
   return { minute: minute.used, day: day.used };
 }
 /** Sends requests until the key is banned. Every limited request except the first is a strike. */
@@ -55,7 +55,7 @@ async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
   for (let verdict = ""; verdict !== "banned"; ) ({ verdict } = await limiter.admit(caller));
 }
 
-const limitStatus = async () => (await start()).peek(caller);
+const limitStatus = async () => (await start()).limitStatus(caller);
 
 /** Two processes. The first has banned the key this many times, the last time for longer than a minute. */
 async function afterBans(count: number) {
@@ -83,7 +83,7 @@ describe("counts", () => {
     await send(one, 40);
     clock.advance(MINUTE / 2);
     await send(other, 5);
-    const { minute } = await (await start()).peek(caller);
+    const { minute } = await (await start()).limitStatus(caller);
     expect(minute).toMatchObject({ used: 40, reset: (NOON + MINUTE) / 1000 });
     clock.advance(MINUTE / 2);
     await send(one, 3);
@@ -227,7 +227,7 @@ describe("bans", () => {
 
     test("are active again at the first start with the correct clock", async () => {
       const first = await start();
-      expect((await first.peek(caller)).banEnds).toBe((NOON + MINUTE) / 1000);
+      expect((await first.limitStatus(caller)).banEnds).toBe((NOON + MINUTE) / 1000);
       await first.save();
       clock.advance(MINUTE / 2);
       clock.reboot();

@@ -229,7 +229,7 @@ export class LimitStore {
     return whenReady(this.bans(reading), (bans) => {
       const ends = bans.map(({ keyId, ban, shop, ahead }) => {
         const now = aheadBy(reading, ahead);
-        return [keyId, KeyBans.restore(shop, ban, now).banned(1, now)?.reset] as const;
+        return [keyId, KeyBans.restore(shop, ban, now).banEnds(now)] as const;
       });
       return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
     });

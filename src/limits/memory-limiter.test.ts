@@ -103,7 +103,7 @@ test("a ban is saved before a read of the key returns it", async () => {
   clock.advance(1_000);
   for (let strike = 0; strike < 49; strike++) await limiter.admit(caller(1));
   void limiter.admit(caller(1));
-  expect((await limiter.peek(caller(1))).banEnds).toBeDefined();
+  expect((await limiter.limitStatus(caller(1))).banEnds).toBeDefined();
   const afterKill = await start();
   expect((await afterKill.admit(caller(1))).verdict).toBe("banned");
 });

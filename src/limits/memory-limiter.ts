@@ -84,7 +84,7 @@ export class MemoryLimiter implements Limiter {
     const admission = quota === "sandbox" ? this.countSandbox(caller, sandboxQuota) : this.countPlan(caller);
     if (admission.verdict === "limited") return admission;
     return this.#read(caller, (windows, keyBans, reading) => {
-      const ban = keyBans?.banned(caller.perMinute, reading);
+      const ban = keyBans?.currentBan(caller.perMinute, reading);
       return ban ? { ...ban, verdict: "admitted", retryAfter: 0 } : windows.peek(caller, reading);
     });
   }
@@ -99,7 +99,7 @@ export class MemoryLimiter implements Limiter {
     return windowsIn(this.#planQuotas.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
 
-  peek(caller: Caller): MaybePromise<LimitStatus> {
+  limitStatus(caller: Caller): MaybePromise<LimitStatus> {
     return this.#read(caller, (windows, keyBans = new KeyBans(caller), reading) => ({
       ...windows.limitStatus(caller, reading),
       ...keyBans.limitStatus(caller.perMinute, reading),
@@ -174,7 +174,7 @@ export class MemoryLimiter implements Limiter {
   #decide(caller: Caller, windows: Windows, shown: Quota): MaybePromise<Admission> {
     const reading = windows.at(this.#clock.now());
     const keyBans = this.#keyBans.get(caller.keyId);
-    const ban = keyBans?.banned(shown.perMinute, reading);
+    const ban = keyBans?.currentBan(shown.perMinute, reading);
     if (ban) {
       this.#shops.noteRefused(caller);
       const writing = this.#unsavedBans.writing(caller.keyId);
@@ -183,7 +183,7 @@ export class MemoryLimiter implements Limiter {
     const wasChanged = windows.changed;
     const admission = windows.admit(caller, reading, shown);
     if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading, shown);
-    keyBans?.admitted();
+    keyBans?.noteAdmitted();
     if (!wasChanged) this.#shops.noteChanged(caller, windows);
     return admission;
   }
@@ -201,10 +201,10 @@ export class MemoryLimiter implements Limiter {
       keyBans = new KeyBans(caller);
       this.#keyBans.set(caller.keyId, keyBans);
     }
-    const ban = keyBans.denied(admission.retryAfter, caller.perMinute, reading);
+    const ban = keyBans.noteDenied(admission.retryAfter, caller.perMinute, reading);
     if (!ban) return admission;
     const written = this.#unsavedBans.write({ keyId: caller.keyId, shop: keyBans.shop, ban });
-    return written.then(() => keyBans.banned(shown.perMinute, windows.at(this.#clock.now())) ?? admission);
+    return written.then(() => keyBans.currentBan(shown.perMinute, windows.at(this.#clock.now())) ?? admission);
   }
 
   #sweep(reading: ClockReading): void {

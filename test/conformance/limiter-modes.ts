@@ -25,15 +25,15 @@ export function modesConformance(open: OpenLimiter): void {
       expect(verdicts(await tested.send(other, 4))).toEqual(["admitted", "admitted", "admitted", "limited"]);
       tested.clock.advance(60 * SECOND);
       await tested.send(other, 1);
-      expect((await tested.limiter.peek(other)).day.used).toBe(4);
-      expect((await tested.limiter.peek(caller())).day.used).toBe(3);
+      expect((await tested.limiter.limitStatus(other)).day.used).toBe(4);
+      expect((await tested.limiter.limitStatus(caller())).day.used).toBe(3);
     });
 
     test("have keys whose strikes and bans do not affect the other shop", async () => {
       await tested.offend(caller());
       expect((await tested.sendOne(caller())).verdict).toBe("banned");
       expect((await tested.sendOne(other)).verdict).toBe("admitted");
-      expect(await tested.limiter.peek(other)).toMatchObject({ strikes: 0, banEnds: undefined });
+      expect(await tested.limiter.limitStatus(other)).toMatchObject({ strikes: 0, banEnds: undefined });
     });
 
     describe("if the clock of the sandbox is advanced", () => {
@@ -51,7 +51,7 @@ export function modesConformance(open: OpenLimiter): void {
         await setAhead(60);
         const admitted = await tested.sendOne(sandbox);
         expect(admitted).toMatchObject({ verdict: "admitted", remaining: 2, reset: noonSecond + 60 });
-        expect((await tested.limiter.peek(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
+        expect((await tested.limiter.limitStatus(sandbox)).minute).toMatchObject({ used: 1, reset: noonSecond + 60 });
       });
 
       test("by the length of a ban, the banned key works again, and the next ban is longer", async () => {
@@ -64,7 +64,7 @@ export function modesConformance(open: OpenLimiter): void {
         });
         await setAhead(60);
         expect((await tested.sendOne(sandbox)).verdict).toBe("admitted");
-        expect((await tested.limiter.peek(sandbox)).banEnds).toBeUndefined();
+        expect((await tested.limiter.limitStatus(sandbox)).banEnds).toBeUndefined();
         expect((await tested.offend(sandbox)).retryAfter).toBe(120);
         await setAhead(60 + 120 + 24 * 3_600);
         expect((await tested.offend(sandbox)).retryAfter).toBe(60);
@@ -96,10 +96,10 @@ export function modesConformance(open: OpenLimiter): void {
         const all = () =>
           Promise.all([
             tested.sendOne(live),
-            tested.limiter.peek(live),
+            tested.limiter.limitStatus(live),
             tested.sendOne(neighbour),
-            tested.limiter.peek(neighbour),
-            tested.limiter.peek(inOtherMode(neighbour)),
+            tested.limiter.limitStatus(neighbour),
+            tested.limiter.limitStatus(inOtherMode(neighbour)),
             tested.limiter.peekAddress("192.0.2.1"),
             tested.limiter.admitSeparately(live, "plan"),
           ]);
@@ -148,7 +148,7 @@ export function modesConformance(open: OpenLimiter): void {
         expect((await operate(caller({}, "key_1", "acc_2"))).verdict).toBe("admitted");
         tested.clock.advance(SECOND);
         expect((await operate()).verdict).toBe("admitted");
-        expect(await tested.limiter.peek(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
+        expect(await tested.limiter.limitStatus(sandbox)).toMatchObject({ strikes: 0, banEnds: undefined });
       });
     });
 
@@ -157,10 +157,10 @@ export function modesConformance(open: OpenLimiter): void {
       for (const who of [caller(), other, neighbour]) await tested.offend(who);
       for (let request = 0; request < 20; request++) await tested.limiter.admitSeparately(caller(), "sandbox");
       await tested.limiter.setClockOffset(caller(), 36 * 3_600 * SECOND);
-      const before = await tested.limiter.peek(neighbour);
+      const before = await tested.limiter.limitStatus(neighbour);
       await tested.limiter.forget("acc_1");
       for (const who of [caller(), other]) {
-        expect(await tested.limiter.peek(who)).toMatchObject({
+        expect(await tested.limiter.limitStatus(who)).toMatchObject({
           minute: { used: 0 },
           day: { used: 0, reset: midnightSecond },
           strikes: 0,
@@ -170,7 +170,7 @@ export function modesConformance(open: OpenLimiter): void {
         expect((await tested.sendOne(who)).verdict).toBe("admitted");
         expect((await tested.limiter.admitSeparately(who, "sandbox")).verdict).toBe("admitted");
       }
-      expect(await tested.limiter.peek(neighbour)).toEqual(before);
+      expect(await tested.limiter.limitStatus(neighbour)).toEqual(before);
       await tested.limiter.forget("acc_1");
       await tested.limiter.forget("acc_of_nobody");
     });

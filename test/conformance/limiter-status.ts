@@ -25,7 +25,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
       await tested.send(caller(), 2);
       tested.clock.advance(20 * SECOND);
       for (let look = 0; look < 10; look++) {
-        expect(await tested.limiter.peek(caller({}, "key_2"))).toEqual({
+        expect(await tested.limiter.limitStatus(caller({}, "key_2"))).toEqual({
           minute: { limit: 3, used: 2, remaining: 1, reset: noonSecond + 60 },
           day: { limit: 1_000, used: 2, remaining: 998, reset: midnightSecond },
           strikes: 0,
@@ -40,28 +40,34 @@ export function limitStatusConformance(open: OpenLimiter): void {
 
     test("shows that nothing is left after a plan became smaller", async () => {
       await tested.send(caller(), 3);
-      expect((await tested.limiter.peek(caller({ perMinute: 1 }))).minute).toMatchObject({ used: 3, remaining: 0 });
+      expect((await tested.limiter.limitStatus(caller({ perMinute: 1 }))).minute).toMatchObject({
+        used: 3,
+        remaining: 0,
+      });
     });
 
     test("shows its strikes as long as they count", async () => {
       await tested.send(caller({ perMinute: 80 }), 81);
       tested.clock.advance(SECOND);
       await tested.send(caller({ perMinute: 80 }), 7);
-      expect(await tested.limiter.peek(caller({ perMinute: 80 }))).toMatchObject({ strikes: 7, strikesForBan: 40 });
-      expect((await tested.limiter.peek(caller({ perMinute: 80 }, "key_2"))).strikes).toBe(0);
+      expect(await tested.limiter.limitStatus(caller({ perMinute: 80 }))).toMatchObject({
+        strikes: 7,
+        strikesForBan: 40,
+      });
+      expect((await tested.limiter.limitStatus(caller({ perMinute: 80 }, "key_2"))).strikes).toBe(0);
       tested.clock.advance(59 * SECOND);
-      expect((await tested.limiter.peek(caller({ perMinute: 80 }))).strikes).toBe(0);
+      expect((await tested.limiter.limitStatus(caller({ perMinute: 80 }))).strikes).toBe(0);
     });
 
     test("shows its ban, and how the next ones grow", async () => {
       const seen: (number | undefined)[][] = [];
       for (let ban = 0; ban < 8; ban++) {
         const { reset, retryAfter } = await tested.offend(caller());
-        const { banEnds, nextBan, strikes } = await tested.limiter.peek(caller());
+        const { banEnds, nextBan, strikes } = await tested.limiter.limitStatus(caller());
         expect([banEnds, strikes]).toEqual([reset, 0]);
         seen.push([retryAfter, nextBan]);
         tested.clock.advance(retryAfter * SECOND);
-        expect(await tested.limiter.peek(caller())).toMatchObject({ banEnds: undefined, nextBan });
+        expect(await tested.limiter.limitStatus(caller())).toMatchObject({ banEnds: undefined, nextBan });
       }
       expect(seen).toEqual([
         [60, 120],
@@ -74,7 +80,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
         [3_600, 3_600],
       ]);
       tested.clock.advance(24 * HOUR);
-      expect((await tested.limiter.peek(caller())).nextBan).toBe(60);
+      expect((await tested.limiter.limitStatus(caller())).nextBan).toBe(60);
     });
   });
 
@@ -110,7 +116,7 @@ export function limitStatusConformance(open: OpenLimiter): void {
         reset: noonSecond + 62,
         retryAfter: 60,
       });
-      expect(await tested.limiter.peek(caller({}, "key_1"))).toMatchObject({ strikes: 0, banEnds: undefined });
+      expect(await tested.limiter.limitStatus(caller({}, "key_1"))).toMatchObject({ strikes: 0, banEnds: undefined });
       expect((await free(caller({}, "key_1", "acc_2"))).verdict).toBe("admitted");
       tested.clock.advance(60 * SECOND);
       expect((await free()).verdict).toBe("admitted");

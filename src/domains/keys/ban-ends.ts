@@ -8,7 +8,7 @@ export type ReadBanEnds = (keys: readonly ApiKey[], caller: Caller) => Promise<R
 export function banEndsFrom(limiter: Limiter): ReadBanEnds {
   return async (keys, caller) => {
     const looks = keys.map(
-      async ({ id, mode }) => [id, (await limiter.peek({ ...caller, keyId: id, mode })).banEnds] as const,
+      async ({ id, mode }) => [id, (await limiter.limitStatus({ ...caller, keyId: id, mode })).banEnds] as const,
     );
     return new Map((await Promise.all(looks)).flatMap(([id, end]) => (end === undefined ? [] : [[id, end]])));
   };

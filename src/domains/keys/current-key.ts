@@ -21,7 +21,7 @@ export class CurrentKey {
   of(caller: Caller): MaybePromise<CurrentKeyBody> {
     return whenReady(this.#keys.get(caller.keyId), (key) =>
       whenReady(this.#accounts.get(caller.accountId), (account) =>
-        whenReady(this.#limiter.peek(caller), (limitStatus) => {
+        whenReady(this.#limiter.limitStatus(caller), (limitStatus) => {
           if (!key || !account) throw new TypeError("A valid key has no record.");
           const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
           return {

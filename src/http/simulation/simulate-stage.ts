@@ -46,7 +46,7 @@ function withLimits(
 ): MaybePromise<Failure> {
   const { error } = failed;
   if (error !== rateLimitExceeded && error !== keyBanned) return failed;
-  return whenReady(limiter.peek(caller), ({ minute, nextBan }) => {
+  return whenReady(limiter.limitStatus(caller), ({ minute, nextBan }) => {
     const now = Math.ceil(clock.now() / 1000);
     // At most a minute: the limiter's clock may differ from this one.
     const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));

@@ -34,8 +34,8 @@ export interface KnownShop {
   minuteUsed: number;
   day: number;
   dayUsed: number;
-  /** The shop's clock minus `performance.now()`. */
-  clock: number;
+  /** What the shop's clock showed when `performance.now()` was 0. */
+  clockAtZero: number;
   /** The day and its count that were saved last. */
   savedDay: number;
   savedUsed: number;
@@ -97,7 +97,7 @@ export class LastKnownLimits {
         minuteUsed: 0,
         day: 0,
         dayUsed: 0,
-        clock: 0,
+        clockAtZero: 0,
         savedDay: 0,
         savedUsed: 0,
       };
@@ -109,7 +109,7 @@ export class LastKnownLimits {
     known.minuteUsed = decision.minuteUsed;
     known.day = Math.floor(decision.now / DAY_MS);
     known.dayUsed = decision.dayUsed;
-    known.clock = decision.now - performance.now();
+    known.clockAtZero = decision.now - performance.now();
     if (isDue(known)) this.#due.set(caller, known);
     return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
   }
@@ -123,7 +123,7 @@ export class LastKnownLimits {
   noteClockOffset(sandbox: ShopName, ahead: number): void {
     const known = this.#shops.get(sandbox);
     if (!known || known.ahead >= ahead) return;
-    known.clock += ahead - known.ahead;
+    known.clockAtZero += ahead - known.ahead;
     known.ahead = ahead;
   }
 

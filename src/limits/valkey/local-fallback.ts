@@ -65,10 +65,10 @@ export class LocalFallback {
     return this.#limiter.countSandbox(caller, this.#share.of(sandboxQuota), sandboxQuota);
   }
 
-  peek(caller: Caller): MaybePromise<LimitStatus> {
+  limitStatus(caller: Caller): MaybePromise<LimitStatus> {
     const ban = this.#lastKnown.ban(caller);
     this.#continue(caller);
-    return whenReady(this.#limiter.peek({ ...caller, ...this.#share.of(caller) }), (status) => ({
+    return whenReady(this.#limiter.limitStatus({ ...caller, ...this.#share.of(caller) }), (status) => ({
       ...status,
       minute: withLimit(caller.perMinute, status.minute),
       day: withLimit(caller.perDay, status.day),
@@ -104,7 +104,7 @@ export class LocalFallback {
     const unconfirmed = this.#unconfirmed.get(quota) ?? 0;
     const used = (limit: number, ownLimit: number, usedByAll: number) =>
       ownLimit - Math.floor(Math.max(0, limit - usedByAll - unconfirmed) / processes);
-    const minuteRest = known.minuteEnds - (performance.now() + known.clock);
+    const minuteRest = known.minuteEnds - (performance.now() + known.clockAtZero);
     return {
       ahead: known.ahead,
       minuteRest,

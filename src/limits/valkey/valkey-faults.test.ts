@@ -106,15 +106,15 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       Promise.all(processes.flatMap(({ limiter }) => Array.from({ length: times }, async () => limiter.admit(who))));
     await untilTogether(processes);
     expect(admitted(await sendAll(10))).toBe(40);
-    for (const { limiter } of processes) expect((await limiter.peek(who)).minute.used).toBe(40);
+    for (const { limiter } of processes) expect((await limiter.limitStatus(who)).minute.used).toBe(40);
     await server.kill();
     await untilFallback(processes, true);
     for (const { limiter } of processes) {
-      expect((await limiter.peek(who)).minute).toMatchObject({ limit: 100, used: 85, remaining: 15 });
+      expect((await limiter.limitStatus(who)).minute).toMatchObject({ limit: 100, used: 85, remaining: 15 });
       expect(await limiter.admitSeparately(who, "plan")).toMatchObject({ limit: 100, remaining: 15 });
     }
     expect(admitted(await sendAll(60))).toBe(60);
-    for (const { limiter } of processes) expect((await limiter.peek(who)).minute.remaining).toBe(0);
+    for (const { limiter } of processes) expect((await limiter.limitStatus(who)).minute.remaining).toBe(0);
     await server.restart();
     await untilFallback(processes, false);
   });
@@ -127,7 +127,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await process.limiter.admit(who);
     await server.kill();
     await untilFallback(processes, true);
-    const { minute, day } = await process.limiter.peek(who);
+    const { minute, day } = await process.limiter.limitStatus(who);
     expect([minute.remaining, day.remaining]).toEqual([14, 15]);
     expect(await process.limiter.admit(who)).toMatchObject({ limit: 60, remaining: 13, reset: minute.reset });
     await server.restart();
@@ -152,12 +152,12 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     for (const [index, [, , used]] of cases.entries()) {
       const who = callers[index] as Caller;
       for (let count = 0; count < used; count++) await other.limiter.admit(who);
-      if (used > 0) await process.limiter.peek(who);
+      if (used > 0) await process.limiter.limitStatus(who);
     }
     await server.kill();
     await untilFallback(processes, true);
     for (const who of callers) {
-      const shown = await process.limiter.peek(who);
+      const shown = await process.limiter.limitStatus(who);
       const { minute, day } = shown;
       expect([minute.limit, day.limit]).toEqual([who.perMinute, who.perDay]);
       expect([minute.used + minute.remaining, day.used + day.remaining]).toEqual([minute.limit, day.limit]);
@@ -178,7 +178,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
         remaining: 0,
         reset: window.reset,
       });
-      const after = await process.limiter.peek(who);
+      const after = await process.limiter.limitStatus(who);
       expect(Math.min(after.minute.remaining, after.day.remaining)).toBe(0);
       expect([after.strikes, after.strikesForBan]).toEqual([0, shown.strikesForBan]);
     }
@@ -203,7 +203,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     const [process] = processes as [TestProcess];
     const who = callerOf("acc_banned", "key_banned", { perMinute: 3, perDay: 100 });
     await untilFallback(processes, false);
-    await process.limiter.peek(who);
+    await process.limiter.limitStatus(who);
     const ban = `0 0 0 ${Date.now() + 50_000} 1`;
     await server.command("HSET", "faults:{acc_banned}:test", "key_banned", ban);
     expect(await process.limiter.admit(who)).toMatchObject({ verdict: "banned" });
@@ -211,7 +211,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
     await untilFallback(processes, true);
     const told = await process.limiter.admit(who);
     expect(told).toMatchObject({ verdict: "banned", limit: 3, remaining: 0 });
-    expect(Math.abs(((await process.limiter.peek(who)).banEnds ?? 0) - told.reset)).toBeLessThanOrEqual(1);
+    expect(Math.abs(((await process.limiter.limitStatus(who)).banEnds ?? 0) - told.reset)).toBeLessThanOrEqual(1);
     expect(told.retryAfter).toBeGreaterThan(40);
     await server.restart();
     await untilFallback(processes, false);

@@ -80,7 +80,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
         await processes[step % 4]?.limiter.setClockOffset(caller, step * 3_600_000);
         expect(await admitAll(caller)).toEqual(Array(4).fill("admitted"));
       }
-      expect((await processes[0]?.limiter.peek(caller))?.day.used).toBe(4 * 5); // since the second midnight
+      expect((await processes[0]?.limiter.limitStatus(caller))?.day.used).toBe(4 * 5); // since the second midnight
       expect(new Set(await admitAll(live))).toEqual(new Set(["limited"]));
       await Promise.all(processes.map(({ close }) => close()));
     }
@@ -156,7 +156,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       await limiter.admitSeparately(caller, "sandbox");
       await limiter.forget("acc_1");
       if (url === server.url) expect(await server.command("KEYS", "forgotten:{*")).toEqual([]);
-      expect((await limiter.peek(caller)).day.used).toBe(0);
+      expect((await limiter.limitStatus(caller)).day.used).toBe(0);
       await close();
     }
   });
@@ -178,7 +178,7 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
       clock.advance(1_000);
     }
     const banned = limiter.admit(caller);
-    await limiter.peek({ ...caller, keyId: "key_2" }); // the decision on the ban has arrived too
+    await limiter.limitStatus({ ...caller, keyId: "key_2" }); // the decision on the ban has arrived too
     const forgotten = limiter.forget(caller.accountId);
     await new Promise(setImmediate);
     banWritten.resolve();

@@ -80,15 +80,15 @@ export class ValkeyLimiter implements Limiter {
     return whenReady(counted, (admission) =>
       admission.verdict === "limited"
         ? admission
-        : whenReady(this.peek(caller), (limitStatus) => separateAdmission(caller, limitStatus)),
+        : whenReady(this.limitStatus(caller), (limitStatus) => separateAdmission(caller, limitStatus)),
     );
   }
 
-  peek(caller: Caller): MaybePromise<LimitStatus> {
-    if (this.isInFallback) return this.#fallback.peek(caller);
+  limitStatus(caller: Caller): MaybePromise<LimitStatus> {
+    if (this.isInFallback) return this.#fallback.limitStatus(caller);
     const question = PendingQuestion.ofShop(caller, {
       read: (decision) => limitStatusOf(decision, caller),
-      decideLocally: () => this.#fallback.peek(caller),
+      decideLocally: () => this.#fallback.limitStatus(caller),
     });
     this.#calls.ask(question);
     return question.peek();

@@ -133,18 +133,18 @@ describe.skipIf(!hasValkey)("when Valkey loses its data", () => {
       await send(caller, 20);
       const ban = await process.limiter.admit(caller);
       expect(ban).toMatchObject({ verdict: "banned", retryAfter: 60 });
-      const { day } = await process.limiter.peek(caller);
+      const { day } = await process.limiter.limitStatus(caller);
       await lose();
       expect((await process.limiter.admit(live)).reset).toBe(clock.now() / 1_000 + 60);
       expect(await process.limiter.admit(caller)).toEqual(ban);
-      expect((await process.limiter.peek(caller)).day).toEqual(day);
+      expect((await process.limiter.limitStatus(caller)).day).toEqual(day);
       await process.limiter.setClockOffset(caller, 36 * 3_600_000 + 60_000);
       expect((await process.limiter.admit(caller)).verdict).toBe("admitted");
     });
 
     test("the clock continues, even without other data", async () => {
       const caller = await newCaller({ perMinute: 3, perDay: 1_000 });
-      const nextMidnight = async () => (await process.limiter.peek(caller)).day.reset;
+      const nextMidnight = async () => (await process.limiter.limitStatus(caller)).day.reset;
       await process.limiter.setClockOffset(caller, 3_600_000);
       const reset = await nextMidnight();
       await lose();

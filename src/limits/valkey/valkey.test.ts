@@ -92,7 +92,7 @@ describe.skipIf(!hasValkey)("a Valkey server", () => {
     for (const verdict of ["admitted", "limited", "limited"] as const) {
       expect(await process.limiter.admit(caller)).toMatchObject({ verdict });
     }
-    await process.limiter.peek(caller);
+    await process.limiter.limitStatus(caller);
     await process.limiter.admitAddress("192.0.2.1");
     await inspectValkey(parseValkeyUrl(urlFor("limits:pass", "/1")) as ValkeyAddress);
     expect(process.changes).toEqual([]);
