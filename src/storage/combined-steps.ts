@@ -17,27 +17,27 @@ export function* together(calls: readonly Call[]): Transaction<void> {
  * second steps, and so on. No part may append.
  */
 export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
-  let running = parts.map((part) => ({ part, next: part.next([]) }));
+  let running = parts.map((part) => ({ part, result: part.next([]) }));
   for (;;) {
     for (const one of running) {
-      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield one.next.value);
+      while (!one.result.done && "afterCommit" in one.result.value) one.result = one.part.next(yield one.result.value);
     }
-    running = running.filter(({ next }) => !next.done);
+    running = running.filter(({ result }) => !result.done);
     const calls: Call[] = [];
-    for (const { next } of running) {
-      const { statement, parameters, more: own = [] } = next.value as StatementStep;
-      calls.push({ statement, parameters }, ...own);
+    for (const { result } of running) {
+      const { statement, parameters, more = [] } = result.value as StatementStep;
+      calls.push({ statement, parameters }, ...more);
     }
-    const [call, ...more] = calls;
+    const [call, ...moreCalls] = calls;
     if (!call) return;
-    let others: readonly (readonly Row[])[] = [];
-    const rows = yield step({ ...call, more, takeMore: (taken) => void (others = taken) });
-    const given = [rows, ...others];
+    let moreRows: readonly (readonly Row[])[] = [];
+    const rows = yield step({ ...call, more: moreCalls, takeMore: (taken) => void (moreRows = taken) });
+    const rowsOfCalls = [rows, ...moreRows];
     for (const one of running) {
-      const { more: own = [], takeMore } = one.next.value as StatementStep;
-      const [ownRows = [], ...ownMore] = given.splice(0, 1 + own.length);
-      takeMore?.(ownMore);
-      one.next = one.part.next(ownRows);
+      const { more = [], takeMore } = one.result.value as StatementStep;
+      const [rowsOfFirst = [], ...rowsOfMore] = rowsOfCalls.splice(0, 1 + more.length);
+      takeMore?.(rowsOfMore);
+      one.result = one.part.next(rowsOfFirst);
     }
   }
 }

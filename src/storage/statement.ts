@@ -4,15 +4,6 @@ export type SqlValue = string | bigint | null;
 export type SqlParameter = SqlValue | number;
 export type Row = Record<string, SqlValue>;
 
-/** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */
-export function jsonWithIntegersAsText(value: unknown): string {
-  return JSON.stringify(value, asText);
-}
-
-function asText(_name: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
-}
-
 /**
  * A SQL statement that all engines understand. Parameters are written `$1`, `$2`, …, appear in this order, and are
  * passed by position.
@@ -114,4 +105,13 @@ export interface Append {
    * first row; the ids of the other rows follow. Several `Append`s may share this statement.
    */
   readonly insertAll: Statement<Appended>;
+}
+
+/** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */
+export function jsonWithIntegersAsText(value: unknown): string {
+  return JSON.stringify(value, asText);
+}
+
+function asText(_name: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
 }

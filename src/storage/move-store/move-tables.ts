@@ -1,4 +1,5 @@
 import { StorageUnusable } from "../errors.ts";
+import type { Row } from "../statement.ts";
 import { Checksum } from "./checksum.ts";
 import type { Table, TableStore } from "./table-store.ts";
 
@@ -7,7 +8,7 @@ export interface TargetStore extends TableStore {
   /** Deletes all rows of a table. */
   clear(table: Table): Promise<void>;
   /** Adds rows from the source store. */
-  add(table: Table, rows: Parameters<Checksum["add"]>[0]): Promise<void>;
+  add(table: Table, rows: readonly Row[]): Promise<void>;
   /** Sets the last id of a table. Does nothing for 0. */
   setLastId(table: Table, id: bigint): Promise<void>;
   commit(): Promise<void>;
@@ -42,25 +43,26 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   const tables = await source.tables();
   requireSameTables(tables, await target.tables());
   let rows = 0;
-  const checksumOf = async (
+  /** Reads all rows of a table and returns their checksum. Reports the progress of `work`. */
+  const readRows = async (
     store: TableStore,
     table: Table,
     work?: MoveProgress["work"],
-    each?: TargetStore["add"],
+    each?: (rows: readonly Row[]) => Promise<void>,
   ) => {
     const checksum = new Checksum();
-    for await (const some of store.rows(table)) {
+    for await (const batch of store.rows(table)) {
       if (stop.aborted) throw new StorageUnusable("It was stopped. Nothing was moved.");
-      checksum.add(some);
-      await each?.(table, some);
-      rows += some.length;
+      checksum.add(batch);
+      await each?.(batch);
+      rows += batch.length;
       if (work) onProgress({ work, rows });
     }
     return checksum;
   };
   const sameAs = async (other: TableStore) => {
     for (const table of tables) {
-      if (!(await checksumOf(other, table)).equals(await checksumOf(target, table))) return false;
+      if (!(await readRows(other, table)).equals(await readRows(target, table))) return false;
       if ((await target.lastId(table)) < (await other.lastId(table))) return false;
     }
     return true;
@@ -74,12 +76,12 @@ export async function moveTables(source: TableStore, target: TargetStore, option
   rows = 0;
   const moved = new Map<Table, Checksum>();
   for (const table of tables) {
-    moved.set(table, await checksumOf(source, table, "Moving", (_, some) => target.add(table, some)));
+    moved.set(table, await readRows(source, table, "Moving", (batch) => target.add(table, batch)));
     await target.setLastId(table, await source.lastId(table));
   }
   rows = 0;
   for (const [table, checksum] of moved) {
-    if (!(await checksumOf(target, table, "Checking")).equals(checksum)) {
+    if (!(await readRows(target, table, "Checking")).equals(checksum)) {
       throw new StorageUnusable(`What arrived of the table ${table.name} is not what was sent. Nothing was moved.`);
     }
   }

@@ -37,8 +37,8 @@ export class ServingLock {
     makeFolder(folder);
     this.#lock = new Database(join(folder, "petstore.lock"), { create: true });
     try {
-      // Never committed, so the file stays empty. Not EXCLUSIVE, which also waits for those that only look: of several
-      // processes that start at the same moment, each could then refuse the other.
+      // Never committed, so the file stays empty. Not EXCLUSIVE: it fails while another process only reads the file, so
+      // processes that start at the same moment could refuse each other.
       this.#lock.run("BEGIN IMMEDIATE");
     } catch (error) {
       this.#lock.close();

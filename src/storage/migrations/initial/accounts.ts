@@ -2,8 +2,8 @@ import type { Migration } from "../migration.ts";
 
 /**
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
- * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is when a key was to end when it
- * was created, and `expires_at` when it ends: a rotation makes it earlier.
+ * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is the end that a key got when it
+ * was created, and `expires_at` its current end, which a rotation makes earlier.
  */
 export const accountSchema: Migration = {
   name: "accounts",
@@ -39,7 +39,7 @@ export const accountSchema: Migration = {
       environment TEXT NOT NULL CHECK (environment IN ('production', 'other'))
     ) STRICT;
   `,
-  // Other processes look at key_changes. The use of a key is no change.
+  // Other processes poll key_changes. Using a key does not count as a change.
   postgres: `
     CREATE TABLE accounts (
       id TEXT COLLATE "C" PRIMARY KEY,

@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 /** Windows of shops and bans of keys. */
 export const limitSchema: Migration = {
   name: "limits",
-  // `ahead` is how far the clock of a sandbox is ahead of real time; all times of its rows are by that clock.
+  // `ahead` is how far the clock of a sandbox is ahead of real time. All times in its rows use that clock.
   // `…_after` is the same end as `…_at` in milliseconds since the boot of the machine whose id is `boot`. A `boot` of 0
   // means that there is no such time, and `…_after` has no meaning.
   sqlite: `

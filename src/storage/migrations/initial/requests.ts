@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * Records of requests. `number` counts those of a shop: the oldest are found by it. Where `shop` is 0, the request had
- * no valid key. `request_records_by_time` has the columns of all filters, so that only matching rows are looked up.
+ * Records of requests. `number` counts the records of a shop, so the oldest can be found. Where `shop` is 0, the request
+ * had no valid key. `request_records_by_time` has the columns of all filters, so that only matching rows are looked up.
  * `facts` is JSON.
  */
 export const requestSchema: Migration = {

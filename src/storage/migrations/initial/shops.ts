@@ -5,8 +5,8 @@ import type { Migration } from "../migration.ts";
  * work across shops, which start with the time.
  *
  * A row of `shops` counts the ids that the shop has given, and is the shop's lock: each change updates it first. Where
- * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` is then whose it was, and what
- * is left is removed in the background.
+ * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` then names the former owner,
+ * and the rest is removed in the background.
  *
  * Times are by the shop's clock, which is `ahead` ms ahead of real time. Only `due_at` is real time: it is the same end as
  * `expires_at`, by which background work finds rows of all shops. `last_at` is the time of the last change, or the real
@@ -18,9 +18,9 @@ import type { Migration } from "../migration.ts";
  */
 export const shopSchema: Migration = {
   name: "shops",
-  // AUTOINCREMENT: the number of a shop is never given again. pets_by_status has the category after the id: so new
-  // animals go to the end of their status in the index, and those of a category are found without reading each row.
-  // Stored responses come in the order of time, so that only the index of digests is written all over the file.
+  // AUTOINCREMENT: the number of a shop is never given again. pets_by_status has the category after the id: new animals
+  // then go to the end of their status, and the animals of a category are found without reading each row. Stored
+  // responses are in order of time, so only the index of digests is written at random.
   sqlite: `
     CREATE TABLE shops (
       shop INTEGER PRIMARY KEY AUTOINCREMENT,

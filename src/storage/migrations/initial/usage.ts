@@ -3,7 +3,8 @@ import type { Migration } from "../migration.ts";
 /** What keys are used for. */
 export const usageSchema: Migration = {
   name: "usage",
-  // `key_id` is empty for all keys of the shop together. By time first: what is written at one time lies together, and what is old can be deleted from the front.
+  // An empty `key_id` stands for all keys of the shop. The time comes first, so rows that are written together lie
+  // together, and old rows are deleted from the front.
   sqlite: `
     CREATE TABLE usage_counts (
       span TEXT NOT NULL CHECK (span IN ('hour', 'day')),
