@@ -215,7 +215,7 @@ function planOf(database: Database, sql: string): string {
 }
 
 /** Reads that sort a bounded number of rows, each by a part of its text. */
-const sorted = ["FROM places ORDER BY", "FROM shops LEFT JOIN (", "FROM webhook_endpoints JOIN shops"];
+const sorted = ["FROM page_rows ORDER BY", "FROM shops LEFT JOIN (", "FROM webhook_endpoints JOIN shops"];
 
 /** True for a read of which SQLite sorts all rows of a shop, or looks through those of every status. */
 function isExpensiveOnSqlite(sql: string, plan: string): boolean {

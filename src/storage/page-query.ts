@@ -70,14 +70,14 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   const order = `${lead ? `${lead.column} ${direction}, ` : ""}id ${direction}`;
   const source = `FROM ${table} WHERE ${conditions.join(" AND ")} ORDER BY ${order}`;
   if (scanned.length === 0) {
-    const also = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
-    const sql = `SELECT ${["id", ...columns, ...also].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
+    const attachedColumns = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
+    const sql = `SELECT ${["id", ...columns, ...attachedColumns].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
     return { statement: cachedStatement(sql), parameters };
   }
   const read = ["id", ...scannedColumns].join(", ");
   const filters = scanned.map((condition) => condition(bind)).join(" AND ");
   const limit = bind(page.limit);
-  const found = `SELECT ${read} FROM (SELECT ${read} ${source} LIMIT ${SCAN_LIMIT}) AS looked
+  const found = `SELECT ${read} FROM (SELECT ${read} ${source} LIMIT ${SCAN_LIMIT}) AS scanned_rows
     WHERE ${filters} ORDER BY ${order} LIMIT ${limit}`;
   // A limit instead of a condition, so that the rows of a full page are not scanned again.
   const unlessFull = `SELECT CASE WHEN count(*) < ${limit} THEN 1 ELSE 0 END FROM found`;
@@ -85,18 +85,18 @@ export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>>
   const shown = columns.map((column) =>
     scannedColumns.includes(column)
       ? column
-      : `(SELECT ${column} FROM ${table} WHERE ${table}.shop = ${shop} AND ${table}.id = places.id) AS ${column}`,
+      : `(SELECT ${column} FROM ${table} WHERE ${table}.shop = ${shop} AND ${table}.id = page_rows.id) AS ${column}`,
   );
-  const also = attached ? [`${attached.of("places", false)} AS ${attached.name}`] : [];
+  const attachedColumns = attached ? [`${attached.of("page_rows", false)} AS ${attached.name}`] : [];
   const sql = `
     WITH found (${read}) AS (${found}),
-      places (${read}, reached) AS (
+      page_rows (${read}, reached) AS (
         SELECT ${read}, NULL FROM found
         UNION ALL
         SELECT id, ${scannedColumns.map(() => "NULL, ").join("")}id
-        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS last
+        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS scan_end
       )
-    SELECT ${["id", ...shown, ...also].join(", ")}, reached FROM places ORDER BY id ${direction}`;
+    SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY id ${direction}`;
   return { statement: cachedStatement(sql), parameters };
 }
 
