@@ -47,26 +47,26 @@ class AppendGroups {
     for (const waiting of members.slice(GROUP_SIZE)) this.#postpone(waiting);
   }
 
+  #failed(connection: Connection, { members }: GroupStatement<AppendStep>, error: unknown): void | Promise<void> {
+    if (isLockTimeout(error)) return this.#shopIsLocked(members, error);
+    if (members.length === 1) return this.#commits.reject(members, error);
+    const each = members.map((waiting) => statementOf([waiting]));
+    return this.#commits.commitEach(connection, each);
+  }
+
+  /** Postpones appends, except those that have waited too long. */
+  #shopIsLocked(members: readonly WaitingAppend[], error: unknown): void {
+    for (const waiting of members) {
+      if (performance.now() - waiting.since > LOCK_DEADLINE) this.#commits.reject([waiting], error);
+      else this.#postpone(waiting);
+    }
+  }
+
   #postpone(waiting: WaitingAppend): void {
     const { shop } = waiting.step;
     const others = this.postponed.get(shop);
     if (others) others.push(waiting);
     else this.postponed.set(shop, [waiting]);
-  }
-
-  /** Postpones appends to a locked shop, unless they have waited too long. After another error, commits each alone. */
-  #failed(connection: Connection, { members }: GroupStatement<AppendStep>, error: unknown): void | Promise<void> {
-    if (isLockTimeout(error)) {
-      for (const waiting of members) {
-        if (performance.now() - waiting.since > LOCK_DEADLINE) this.#commits.reject([waiting], error);
-        else this.#postpone(waiting);
-      }
-    } else if (members.length === 1) this.#commits.reject(members, error);
-    else
-      return this.#commits.commitEach(
-        connection,
-        members.map((waiting) => statementOf([waiting])),
-      );
   }
 }
 
@@ -78,13 +78,13 @@ function statementsOf(group: readonly WaitingAppend[]): GroupStatement<AppendSte
   const statements: [WaitingAppend, ...WaitingAppend[]][] = [];
   for (const waiting of group.toSorted((one, other) => one.step.shop - other.step.shop)) {
     const members = statements.at(-1);
-    if (members && isAlike(members[0].step, waiting.step)) members.push(waiting);
+    if (members && isSameAppend(members[0].step, waiting.step)) members.push(waiting);
     else statements.push([waiting]);
   }
   return statements.map(statementOf);
 }
 
-function isAlike(one: AppendStep, other: AppendStep): boolean {
+function isSameAppend(one: AppendStep, other: AppendStep): boolean {
   return one.shop === other.shop && one.append.insertAll === other.append.insertAll;
 }
 
