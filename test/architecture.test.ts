@@ -99,7 +99,7 @@ const rules: readonly Rule[] = [
     may: /^(limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements an interface of http, and uses the interface of the storage",
   },
-  { of: /^collections\//, may: /^(collections\/|contract\/caller\.ts$)/, because: "a map knows no part that uses it" },
+  { of: /^collections\//, may: /^collections\//, because: "a map knows no part that uses it" },
   {
     of: /^timing\//,
     may: /^(timing\/|node:fs$)/,

@@ -1,10 +1,11 @@
+import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Input, Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
-import type { Admission, Caller } from "./interfaces.ts";
+import type { Admission } from "./interfaces.ts";
 import type { RenderedBody } from "./response/rendered-body.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
 import type { OpenStream } from "./streams/open-stream.ts";

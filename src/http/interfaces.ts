@@ -8,9 +8,6 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports none of them.
 
-/** Exported here too, because the limiter imports only `quota.ts` of the contract. */
-export type { Caller, Mode, ShopName } from "../contract/caller.ts";
-
 /** A caller, with the state of its account. */
 export interface KnownCaller extends Caller {
   /** True if the account is suspended: all requests of its keys are refused. */

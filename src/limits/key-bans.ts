@@ -1,4 +1,5 @@
-import type { Admission, LimitStatus, ShopName } from "../http/interfaces.ts";
+import type { ShopName } from "../contract/caller.ts";
+import type { Admission, LimitStatus } from "../http/interfaces.ts";
 import { DAY_MS } from "../timing/units.ts";
 import {
   type ClockReading,

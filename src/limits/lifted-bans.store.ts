@@ -1,4 +1,4 @@
-import type { ShopName } from "../http/interfaces.ts";
+import type { ShopName } from "../contract/caller.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all, type Transaction } from "../storage/transaction.ts";

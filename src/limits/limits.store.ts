@@ -1,5 +1,5 @@
 import type { ShopMap } from "../collections/shop-map.ts";
-import type { Mode, ShopName } from "../http/interfaces.ts";
+import type { Mode, ShopName } from "../contract/caller.ts";
 import { each } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -13,7 +13,8 @@ import {
   storyOf,
 } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
-import type { Admission, Caller } from "../http/interfaces.ts";
+import type { Caller } from "../contract/caller.ts";
+import type { Admission } from "../http/interfaces.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";

@@ -1,7 +1,8 @@
 import { RecentMap } from "../collections/recent-map.ts";
 import { ShopMap } from "../collections/shop-map.ts";
+import type { Caller, ShopName } from "../contract/caller.ts";
 import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
-import type { Admission, Caller, Limiter, LimitStatus, ShopName } from "../http/interfaces.ts";
+import type { Admission, Limiter, LimitStatus } from "../http/interfaces.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, ClockReader, type ClockReading } from "./clock-reading.ts";

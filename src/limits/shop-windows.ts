@@ -1,5 +1,5 @@
 import { entriesOf, ShopMap } from "../collections/shop-map.ts";
-import type { ShopName } from "../http/interfaces.ts";
+import type { ShopName } from "../contract/caller.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";

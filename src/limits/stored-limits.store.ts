@@ -1,5 +1,5 @@
 import { ShopMap } from "../collections/shop-map.ts";
-import type { Mode } from "../http/interfaces.ts";
+import type { Mode } from "../contract/caller.ts";
 import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DayCount } from "./windows.ts";

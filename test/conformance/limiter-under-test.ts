@@ -1,5 +1,6 @@
+import type { Caller } from "../../src/contract/caller.ts";
 import type { Quota } from "../../src/contract/quota.ts";
-import type { Admission, Caller, Limiter } from "../../src/http/interfaces.ts";
+import type { Admission, Limiter } from "../../src/http/interfaces.ts";
 import { MINUTE_MS } from "../../src/timing/units.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";

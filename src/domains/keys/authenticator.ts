@@ -1,5 +1,6 @@
 import { RecentMap } from "../../collections/recent-map.ts";
-import type { Authenticator, Caller, KnownCaller } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";

@@ -1,4 +1,5 @@
-import type { Caller, Limiter } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { Limiter } from "../../http/interfaces.ts";
 import type { ApiKey } from "./keys.ts";
 
 /** Reads the ends of current bans by key, in Unix seconds. All keys belong to the caller's account. */

@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
-import type { Caller, CompletedRequest } from "../../http/interfaces.ts";
+import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import { petNotFound } from "../pets/pets.operations.ts";

@@ -1,4 +1,5 @@
-import type { Caller, CompletedRequest, RequestRecords } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { CompletedRequest, RequestRecords } from "../../http/interfaces.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { MAX_PER_SECOND } from "./requests.operations.ts";
 import { MAX_ANONYMOUS_PER_SECOND, type RequestStore } from "./requests.store.ts";

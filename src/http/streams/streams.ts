@@ -1,3 +1,4 @@
+import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, streamsExhausted, tooManyStreams } from "../../contract/errors.ts";
 import type { Streamed } from "../../contract/handler.ts";
 import { MAX_STREAMS } from "../../contract/stream.ts";
@@ -6,7 +7,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import { IDLE_TIMEOUT } from "../idle-timeout.ts";
-import type { Authenticator, Caller, KnownCaller } from "../interfaces.ts";
+import type { Authenticator, KnownCaller } from "../interfaces.ts";
 import type { EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 

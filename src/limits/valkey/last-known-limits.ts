@@ -1,6 +1,6 @@
 import { RecentMap } from "../../collections/recent-map.ts";
 import { entriesOf, ShopMap } from "../../collections/shop-map.ts";
-import type { Caller, ShopName } from "../../http/interfaces.ts";
+import type { Caller, ShopName } from "../../contract/caller.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";

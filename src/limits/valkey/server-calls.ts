@@ -1,4 +1,5 @@
-import type { Admission, Caller } from "../../http/interfaces.ts";
+import type { Caller } from "../../contract/caller.ts";
+import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";

@@ -4,8 +4,9 @@ import { callerOf } from "../../../test/conformance/limiter-model.ts";
 import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import type { Caller } from "../../contract/caller.ts";
 import { addressQuota } from "../../contract/quota.ts";
-import type { Admission, Caller } from "../../http/interfaces.ts";
+import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 
 const PROCESSES = 4;

@@ -7,10 +7,10 @@ import { openProcess, type TestProcess } from "../../../test/harness/limiter-pro
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+import type { Caller } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { AccountStore } from "../../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../domains/keys/keys.store.ts";
-import type { Caller } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { LimitStore } from "../limits.store.ts";
 
