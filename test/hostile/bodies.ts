@@ -108,7 +108,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const isValid = isInt64Text(number) && judge.takesBody(Buffer.from(body));
             expect(statusesOf(isValid)).toContain((await send(body)).status);
           }),
-          { numRuns: rounds(30, 4_500) },
+          { numRuns: rounds(15, 4_500) },
         );
       }
     });
@@ -147,7 +147,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
         fc.asyncProperty(bodies, async (body) => {
           expect(statusesOf(judge.takesBody(Buffer.from(body)))).toContain((await send(body)).status);
         }),
-        { numRuns: rounds(40, 7_500) },
+        { numRuns: rounds(20, 7_500) },
       );
     });
 
@@ -172,7 +172,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
           );
           expect(statusesOf(judge.takesBody(body))).toContain((await send(body)).status);
         }),
-        { numRuns: rounds(40, 7_500) },
+        { numRuns: rounds(20, 7_500) },
       );
     });
   });

@@ -12,12 +12,29 @@ import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { development } from "../harness/key-environments.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw-http.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { pathOf } from "../harness/valid-call.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
 
 /** The operations of the interface. A new operation is attacked without further code. */
 export const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+/** In a short run, an operation gets one of this many cases that are the same for all. */
+const SHARE = 16;
+
+/** True for the first operation that has the same of something, such as its method. */
+export function isFirstWith(same: (operation: Operation) => unknown, operation: Operation): boolean {
+  return operations.find((one) => same(one) === same(operation)) === operation;
+}
+
+/**
+ * True if an operation gets the case with this number, of those that are the same for all operations. A short run
+ * distributes them, so that all operations together get each case several times.
+ */
+export function isCaseOf(operation: Operation, number: number): boolean {
+  return isLongRun || (operations.indexOf(operation) + number) % SHARE === 0;
+}
 
 /** How many keys are created together. */
 const BATCH = 200;

@@ -3,11 +3,11 @@ import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
 import { errorsOf } from "../../src/contract/operation-properties.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
-import { rounds } from "../harness/test-length.ts";
+import { isLongRun, rounds } from "../harness/test-length.ts";
 import { dangerousNames, hostileTexts, isInt64Text } from "./hostile-texts.ts";
 import { Oracle } from "./oracle.ts";
 import { MARK } from "./soundness.ts";
-import { operations, type Target } from "./target.ts";
+import { isCaseOf, isFirstWith, operations, type Target } from "./target.ts";
 
 /** A path that fits into the 16 KiB of a request line and headers. */
 const LONGEST_PATH = 15_000;
@@ -42,8 +42,10 @@ export function attackQueries(operation: Operation, target: () => Target): void 
   describe("queries", () => {
     test("with hostile texts for every parameter, known or not, return what the document says", async () => {
       const oracle = new Oracle(target().document, operation);
-      for (const name of [...oracle.parameterNames, "__proto__", "%7a%7a"]) {
-        for (const value of hostileTexts) {
+      const unknownNames = ["__proto__", "%7a%7a"];
+      for (const name of [...oracle.parameterNames, ...unknownNames]) {
+        for (const [index, value] of hostileTexts.entries()) {
+          if (unknownNames.includes(name) && !isCaseOf(operation, index)) continue;
           const query = `${name}=${value}`;
           expect([query, await outcome(query)]).toEqual([
             query,
@@ -78,7 +80,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
         fc.asyncProperty(query, async (generated) => {
           expect(await outcome(generated)).toBe(oracle.takesQuery(generated) ? success : "400 invalid_request");
         }),
-        { numRuns: rounds(30, 4_500) },
+        { numRuns: rounds(15, 4_500) },
       );
     });
 
@@ -111,7 +113,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
           const got = await outcome(basePath + path);
           expect(got).toMatch(expectedAt(operation, path));
         }),
-        { numRuns: rounds(40, 4_500) },
+        { numRuns: rounds(20, 4_500) },
       );
     });
 
@@ -130,26 +132,29 @@ export function attackPaths(operation: Operation, target: () => Target): void {
       });
     }
 
-    test("that leave the base address return 404, 405 or 415", async () => {
-      const { basePath } = target();
-      for (const climb of ["/..", "/%2e%2e", "//", "/.", "/..;", "\\..", "/x/../..", "/../../../etc/passwd"]) {
-        for (const end of ["", operation.path, "/metrics", "/openapi.json"]) {
-          const got = await outcome(`${basePath}${climb}${end}`.replaceAll(/\{[^}]*\}/g, "1"));
-          expect([climb, end, got]).toEqual([climb, end, expect.stringMatching(/^(404|405|415) /)]);
+    // Where no operation is, only the method tells one request from another.
+    if (isLongRun || isFirstWith(({ method }) => method, operation)) {
+      test("that leave the base address return 404, 405 or 415", async () => {
+        const { basePath } = target();
+        for (const climb of ["/..", "/%2e%2e", "//", "/.", "/..;", "\\..", "/x/../..", "/../../../etc/passwd"]) {
+          for (const end of ["", operation.path, "/metrics", "/openapi.json"]) {
+            const got = await outcome(`${basePath}${climb}${end}`.replaceAll(/\{[^}]*\}/g, "1"));
+            expect([climb, end, got]).toEqual([climb, end, expect.stringMatching(/^(404|405|415) /)]);
+          }
         }
-      }
-      for (const path of [
-        "//",
-        "/v2/pets",
-        "/V1/pets",
-        "/.git/config",
-        `/${MARK}`,
-        "/metrics/../v1/pets",
-        "/docs/../../x",
-      ]) {
-        expect([path, await outcome(path)]).toEqual([path, "404 path_not_found"]);
-      }
-    });
+        for (const path of [
+          "//",
+          "/v2/pets",
+          "/V1/pets",
+          "/.git/config",
+          `/${MARK}`,
+          "/metrics/../v1/pets",
+          "/docs/../../x",
+        ]) {
+          expect([path, await outcome(path)]).toEqual([path, "404 path_not_found"]);
+        }
+      });
+    }
 
     test("in absolute form (http://host/path) are the same paths", async () => {
       const valid = target().valid(operation);
