@@ -6,7 +6,8 @@ import { sandboxQuota } from "../../src/contract/quota.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
-import { type Call, TestService } from "../harness/service.ts";
+import { type Call, type TestResponse, TestService } from "../harness/service.ts";
+import { isLongRun } from "../harness/test-length.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 
 /** A valid call of the operation. */
@@ -16,7 +17,7 @@ function validCall(operation: Operation): Call {
 }
 
 /** Operations whose example names a random identifier, so that they find nothing. Their own tests get a 304 from them. */
-const findNothing = ["getRequest", "getWebhookEndpoint", "listWebhookDeliveries", "getWebhookDelivery"];
+const findNothing = new Set(["getRequest", "getWebhookEndpoint", "listWebhookDeliveries", "getWebhookDelivery"]);
 
 /** Every header that a script on another site may need to send. */
 const sendable = [
@@ -53,6 +54,10 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
   });
   afterAll(() => service.stop());
 
+  /** In a short run, these operations alone show what is the same for all operations. */
+  const isFirstOfMethod = ({ method, name }: Operation) =>
+    operations.find((one) => one.method === method)?.name === name;
+
   function send(operation: Operation, call: Call = {}) {
     return service.call(operation.method, pathOf(operation), { ...validCall(operation), ...call });
   }
@@ -76,6 +81,19 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     service.check({ method, path: pathOf(operation), ...(response as RawResponse) });
     const { status, text } = response as RawResponse;
     return { status, details: text === "" ? undefined : (JSON.parse(text) as { details?: unknown }).details };
+  }
+
+  /**
+   * Gets a resource and does something else. Repeats both if the resource has changed by then: the records of earlier
+   * requests may be written, which changes a list of requests.
+   */
+  async function whileUnchanged<T>(operation: Operation, reader: string, act: (got: TestResponse) => Promise<T>) {
+    for (;;) {
+      const got = await send(operation, { key: reader });
+      const result = await act(got);
+      const after = await send(operation, { key: reader });
+      if (Bun.deepEquals(commonHeaders(after), commonHeaders(got))) return [got, result] as const;
+    }
   }
 
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_name, operation) => {
@@ -139,16 +157,22 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect((await send(operation, { key: revoked.key })).json.code).toBe("invalid_api_key");
     });
 
-    test("rejects a key without its scope, if it needs one", async () => {
-      const others = scopes.filter((scope) => scope !== operation.scope);
-      const weak = await service.newKey("enterprise", undefined, operation.scope === "any" ? [] : others);
-      if (operation.scope === "any") return expect((await send(operation, { key: weak })).status).not.toBe(403);
-      const { status, json, headers } = await send(operation, { key: weak });
-      expect([status, json.code]).toEqual([403, "insufficient_scope"]);
-      expect(headers.get("www-authenticate")).toBe(
-        `Bearer realm="petstore", error="insufficient_scope", scope="${operation.scope}"`,
-      );
-    });
+    if (operation.scope === "any") {
+      test("accepts a key without scopes", async () => {
+        const weak = await service.newKey("enterprise", undefined, []);
+        expect((await send(operation, { key: weak })).status).not.toBe(403);
+      });
+    } else {
+      test("rejects a key without its scope", async () => {
+        const others = scopes.filter((scope) => scope !== operation.scope);
+        const weak = await service.newKey("enterprise", undefined, others);
+        const { status, json, headers } = await send(operation, { key: weak });
+        expect([status, json.code]).toEqual([403, "insufficient_scope"]);
+        expect(headers.get("www-authenticate")).toBe(
+          `Bearer realm="petstore", error="insufficient_scope", scope="${operation.scope}"`,
+        );
+      });
+    }
 
     test("refuses a query parameter that it does not have", async () => {
       const { status, json } = await service.call(operation.method, `${pathOf(operation)}?zzz=1`, {
@@ -159,51 +183,54 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect(json.details[0].path).toBe("/query/zzz");
     });
 
-    test.each([1, 7, 8, 9, 49, 50, 51, 2000])("refuses %d query parameters that it does not have", async (many) => {
-      const query = Array.from({ length: many }, (_, index) => `z${index}=1`).join("&");
-      const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
-        ...validCall(operation),
-        key,
-      });
-      expect(status).toBe(400);
-      expect(json.details.map(({ path }: { path: string }) => path)).toEqual(
-        Array.from({ length: Math.min(many, 50) }, (_, index) => `/query/z${index}`),
-      );
-    });
-
-    test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
-      "refuses a query parameter named %s",
-      async (name) => {
-        const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${name}=1`, {
-          ...validCall(operation),
-          key,
-        });
-        expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
-      },
-    );
-
-    test("limits the number and length of reported faults", async () => {
-      const name = "%F0%9F%90%95".repeat(40);
-      for (const query of ["z&".repeat(7000), "%&".repeat(7000), `${name}&`.repeat(20)]) {
-        const { status, json, text } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+    // How faults are reported does not depend on the operation.
+    if (isLongRun || isFirstOfMethod(operation)) {
+      test.each([1, 7, 8, 9, 49, 50, 51, 2000])("refuses %d query parameters that it does not have", async (many) => {
+        const query = Array.from({ length: many }, (_, index) => `z${index}=1`).join("&");
+        const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
           ...validCall(operation),
           key,
         });
         expect(status).toBe(400);
-        expect(json.details.length).toBeLessThanOrEqual(50);
-        expect(text.length).toBeLessThan(16_000);
-      }
-    });
-
-    test("reports a wrong name as a JSON Pointer, in Unicode", async () => {
-      const query = `${"x".repeat(63)}%F0%9F%90%95=1&a~b/c=%zz&d~e=1&d~e=1`;
-      const { json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
-        ...validCall(operation),
-        key,
+        expect(json.details.map(({ path }: { path: string }) => path)).toEqual(
+          Array.from({ length: Math.min(many, 50) }, (_, index) => `/query/z${index}`),
+        );
       });
-      const paths = json.details.map(({ path }: { path: string }) => path);
-      expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
-    });
+
+      test.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
+        "refuses a query parameter named %s",
+        async (name) => {
+          const { status, json } = await service.call(operation.method, `${pathOf(operation)}?${name}=1`, {
+            ...validCall(operation),
+            key,
+          });
+          expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
+        },
+      );
+
+      test("limits the number and length of reported faults", async () => {
+        const name = "%F0%9F%90%95".repeat(40);
+        for (const query of ["z&".repeat(7000), "%&".repeat(7000), `${name}&`.repeat(20)]) {
+          const { status, json, text } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+            ...validCall(operation),
+            key,
+          });
+          expect(status).toBe(400);
+          expect(json.details.length).toBeLessThanOrEqual(50);
+          expect(text.length).toBeLessThan(16_000);
+        }
+      });
+
+      test("reports a wrong name as a JSON Pointer, in Unicode", async () => {
+        const query = `${"x".repeat(63)}%F0%9F%90%95=1&a~b/c=%zz&d~e=1&d~e=1`;
+        const { json } = await service.call(operation.method, `${pathOf(operation)}?${query}`, {
+          ...validCall(operation),
+          key,
+        });
+        const paths = json.details.map(({ path }: { path: string }) => path);
+        expect(paths).toEqual(["/query/a~0b~1c", "/query/d~0e", `/query/${"x".repeat(63)}\ufffd`, "/query/d~0e"]);
+      });
+    }
 
     test("returns the limits in its headers, and enforces them", async () => {
       const small = await service.newKey("enterprise", { perMinute: 2, perDay: 10 }, [...scopes]);
@@ -259,7 +286,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     test("returns its method for OPTIONS, without a key and without counting", async () => {
       const responses = await Promise.all(
-        Array.from({ length: 70 }, () =>
+        Array.from({ length: isLongRun || isFirstOfMethod(operation) ? 70 : 1 }, () =>
           service.call("OPTIONS", pathOf(operation), {
             headers: { Origin: "https://shop.test", "Access-Control-Request-Method": "GET" },
           }),
@@ -276,37 +303,30 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
     if (operation.method === "GET") {
       test("answers HEAD like GET, without the body", async () => {
-        for (;;) {
-          const get = await send(operation, { key });
-          const head = await service.call("HEAD", pathOf(operation), { key });
-          const after = await send(operation, { key });
-          // The records of earlier requests may be written in between. They change a list of requests.
-          if (!Bun.deepEquals(commonHeaders(after), commonHeaders(get))) continue;
-          expect([head.status, head.text]).toEqual([get.status, ""]);
-          expect(commonHeaders(head)).toEqual(commonHeaders(get));
-          return;
-        }
+        const [get, head] = await whileUnchanged(operation, key, () =>
+          service.call("HEAD", pathOf(operation), { key }),
+        );
+        expect([head.status, head.text]).toEqual([get.status, ""]);
+        expect(commonHeaders(head)).toEqual(commonHeaders(get));
       });
 
-      test("returns 304 for its entity tag", async () => {
-        const reader = operation.params ? await keyOfFilledShop() : key;
-        const { status, headers } = await send(operation, { key: reader });
-        const tag = headers.get("etag");
-        if (!isCacheable(operation)) return expect(tag).toBeNull();
-        if (status !== 200) return expect(findNothing).toContain(operation.name);
-        let current = tag as string;
-        for (const sentFor of [() => current, () => `W/${current}`, () => `"other", ${current}`, () => "*"]) {
-          for (;;) {
-            const again = await send(operation, { key: reader, headers: { "If-None-Match": sentFor() } });
-            const before = current;
-            current = again.headers.get("etag") as string;
-            if (current !== before) continue; // as for HEAD
-            expect([again.status, again.text]).toEqual([304, ""]);
-            break;
-          }
-        }
-        expect((await send(operation, { key: reader, headers: { "If-None-Match": '"other"' } })).status).toBe(200);
-      });
+      if (!isCacheable(operation)) {
+        test("has no entity tag", async () => {
+          const reader = operation.params ? await keyOfFilledShop() : key;
+          expect((await send(operation, { key: reader })).headers.get("etag")).toBeNull();
+        });
+      } else if (!findNothing.has(operation.name)) {
+        test("returns 304 for its entity tag", async () => {
+          const reader = operation.params ? await keyOfFilledShop() : key;
+          const sendFor = (tags: string) => send(operation, { key: reader, headers: { "If-None-Match": tags } });
+          const [, responses] = await whileUnchanged(operation, reader, ({ headers }) => {
+            const tag = headers.get("etag");
+            return Promise.all([`${tag}`, `W/${tag}`, `"other", ${tag}`, "*"].map(sendFor));
+          });
+          for (const { status, text } of responses) expect([status, text]).toEqual([304, ""]);
+          expect((await sendFor('"other"')).status).toBe(200);
+        });
+      }
     }
 
     if (operation.body) {
