@@ -2,6 +2,7 @@ import type { Caller } from "../../src/contract/caller.ts";
 import type { BoundOperation, Input, Page } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
+import { rounds } from "./test-length.ts";
 
 /** A page of a list, by the operation, its path and query, and where it starts. */
 export interface PageRequest {
@@ -55,10 +56,10 @@ function parametersOf(object: { readonly properties: object } | undefined): [str
 
 const neverWrites = () => Promise.reject(new Error("A list has nothing to write."));
 
-/** The most filters in one request. More would show nothing new about how filters combine. */
-const MAX_FILTERS = 3;
+/** The most filters in one request, besides requests with all filters. */
+const MAX_FILTERS = rounds(2, 3);
 
-/** All kinds of requests for a paged list: with and without each filter, and in each order. */
+/** All kinds of requests for a paged list: without filters, with a few, with all of them, and in each order. */
 function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageRequest, "after">[] {
   const paths = parametersOf(params?.schema).map(([name, schema]) => [name, valuesFor(name, schema, samples)] as const);
   const queries = parametersOf(query).map(([name, schema]) => {
@@ -66,7 +67,9 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
     return [name, schema.default === undefined ? [undefined, ...values] : values] as const;
   });
   const defaults = queries.filter(([, values]) => values[0] !== undefined).length;
-  const chosen = choices(queries).filter((one) => Object.keys(one).length <= defaults + MAX_FILTERS);
+  const few = choices(queries).filter((one) => Object.keys(one).length <= defaults + MAX_FILTERS);
+  const all = choices(queries.map(([name, values]) => [name, values[0] === undefined ? [values[1]] : values]));
+  const chosen = queries.length > defaults + MAX_FILTERS ? [...few, ...all] : few;
   return choices(paths).flatMap((path) => chosen.map((one) => ({ params: path, query: one })));
 }
 
