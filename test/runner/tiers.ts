@@ -61,7 +61,6 @@ const enginesOnly = [
 const onEachEngine = [
   "src/domains/",
   "src/limits/limits.store.test.ts",
-  "test/console/live.test.ts",
   "test/deleted-accounts.test.ts",
   "test/every-operation.test.ts",
   "test/new-domain.test.ts",
