@@ -37,12 +37,12 @@ export function readReport(
   const xml = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [, attributes = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
   const figure = (name: string) => Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(attributes)?.[1] ?? 0);
-  const [tests, skipped] = [figure("tests"), figure("skipped")];
+  const [tests, failures, skipped] = [figure("tests"), figure("failures"), figure("skipped")];
   const seconds = secondsOf(xml);
   const missing = files.map((one) => normalize(one)).filter((one) => !seconds.has(one));
-  const failed = figure("failures") + missing.length || (status === 0 && tests > 0 ? 0 : 1);
+  const failed = Math.max(failures + missing.length, status === 0 && tests > 0 ? 0 : 1);
   return {
-    passed: Math.max(0, tests - figure("failures") - skipped),
+    passed: Math.max(0, tests - failures - skipped),
     failed,
     skipped,
     failures: [...failuresOf(xml), ...missing.map((one) => `Failed: ${one}: It ran no test. See the output above.`)],

@@ -7,7 +7,6 @@ export class PetStore {
   #byId;
   #page;
   #pageByStatus;
-  #insert;
   #add;
 
   constructor(store) {
@@ -27,7 +26,8 @@ export class PetStore {
       `INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
        VALUES (${SHOP}, ?, ?, 'pet.created', ?, ?, ?, ?)`,
     );
-    this.#insert = ({ name, categoryId, status }, actor, requestId) => {
+    /** Adds one animal and its event in the transaction of the caller. */
+    this.insert = ({ name, categoryId, status }, actor, requestId) => {
       const { id, eventId } = count.get();
       const now = Date.now();
       const pet = { id, name, categoryId, status };
@@ -36,7 +36,7 @@ export class PetStore {
       log.run(eventId, now, id, actor, requestId, JSON.stringify(pet));
       return pet;
     };
-    this.#add = store.transaction(this.#insert);
+    this.#add = store.transaction(this.insert);
   }
 
   get(id) {
@@ -47,11 +47,6 @@ export class PetStore {
   list(after, limit, status) {
     const rows = status ? this.#pageByStatus.all(status, after, limit) : this.#page.all(after, limit);
     return rows.map(withoutNull);
-  }
-
-  /** Adds one animal and its event in the transaction of the caller. */
-  insert(pet, actor, requestId) {
-    return this.#insert(pet, actor, requestId);
   }
 
   /** Adds one animal and its event in one transaction; both are on disk when this returns. */
