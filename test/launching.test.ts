@@ -44,7 +44,7 @@ describe("the launcher", () => {
   });
 });
 
-test("a user who cannot put Bun in place is told what its owner types", () => {
+test("a user who cannot put Bun in place is told what the owner of the folder must type", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-launch-"));
   mkdirSync(join(folder, "scripts"));
   mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });

@@ -241,7 +241,7 @@ describe("bans", () => {
     });
   });
 
-  test.skipIf(onPostgres)("that are lifted are noticed if the transaction of a write notices them first", async () => {
+  test.skipIf(onPostgres)("that are lifted are noticed without an error if a write sees them first", async () => {
     await storage.close();
     const causes: string[] = [];
     const observer = { ...silentObserver, failed: (cause: string) => void causes.push(cause) };

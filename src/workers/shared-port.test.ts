@@ -21,13 +21,13 @@ test("a port in use is refused, even if its owner would share it", () => {
   }
 });
 
-test("two services have one port of different addresses", () => {
+test("two services may use one port on different addresses", () => {
   const first = reservePort(HOST, 0);
   reservePort("127.0.0.2", first.port).release();
   first.release();
 });
 
-test("a port is refused on another name of its address, and together with all addresses", () => {
+test("a port is refused under another name of its address, and if one service uses all addresses", () => {
   const refused = [
     [HOST, "localhost"],
     [HOST, "127.1"],

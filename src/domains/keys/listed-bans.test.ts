@@ -52,7 +52,7 @@ test("listKeys returns a ban from before a restart", async () => {
   expect((await bansOf(admin))["banned"]).toBeDefined();
 });
 
-test("the command that lifts a ban says that it may not have done so if the server of the bans fails meanwhile", async () => {
+test("`bans lift` says that the ban may remain if Valkey fails during the command", async () => {
   const { record } = await service.newAccountWithKey("enterprise", quota);
   const store: Partial<CommandContext["store"]> = {
     open: () => service.store.open(),

@@ -304,7 +304,7 @@ describe("a reset", () => {
     if (!onPostgres) expect(again.status).toBe(201);
   });
 
-  test("keeps the clock of a fast-forward that was waiting with it", async () => {
+  test("keeps the clock of a fast-forward that is committed with it, or refuses the fast-forward", async () => {
     const { call, reset } = await newSandbox();
     await call("GET", "/pets");
     const release = await service.store.lock();
