@@ -25,7 +25,7 @@ import { keyEventTypes, keyOperations } from "../domains/keys/keys.operations.ts
 import { keySettings } from "../domains/keys/keys.settings.ts";
 import { keyTables, shortenNotedBans } from "../domains/keys/keys.statements.ts";
 import { keysForCommand } from "../domains/keys/keys-for-command.ts";
-import { metadataTables } from "../domains/metadata/metadata.statements.ts";
+import { metadataTables } from "../domains/metadata/metadata.store.ts";
 import { orderHandlers } from "../domains/orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "../domains/orders/orders.operations.ts";
 import { orderSettings } from "../domains/orders/orders.settings.ts";

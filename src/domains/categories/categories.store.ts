@@ -9,16 +9,16 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
+import { metadataColumn } from "../metadata/metadata.columns.ts";
 import {
   type Metadata,
   metadataRefusal,
-  patchedPairs,
-  samePairs,
+  patchedMetadata,
+  sameMetadata,
   type TooMuchMetadata,
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { pairsColumn } from "../metadata/metadata.statements.ts";
-import { insertPairs, metadataFlag, readPairs, replacePairs } from "../metadata/metadata.store.ts";
+import { insertMetadata, metadataFlag, readMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import {
   Category,
@@ -52,7 +52,7 @@ interface IdRow extends Row {
 
 export const categoryTables = [shopTable("categories", "id"), shopTable("deleted_categories", "id")];
 
-const columns = `id, name, ${pairsColumn("category", "categories")}`;
+const columns = `id, name, ${metadataColumn("category", "categories")}`;
 const byId = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
 const byName = statement<IdRow>("SELECT id FROM categories WHERE shop = $1 AND name = $2");
 const firstRows = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`);
@@ -79,7 +79,7 @@ const event = eventsOf<Category>(Category, ({ id }) => ({ petId: null, subject: 
 
 function toCategory(row: CategoryRow): Category {
   const { id, name } = row;
-  return row.metadata === null ? { id, name } : { id, name, metadata: readPairs(row.metadata) };
+  return row.metadata === null ? { id, name } : { id, name, metadata: readMetadata(row.metadata) };
 }
 
 /** Part of a transaction: whether the category exists. */
@@ -133,7 +133,7 @@ export class CategoryStore {
     const metadata = unlessEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
     yield* all(insert, shop, added.id, name, metadataFlag(metadata));
-    yield* together(insertPairs(shop, "category", added.id, metadata));
+    yield* together(insertMetadata(shop, "category", added.id, metadata));
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
   }
@@ -151,15 +151,15 @@ export class CategoryStore {
     if (!row) return "not found";
     const before = toCategory(row);
     if (!isExpected(before)) return "not expected";
-    const metadata = patchedPairs(before.metadata, patch.metadata);
+    const metadata = patchedMetadata(before.metadata, patch.metadata);
     const refusal = patch.metadata && metadataRefusal(metadata);
     if (refusal) return refusal;
     const name = patch.name ?? before.name;
     const after = { id, name, ...(metadata && { metadata }) };
-    if (name === before.name && samePairs(metadata, before.metadata)) return before;
+    if (name === before.name && sameMetadata(metadata, before.metadata)) return before;
     if (name !== before.name && (yield* first(byName, shop, name))) return "name taken";
     yield* all(setFields, name, metadataFlag(metadata), shop, id);
-    yield* replacePairs(shop, "category", id, before.metadata, metadata);
+    yield* replaceMetadata(shop, "category", id, before.metadata, metadata);
     yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
     return after;
   }
@@ -189,7 +189,7 @@ export class CategoryStore {
       reassigned = yield* this.#pets.reassign(locked, id, moveTo);
     }
     yield* all(remove, shop, id);
-    yield* replacePairs(shop, "category", id, category.metadata, undefined);
+    yield* replaceMetadata(shop, "category", id, category.metadata, undefined);
     yield* all(noteDeletion, shop, id);
     const events = [event(categoryDeleted, null, category)];
     yield* publishLast(locked, author, reassigned ? [reassigned, ...events] : events);

@@ -80,7 +80,7 @@ export function unlessEmpty(pairs: Metadata | undefined): Metadata | undefined {
 }
 
 /** True if both have the same pairs, in any order. */
-export function samePairs(one: Metadata = {}, other: Metadata = {}): boolean {
+export function sameMetadata(one: Metadata = {}, other: Metadata = {}): boolean {
   const entries = Object.entries(one);
   return (
     entries.length === Object.keys(other).length &&
@@ -89,7 +89,7 @@ export function samePairs(one: Metadata = {}, other: Metadata = {}): boolean {
 }
 
 /** The pairs after a patch (RFC 7396). */
-export function patchedPairs(pairs: Metadata | undefined, patch: MetadataPatch | undefined): Metadata | undefined {
+export function patchedMetadata(pairs: Metadata | undefined, patch: MetadataPatch | undefined): Metadata | undefined {
   if (patch === undefined) return pairs;
   if (patch === null) return undefined;
   const merged = new Map(Object.entries<string | null>(pairs ?? {}));

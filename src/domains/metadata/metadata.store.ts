@@ -1,7 +1,10 @@
+import { shopTable } from "../../storage/owned-table.ts";
 import { statement } from "../../storage/statement.ts";
 import { all, type Call, type Transaction } from "../../storage/transaction.ts";
-import { type Metadata, samePairs } from "./metadata.schemas.ts";
-import type { MetadataKind } from "./metadata.statements.ts";
+import type { MetadataKind } from "./metadata.columns.ts";
+import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
+
+export const metadataTables = [shopTable("metadata", "kind", "id")];
 
 const insert = statement("INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)");
 const set = statement(
@@ -16,12 +19,12 @@ export function metadataFlag(pairs: Metadata | undefined): 1 | null {
 }
 
 /** The pairs of a resource, from the JSON of a read. */
-export function readPairs(json: string): Metadata {
+export function readMetadata(json: string): Metadata {
   return JSON.parse(json) as Metadata;
 }
 
 /** The statement that stores the pairs of a new resource; none if it has no pairs. */
-export function insertPairs(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
+export function insertMetadata(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
   return pairs ? [{ statement: insert, parameters: [shop, kind, id, JSON.stringify(pairs)] }] : [];
 }
 
@@ -29,14 +32,14 @@ export function insertPairs(shop: number, kind: MetadataKind, id: bigint, pairs:
  * Part of a transaction: replaces the pairs of a resource, unless they are the same. The caller must set `metadataFlag`
  * in the row of the resource.
  */
-export function* replacePairs(
+export function* replaceMetadata(
   shop: number,
   kind: MetadataKind,
   id: bigint,
   before: Metadata | undefined,
   after: Metadata | undefined,
 ): Transaction<void> {
-  if (samePairs(before, after)) return;
+  if (sameMetadata(before, after)) return;
   if (after) yield* all(set, shop, kind, id, JSON.stringify(after));
   else yield* all(remove, shop, kind, id);
 }

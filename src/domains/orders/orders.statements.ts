@@ -2,8 +2,8 @@ import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, pageQuery, type Query, type Scanned } from "../../storage/page-query.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
-import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
-import { readPairs } from "../metadata/metadata.store.ts";
+import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
+import { readMetadata } from "../metadata/metadata.store.ts";
 import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
@@ -49,7 +49,7 @@ const listed = [
 ];
 /** The columns that `RETURNING` gives. Metadata is read separately. */
 const written = `id, ${listed.join(", ")}, NULL AS metadata`;
-const select = `SELECT id, ${listed.join(", ")}, ${pairsColumn("order", "store_orders")} FROM store_orders`;
+const select = `SELECT id, ${listed.join(", ")}, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
 export const byId = statement<OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
 // `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions/postgresql.md.
@@ -98,7 +98,7 @@ function statusUpdate(status: "confirmed" | "cancelled" | "returned") {
   );
 }
 
-const attached = attachedPairs("order");
+const attached = attachedMetadata("order");
 
 /** The query of one page of a list with any filters: up to `limit` orders after `after`. */
 export function orderPageQuery(
@@ -160,6 +160,6 @@ export function toOrder(row: OrderRow): StoreOrder {
     ...(row.confirmed_at !== null && { confirmedAt: timestampOf(row.confirmed_at) }),
     ...(row.cancelled_at !== null && { cancelledAt: timestampOf(row.cancelled_at) }),
     ...(row.returned_at !== null && { returnedAt: timestampOf(row.returned_at) }),
-    ...(row.metadata !== null && { metadata: readPairs(row.metadata) }),
+    ...(row.metadata !== null && { metadata: readMetadata(row.metadata) }),
   };
 }

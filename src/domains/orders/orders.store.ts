@@ -11,12 +11,12 @@ import { publishLast } from "../events/publish.ts";
 import {
   type Metadata,
   metadataRefusal,
-  patchedPairs,
-  samePairs,
+  patchedMetadata,
+  sameMetadata,
   type TooMuchMetadata,
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import type { OrderChange } from "./order-changes.ts";
@@ -110,7 +110,7 @@ export class OrderStore {
     const metadata = unlessEmpty(newOrder.metadata);
     const flag = metadataFlag(metadata);
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
-    yield* together(insertPairs(shop, "order", id, metadata));
+    yield* together(insertMetadata(shop, "order", id, metadata));
     const order = withPairs(toOrder(row as OrderRow), metadata);
     addToFigure(locked, "open_orders");
     yield* publishLast(locked, author, [orderEvent(orderPlaced, order), outcome]);
@@ -130,12 +130,12 @@ export class OrderStore {
     if (!row) return "not found";
     const before = toOrder(row);
     if (!isExpected(before)) return "not expected";
-    const metadata = patchedPairs(before.metadata, patch.metadata);
+    const metadata = patchedMetadata(before.metadata, patch.metadata);
     const refusal = metadataRefusal(metadata);
     if (refusal) return refusal;
-    if (samePairs(metadata, before.metadata)) return before;
+    if (sameMetadata(metadata, before.metadata)) return before;
     yield* all(setHasMetadata, metadataFlag(metadata), shop, id);
-    yield* replacePairs(shop, "order", id, before.metadata, metadata);
+    yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
     const { metadata: _, ...plain } = before;
     const after = withPairs(plain, metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);

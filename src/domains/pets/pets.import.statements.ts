@@ -58,12 +58,12 @@ export const insert = statement(`
     has_metadata, CAST($3 AS BIGINT)
   FROM staged_pets WHERE line > $4 AND line <= $5 ORDER BY line
 `);
-export const insertPairsWithIds = statement(`
+export const insertMetadataWithIds = statement(`
   INSERT INTO metadata (shop, kind, id, pairs)
   SELECT CAST($1 AS BIGINT), 'pet', id, metadata FROM staged_pets
   WHERE line > $2 AND line <= $3 AND has_metadata = 1
 `);
-export const insertPairs = statement(`
+export const insertMetadata = statement(`
   INSERT INTO metadata (shop, kind, id, pairs)
   SELECT CAST($1 AS BIGINT), 'pet', CAST($2 AS BIGINT) + number, metadata
   FROM (

@@ -20,8 +20,8 @@ import {
   type FaultyRow,
   idsOf,
   insert,
-  insertPairs,
-  insertPairsWithIds,
+  insertMetadata,
+  insertMetadataWithIds,
   insertWithIds,
   lineBeyond,
   type PartRow,
@@ -179,7 +179,7 @@ export class PetImportStore {
     if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
     else {
       yield* all(insert, this.#shop, lastId, locked.at, from.line, line);
-      if (this.#hasMetadata) yield* all(insertPairs, this.#shop, lastId, from.line, line);
+      if (this.#hasMetadata) yield* all(insertMetadata, this.#shop, lastId, from.line, line);
       yield* all(advanceLastId, animals, this.#shop);
     }
     for (const part of yield* all(countStaged, from.line, line))
@@ -213,7 +213,7 @@ export class PetImportStore {
     if (assigned) throw new ConcurrentChange(`The id ${assigned.id} of line ${assigned.line} is now in use.`);
     yield* all(raiseLastId, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
-    if (this.#hasMetadata) yield* all(insertPairsWithIds, this.#shop, from.line, to);
+    if (this.#hasMetadata) yield* all(insertMetadataWithIds, this.#shop, from.line, to);
   }
 
   /** Only those that the remaining lines name: a client may delete the others once their animals are added. */

@@ -10,8 +10,8 @@ import {
   type Row,
   statement,
 } from "../../storage/statement.ts";
-import { attachedPairs, pairsColumn } from "../metadata/metadata.statements.ts";
-import { readPairs } from "../metadata/metadata.store.ts";
+import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
+import { readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
 import { dayOfChange, isCurrent, isCurrentShop, setTime } from "../shops/shops.statements.ts";
 import { folded } from "./folded-name.ts";
@@ -45,7 +45,7 @@ export const petTables = [
 ];
 
 const plainColumns = "id, name, category_id, status, has_metadata";
-export const columns = `id, name, category_id, status, ${pairsColumn("pet", "pets")}`;
+export const columns = `id, name, category_id, status, ${metadataColumn("pet", "pets")}`;
 
 const withId = "FROM pets WHERE shop = $1 AND id = $2";
 export const byId = lookUp<PetRow>(`SELECT ${columns} ${withId}`);
@@ -171,10 +171,10 @@ export const appendByStatus = {
 export function toPet(row: PlainRow): Pet {
   const { id, name, category_id: categoryId, status, metadata } = row;
   const pet = status === null ? { id, name, categoryId } : { id, name, categoryId, status };
-  return typeof metadata === "string" ? { ...pet, metadata: readPairs(metadata) } : pet;
+  return typeof metadata === "string" ? { ...pet, metadata: readMetadata(metadata) } : pet;
 }
 
-const attached = attachedPairs("pet");
+const attached = attachedMetadata("pet");
 
 /** The query of one page of a list with any filters: up to `limit` animals after `after`. */
 export function petPageQuery(

@@ -10,12 +10,12 @@ import { publishLast } from "../events/publish.ts";
 import {
   type Metadata,
   metadataRefusal,
-  patchedPairs,
-  samePairs,
+  patchedMetadata,
+  sameMetadata,
   type TooMuchMetadata,
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { insertPairs, metadataFlag, replacePairs } from "../metadata/metadata.store.ts";
+import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { foldedToStore } from "./folded-name.ts";
@@ -136,7 +136,7 @@ export class PetStore {
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const added = { id, ...pet };
     const parameters = [shop, id, locked.at, name, categoryId, status ?? null, foldedToStore(name)];
-    yield* together([{ statement: insertWithMetadata, parameters }, ...insertPairs(shop, "pet", id, metadata)]);
+    yield* together([{ statement: insertWithMetadata, parameters }, ...insertMetadata(shop, "pet", id, metadata)]);
     addToFigure(locked, statusFigure(status));
     addToFigure(locked, "added");
     yield* publishLast(locked, author, [event(petCreated, added)]);
@@ -164,14 +164,14 @@ export class PetStore {
     const { name, categoryId, status, metadata } = after;
     const isMoved = categoryId !== before.categoryId;
     const changesStatus = status !== undefined && status !== before.status;
-    if (!changesStatus && !isMoved && name === before.name && samePairs(metadata, before.metadata)) return before;
+    if (!changesStatus && !isMoved && name === before.name && sameMetadata(metadata, before.metadata)) return before;
     if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) {
       return "unknown category";
     }
     if (changesStatus && order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
     if (changesStatus) countStatus(locked, before.status, status);
     yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
-    yield* replacePairs(shop, "pet", id, before.metadata, metadata);
+    yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
     yield* this.#pages.forget(shop);
     yield* publishLast(locked, author, [event(petUpdated, after, before)]);
@@ -193,7 +193,7 @@ export class PetStore {
     if (!isExpected(pet)) return "not expected";
     if (order?.isOpen) return "open order";
     yield* all(remove, shop, id);
-    yield* replacePairs(shop, "pet", id, pet.metadata, undefined);
+    yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
     addToFigure(locked, statusFigure(row.status), -1);
     yield* this.#pages.forget(shop);
@@ -227,7 +227,7 @@ export class PetStore {
 
 /** The animal with the fields of the patch. */
 function patchedPet(before: Pet, patch: PetPatch): Pet | TooMuchMetadata {
-  const metadata = patchedPairs(before.metadata, patch.metadata);
+  const metadata = patchedMetadata(before.metadata, patch.metadata);
   const refusal = patch.metadata && metadataRefusal(metadata);
   if (refusal) return refusal;
   const { metadata: _, ...plain } = { ...before, ...patch };

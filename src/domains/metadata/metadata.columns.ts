@@ -1,18 +1,18 @@
-import { shopTable } from "../../storage/owned-table.ts";
 import type { PageSelection } from "../../storage/page-query.ts";
 
 /** The kinds of resources that can have metadata. */
 export type MetadataKind = "pet" | "category" | "order";
 
-export const metadataTables = [shopTable("metadata", "kind", "id")];
-
-/** A column with the pairs of a resource as JSON; `$1` is the shop. The pairs are looked up only if there are any. */
-export function pairsColumn(kind: MetadataKind, table: string): string {
+/** A column with the metadata of a resource as JSON; `$1` is the shop. It is looked up only if there is any. */
+export function metadataColumn(kind: MetadataKind, table: string): string {
   return `CASE WHEN ${table}.has_metadata = 1 THEN ${lookUp(kind, table)} END AS metadata`;
 }
 
-/** The same for a page of a list. */
-export function attachedPairs(kind: MetadataKind): NonNullable<PageSelection["attached"]> {
+/**
+ * The same for `pageQuery`. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
+ * looked up for each of them.
+ */
+export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection["attached"]> {
   return {
     name: "metadata",
     of: (from, hasColumns) =>
