@@ -102,8 +102,8 @@ export class OrderStore {
     const { petId, reference } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const outcome = yield* this.#reserve(locked, petId);
-    if (outcome === "not found" || "refused" in outcome) return outcome;
+    const petEvent = yield* this.#reserve(locked, petId);
+    if (petEvent === "not found" || "refused" in petEvent) return petEvent;
     const { id } = (yield* first(nextId, shop)) as { id: bigint };
     const { at, ahead } = locked;
     const end = at + this.#reservation;
@@ -111,9 +111,9 @@ export class OrderStore {
     const flag = metadataFlag(metadata);
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
     yield* together(insertMetadata(shop, "order", id, metadata));
-    const order = withPairs(toOrder(row as OrderRow), metadata);
+    const order = withMetadata(toOrder(row as OrderRow), metadata);
     addToFigure(locked, "open_orders");
-    yield* publishLast(locked, author, [orderEvent(orderPlaced, order), outcome]);
+    yield* publishLast(locked, author, [orderEvent(orderPlaced, order), petEvent]);
     return order;
   }
 
@@ -137,7 +137,7 @@ export class OrderStore {
     yield* all(setHasMetadata, metadataFlag(metadata), shop, id);
     yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
     const { metadata: _, ...plain } = before;
-    const after = withPairs(plain, metadata);
+    const after = withMetadata(plain, metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);
     return after;
   }
@@ -160,31 +160,35 @@ export class OrderStore {
       yield* expire(locked, order, this.#pets);
       return { refused: "wrong status", status: "expired" };
     }
-    const outcome = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
-    if (outcome === "not found" || "refused" in outcome)
-      return { refused: "pet mismatch", problem: problemOf(order, outcome) };
+    const petEvent = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
+    if (petEvent === "not found" || "refused" in petEvent)
+      return { refused: "pet mismatch", problem: problemOf(order, petEvent) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
-    const changed = withPairs(toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow), before.metadata);
-    yield* publishLast(locked, author, [orderEvent(event, changed, before), outcome]);
+    const changed = withMetadata(toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow), before.metadata);
+    yield* publishLast(locked, author, [orderEvent(event, changed, before), petEvent]);
     return changed;
   }
 
+  /**
+   * Part of a transaction: reserves an animal. If it is still reserved by an order whose reservation has ended, expires
+   * that order first. This is rare, so it is looked for only after a refusal.
+   */
   *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | RefusedTransition> {
-    const outcome = yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
-    if (outcome === "not found" || !("refused" in outcome)) return outcome;
+    const petEvent = yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
+    if (petEvent === "not found" || !("refused" in petEvent)) return petEvent;
     const open = yield* first(openByPet, locked.shop, petId);
-    if (!open || !isOver(open, locked)) return outcome;
+    if (!open || !isOver(open, locked)) return petEvent;
     yield* expire(locked, open, this.#pets);
     return yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
   }
 }
 
-function withPairs(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {
+function withMetadata(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {
   return metadata ? { ...order, metadata } : order;
 }
 
-function problemOf({ id, status, pet_id }: OrderRow, outcome: "not found" | RefusedTransition): string {
-  const state = outcome === "not found" ? "missing" : `${outcome.from}`;
+function problemOf({ id, status, pet_id }: OrderRow, refusal: "not found" | RefusedTransition): string {
+  const state = refusal === "not found" ? "missing" : `${refusal.from}`;
   return `The order ${id} is ${status}, but its animal ${pet_id} is ${state}.`;
 }
