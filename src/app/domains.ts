@@ -155,7 +155,7 @@ const operationsOnEvents = eventOperations(eventTypes);
 const operationsOnWebhooks = webhookOperations(eventTypes);
 
 /** Webhooks that are sent over a network. */
-export function webhooksOver(network: typeof systemNetwork): ServedDomain {
+export function webhooksOver(networkOf: typeof systemNetwork): ServedDomain {
   return defineDomain<typeof webhookSettings>({
     name: "webhooks",
     operations: operationsOnWebhooks,
@@ -165,7 +165,7 @@ export function webhooksOver(network: typeof systemNetwork): ServedDomain {
     shopTables: webhookShopTables,
     accountTables: webhookAccountTables,
     open: (host, settings) => {
-      const parts = openWebhooks(host, settings, { types: eventTypes, network });
+      const parts = openWebhooks(host, settings, { types: eventTypes, networkOf });
       return bind(operationsOnWebhooks, webhookHandlers(operationsOnWebhooks, parts));
     },
   });

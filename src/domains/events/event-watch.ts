@@ -16,8 +16,8 @@ const MAX_SHOPS = 1_000;
 const PAGE = 200;
 
 /** The client named an event that does not exist yet: the log was reset, or the client is wrong. */
-export interface Future {
-  readonly refused: "future";
+export interface NotYetStored {
+  readonly refused: "not yet stored";
   readonly last: bigint;
 }
 
@@ -54,13 +54,13 @@ export class EventWatch {
     shop: number,
     after: bigint | undefined,
     filters: EventFilters,
-  ): Promise<StreamSource<Event> | Expired | Future> {
+  ): Promise<StreamSource<Event> | Expired | NotYetStored> {
     const { first, last } = await this.#log.storedRange(shop);
     await this.#storage.settled(); // what was read may not be on disk yet, and nothing is sent before it is
     const from = after !== undefined && after < 0n ? 0n : after;
     const position = from ?? (filters.since === undefined ? last : first - 1n);
     if (position < first - 1n) return { refused: "expired", first };
-    if (position > last) return { refused: "future", last };
+    if (position > last) return { refused: "not yet stored", last };
     return { position, start: (sink) => this.#start(shop, last, position, filters, sink) };
   }
 

@@ -2,7 +2,7 @@ import { failure } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
-import type { EventWatch, Future } from "./event-watch.ts";
+import type { EventWatch, NotYetStored } from "./event-watch.ts";
 import { eventNotFound, type eventOperations, eventsExpired } from "./events.operations.ts";
 import type { EventLog, Expired } from "./events.store.ts";
 
@@ -32,7 +32,7 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
       const filters = { ...query, since: timeOf(since), until: timeOf(until) };
       const stream = await watch.follow(shop, lastEventId ?? after, filters);
       if (!("refused" in stream)) return { stream };
-      return stream.refused === "expired" ? expired(stream) : future(stream);
+      return stream.refused === "expired" ? expired(stream) : notYetStored(stream);
     },
   };
 }
@@ -41,7 +41,7 @@ function expired({ first }: Expired) {
   return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
 }
 
-function future({ last }: Future) {
+function notYetStored({ last }: NotYetStored) {
   return failure(eventsExpired, `These events do not exist yet. The newest event has the id ${last}.`);
 }
 

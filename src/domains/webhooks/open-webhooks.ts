@@ -29,7 +29,7 @@ export interface WebhookParts {
 interface WebhookContext {
   /** All types of events. */
   readonly types: readonly EventType[];
-  readonly network: typeof systemNetwork;
+  readonly networkOf: typeof systemNetwork;
 }
 
 /**
@@ -78,16 +78,16 @@ function checkSecretKeys(host: Host, secretKeys: SecretKeys | undefined): void {
 function deliver(
   { storage, clock, log, metrics, repeat }: Host,
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
-  { types, network }: WebhookContext,
+  { types, networkOf }: WebhookContext,
 ): void {
-  const ourNetwork = network(policy, clock);
+  const network = networkOf(policy, clock);
   const parts = {
     store: new DispatchStore(storage, endpoints, clock),
     log: new EventLog(storage),
     clock,
     secretKeys,
     types: types.map(({ type }) => type),
-    send: (message: Parameters<typeof send>[0]) => send(message, ourNetwork),
+    send: (message: Parameters<typeof send>[0]) => send(message, network),
     random: Math.random,
   };
   const dispatcher = new Dispatcher(parts, {
