@@ -42,7 +42,8 @@ export function eventsOf<R extends object>(
 /** The fields of `before` that differ in `after`. A field that `before` does not have is null. */
 function differences(before: object, after: object): object {
   // Maps, because every object has a `constructor` that is no field.
-  const [old, current] = [new Map<string, unknown>(Object.entries(before)), new Map(Object.entries(after))];
+  const old = new Map<string, unknown>(Object.entries(before));
+  const current = new Map(Object.entries(after));
   const names = [...new Set([...old.keys(), ...current.keys()])];
   return Object.fromEntries(
     names

@@ -165,7 +165,10 @@ export class OrderStore {
       return { refused: "pet mismatch", problem: problemOf(order, petEvent) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
-    const changed = withMetadata(toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow), before.metadata);
+    const changed = withMetadata(
+      toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow),
+      before.metadata,
+    );
     yield* publishLast(locked, author, [orderEvent(event, changed, before), petEvent]);
     return changed;
   }

@@ -232,7 +232,8 @@ export class PetImportStore {
   }
 
   #missingOf(asked: readonly bigint[], categoryExists: CategoryCheck): Promise<bigint[]> {
-    const [shop, now] = [this.#shop, this.#clock.now()];
+    const shop = this.#shop;
+    const now = this.#clock.now();
     return this.#staging.write(function* () {
       const locked = yield* lockShop(shop, now);
       const missing: bigint[] = [];

@@ -30,7 +30,8 @@ export class DeliveryStore {
     limit: number,
     outcome: DeliveryOutcome | undefined,
   ): MaybePromise<Page<Delivery>> {
-    const [end, most] = [after ?? INT64_MAX, limit + 1];
+    const end = after ?? INT64_MAX;
+    const most = limit + 1;
     const rows = outcome
       ? this.#storage.all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, most)
       : this.#storage.all(deliveriesBefore, shop, endpointId, end, most);

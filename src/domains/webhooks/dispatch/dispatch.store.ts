@@ -140,7 +140,8 @@ export class DispatchStore {
   /** Disables an endpoint, unless it has been changed or taken over in the meantime. */
   async disable(endpoint: CourierEndpoint): Promise<boolean> {
     const { accountId, mode, id, shop, epoch } = endpoint;
-    const [endpoints, now] = [this.#endpoints, this.#clock.now()];
+    const endpoints = this.#endpoints;
+    const now = this.#clock.now();
     return this.#storage.write(function* () {
       const locked = yield* lockShop(shop, now);
       if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
@@ -163,7 +164,8 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
     attempts.map((attempt) => [...place, ...valuesOf(attempt)]),
   );
   if (attempts.length > 0) yield* all(deleteDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
-  const [waiting, finished] = [parked.filter(([, one]) => one), parked.filter(([, one]) => !one)];
+  const waiting = parked.filter(([, one]) => one);
+  const finished = parked.filter(([, one]) => !one);
   yield* each(
     unpark,
     finished.map(([subject]) => [shop, id, subject]),

@@ -85,7 +85,8 @@ function nextParked(
   let earliest = Number.POSITIVE_INFINITY;
   for (const [subject, { dueAt }] of parked) {
     if (dueAt > earliest || !(isProbe || isDue(dueAt, now)) || inProgress.has(subject)) continue;
-    [first, earliest] = [subject, dueAt];
+    first = subject;
+    earliest = dueAt;
   }
   const one = first === undefined ? undefined : parked.get(first);
   if (first === undefined || !one) return undefined;

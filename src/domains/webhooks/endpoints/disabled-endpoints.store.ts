@@ -21,7 +21,8 @@ export class DisabledEndpoints {
   #countedAt = Number.NEGATIVE_INFINITY;
 
   constructor(storage: Storage, clock: Clock) {
-    [this.#storage, this.#clock] = [storage, clock];
+    this.#storage = storage;
+    this.#clock = clock;
   }
 
   /** The last count; 0 in a process that no longer counts, because another one delivers. */
@@ -33,7 +34,8 @@ export class DisabledEndpoints {
   async refresh(): Promise<void> {
     if (this.#age < PERIOD) return;
     const row = await this.#storage.first(countDisabled);
-    [this.#counted, this.#countedAt] = [Number(row?.endpoints), this.#clock.monotonic()];
+    this.#counted = Number(row?.endpoints);
+    this.#countedAt = this.#clock.monotonic();
   }
 
   get #age(): number {

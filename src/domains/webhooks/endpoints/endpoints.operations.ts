@@ -41,6 +41,7 @@ const failing: Endpoint = {
   },
 };
 const withSecret = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2c0rJ1PqVtM=", ...endpoint };
+
 /** The operations on endpoints, for these types of events. */
 export function endpointOperations(types: readonly EventType[]) {
   const { NewEndpoint, EndpointPatch, Endpoint, EndpointWithSecret } = endpointSchemas(types);

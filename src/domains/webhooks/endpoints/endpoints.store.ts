@@ -67,7 +67,9 @@ export class EndpointStore {
 
   /** Without `secretKeys` it cannot create secrets, and the events that it publishes show no public key. */
   constructor(storage: Storage, clock: Clock, secretKeys: SecretKeys | undefined) {
-    [this.#storage, this.#clock, this.#secretKeys] = [storage, clock, secretKeys];
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#secretKeys = secretKeys;
   }
 
   /** All endpoints of a shop, the oldest first. */
@@ -90,7 +92,9 @@ export class EndpointStore {
     const { endpoints } = (yield* first(countEndpoints, accountId, mode)) as { endpoints: bigint };
     if (endpoints >= MAX_ENDPOINTS) return "too many";
     const { at: createdAt, ahead } = locked;
-    const [id, secrets, health] = [newEndpointId(), firstVersion(this.#newSecretKeys), untried];
+    const id = newEndpointId();
+    const secrets = firstVersion(this.#newSecretKeys);
+    const health = untried;
     const stored = [url, types.join(","), description, JSON.stringify(secrets)];
     const position = locked.lastEventId + 1n; // after its own event
     yield* all(insertEndpoint, accountId, mode, id, ...stored, createdAt, shop, position, JSON.stringify(health));
@@ -114,14 +118,13 @@ export class EndpointStore {
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
     const changed = { ...before, ...fields, state };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
-    if (updated.previous === "{}") return before;
+    if (updated.previous === "{}") return before; // nothing changes
     yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
-    const becomesEnabled = before.state !== "enabled" && state === "enabled";
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
       yield* all(skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
     }
-    const restarts = becomesEnabled || changed.url !== before.url;
+    const restarts = changed.url !== before.url || (before.state !== "enabled" && state === "enabled");
     const after = restarts ? { ...changed, health: withoutFailures(before.health) } : changed;
     if (restarts) {
       yield* all(restart, JSON.stringify(after.health), locked.at, accountId, mode, id);
@@ -160,10 +163,8 @@ export class EndpointStore {
   /** Part of a transaction that has disabled an endpoint: deletes its parked subjects, and publishes the event. */
   *afterDisabling(locked: LockedShop, endpoint: StoredEndpoint): Transaction<void> {
     yield* all(deleteParked, locked.shop, endpoint.id);
-    const [before, after] = [endpoint, { ...endpoint, state: "disabled" as const }];
-    yield* publish(locked, system(locked.shop), [
-      event(endpointDisabled, this.#recorded(after), this.#recorded(before)),
-    ]);
+    const disabled = this.#recorded({ ...endpoint, state: "disabled" });
+    yield* publish(locked, system(locked.shop), [event(endpointDisabled, disabled, this.#recorded(endpoint))]);
   }
 
   get #newSecretKeys(): SecretKeys {

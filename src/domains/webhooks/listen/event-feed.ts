@@ -89,7 +89,9 @@ export class EventFeed {
     const fields = new Map(block.split("\n").map((line) => splitField(line)));
     const retry = Number(fields.get("retry"));
     if (retry > 0) this.#wait = this.#firstWait = retry;
-    const [id, type, json] = [fields.get("id"), fields.get("event"), fields.get("data")];
+    const id = fields.get("id");
+    const type = fields.get("event");
+    const json = fields.get("data");
     if (id !== undefined && type !== undefined && json !== undefined) yield { id, type, json };
     if (id !== undefined) this.#lastId = id; // set after the yield: an event that was not forwarded is sent again
   }

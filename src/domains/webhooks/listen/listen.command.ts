@@ -45,7 +45,8 @@ export const listenCommand: Command = {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
     const print = (line: string, fields: object) => context.output(`${given.json ? exactJson(fields) : line}\n`);
-    const [secret, publicKey] = [shownSecret(keys), shownPublicKey(keys)];
+    const secret = shownSecret(keys);
+    const publicKey = shownPublicKey(keys);
     await print(`Secret: ${secret}\nPublic key: ${publicKey}`, { secret, publicKey });
     const say = (message: string) => print(message, { message });
     const feed = new EventFeed({ base, key, types, after, stop: context.stop, say });
@@ -66,6 +67,7 @@ async function forward(
   keys: SigningKeys,
   { stop }: CommandContext,
 ): Promise<{ readonly status: number } | { readonly error: string }> {
+  // `listen` has no endpoint and no shop: its public key takes the place of an endpoint.
   const id = messageId(shownPublicKey(keys), 0n, BigInt(event.id));
   const { type, at } = JSON.parse(event.json) as { type: string; at: string };
   // The event is copied as text: parsing and writing it would round its large integers.

@@ -7,6 +7,7 @@ import type { SecretKeys } from "./secret-keys.ts";
 /** Milliseconds between two checks. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;
 
+/** The query is in `storage/`, because `doctor` runs it without opening the store. */
 const newestSecrets = statement<NewestSecrets>(stateQueries.newestSecrets);
 
 /** Finds whether this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
@@ -18,7 +19,8 @@ export class MissingSecretKeys {
   endpoints = 0;
 
   constructor(host: Pick<Host, "storage" | "clock" | "log">, secretKeys: SecretKeys | undefined) {
-    [this.#host, this.#secretKeys] = [host, secretKeys];
+    this.#host = host;
+    this.#secretKeys = secretKeys;
   }
 
   /** Checks once a minute, because other processes create endpoints. Rejects with `StorageUnavailable`. */
@@ -27,6 +29,7 @@ export class MissingSecretKeys {
     if (clock.monotonic() - this.#checkedAt < PERIOD) return;
     const endpoints = endpointsWithoutKey(await storage.all(newestSecrets), this.#secretKeys);
     if (endpoints > 0 && this.endpoints === 0) log.warn("secret_key_missing", { endpoints });
-    [this.endpoints, this.#checkedAt] = [endpoints, clock.monotonic()];
+    this.endpoints = endpoints;
+    this.#checkedAt = clock.monotonic();
   }
 }
