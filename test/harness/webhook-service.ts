@@ -1,5 +1,6 @@
 import { domains, webhooksOver } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
+import { LONGEST_DELAY } from "../../src/domains/webhooks/sending/backoff.ts";
 import { type Network, systemNetwork } from "../../src/domains/webhooks/sending/send.ts";
 import { ManualTasks } from "./manual-tasks.ts";
 import { metric } from "./metrics.ts";
@@ -133,10 +134,11 @@ export class WebhookService {
   /** True while an attempt is in progress, or an endpoint has events that are not dealt with. */
   async #hasWork(): Promise<boolean> {
     if ((await metric(this.service.app.base, "petstore_webhooks_in_progress")) > 0) return true;
+    const now = this.service.clock.now();
     const rows = await this.service.store.rows(`
       SELECT 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE state = 'enabled'
         AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id)
-          OR due_at <= ${this.service.clock.now()} + ahead)
+          OR due_at <= ${now} + ahead OR due_at > ${now + LONGEST_DELAY} + ahead)
       UNION ALL SELECT 1 FROM webhook_redeliveries`);
     return rows.length > 0;
   }
