@@ -35,11 +35,9 @@ export class DeletedAccounts {
   /** Deletes the remaining data of each account, its record last. If it is interrupted, the next call continues. */
   async deleteRemaining(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
-    for (const { id, deleted_at } of await storage.all(deletedAccounts)) {
-      const age = clock.now() - Number(deleted_at);
-      const isStillCounted = age < STILL_COUNTED_FOR && age >= -LARGEST_CLOCK_DIFFERENCE;
-      if (isStillCounted || (await shops.hasShopsOf(id))) continue;
-      await this.#delete(id);
+    const now = clock.now();
+    for (const { id } of await storage.all(deletedAccounts, now - STILL_COUNTED_FOR, now + LARGEST_CLOCK_DIFFERENCE)) {
+      if (!(await shops.hasShopsOf(id))) await this.#delete(id);
     }
   }
 
