@@ -150,7 +150,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM staged_pets", "reads what one import has staged, not the store"],
   ["FROM shops LEFT JOIN imports", "both by their keys, in an import"],
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],
-  ["SELECT ahead FROM shops WHERE shop = $1", "by its key"],
   ["SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
   ["FROM shops WHERE former_account_id = $1", "where an account was deleted"],

@@ -8,7 +8,7 @@ import type { SandboxStore } from "./sandbox.store.ts";
 
 export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandboxOperations> {
   return {
-    getSandbox: async ({ caller }) => (isLive(caller) ? refused : { body: await sandboxes.get(caller.shop) }),
+    getSandbox: async ({ caller }) => (isLive(caller) ? refused : { body: await sandboxes.get(caller) }),
 
     fastForwardSandbox: {
       *change({ caller, body: { seconds } }) {

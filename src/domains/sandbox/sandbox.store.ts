@@ -8,7 +8,7 @@ import type { Clock } from "../../timing/clock.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
 import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
-import { currentShop, lockShop, readClock, replaceShop, setClock } from "../shops/shops.store.ts";
+import { currentShop, lockShop, replaceShop, setClock } from "../shops/shops.store.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
@@ -55,9 +55,9 @@ export class SandboxStore {
     this.#parts = parts;
   }
 
-  async get(shop: number): Promise<Sandbox> {
+  async get(name: ShopName): Promise<Sandbox> {
     const { storage, foregroundWork, backgroundWork } = this.#parts;
-    const ahead = await readClock(storage, shop);
+    const { shop, ahead } = await currentShop(storage, name);
     const held = await storage.first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
     for (const one of [...foregroundWork, ...backgroundWork]) {

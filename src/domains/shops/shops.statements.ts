@@ -14,10 +14,9 @@ export interface FoundShopRow extends ShopRow {
 interface NumberRow extends Row {
   shop: bigint;
 }
-interface ClockRow extends Row {
+interface CurrentShopRow extends NumberRow {
   ahead: bigint;
 }
-interface CurrentShopRow extends NumberRow, ClockRow {}
 
 const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
 /** Sets the time of a change: `$1` is real time in Unix milliseconds. The times of a shop never decrease. */
@@ -43,7 +42,6 @@ export const insert = statement<NumberRow>(
 );
 /** `$1` is how far the shop's clock is ahead of real time from now on, in milliseconds. */
 export const setAhead = statement("UPDATE shops SET ahead = $1 WHERE shop = $2");
-export const clockOf = statement<ClockRow>("SELECT ahead FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
 export const end = statement(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL

@@ -6,7 +6,6 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { CountedShop } from "./figures.ts";
 import {
   byAccount,
-  clockOf,
   end,
   endAll,
   insert,
@@ -81,14 +80,6 @@ export function currentShop(
 /** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */
 export function* setClock({ shop }: LockedShop, ahead: number): Transaction<void> {
   yield* all(setAhead, ahead, shop);
-}
-
-/** How far the clock of a shop is ahead of real time, in milliseconds. Throws `ShopDeleted`. */
-export function readClock(storage: Storage, shop: number): MaybePromise<number> {
-  return whenReady(storage.first(clockOf, shop), (row) => {
-    if (!row) throw new ShopDeleted();
-    return Number(row.ahead);
-  });
 }
 
 /** Part of a transaction: replaces a shop with an empty one, and returns its number. The clock continues. `now` is real time. */
