@@ -41,20 +41,24 @@ type Child = Bun.Subprocess<"ignore", "pipe", "inherit">;
 export class WorkerProcess {
   readonly number: number;
   readonly startedAt = performance.now();
+  readonly #ready = Promise.withResolvers<ListeningAt | undefined>();
   /** The address at which it serves; undefined if it ends before. */
-  readonly ready: Promise<ListeningAt | undefined>;
+  readonly ready = this.#ready.promise;
   /** How it ended, in words, also if it could not be started. */
   readonly ended: Promise<string>;
+  readonly #options: WorkerOptions;
+  readonly #monitor: HeartbeatMonitor;
   #isReady = false;
   /** Undefined if it could not be started. */
   readonly #child: Child | undefined;
   readonly #questions = new Questions();
 
-  constructor({ number, command, environment, output, metricsOfAll, onReached, silence, onHang }: WorkerOptions) {
+  constructor(options: WorkerOptions) {
+    const { number, command, environment, output, silence, onHang } = options;
+    this.#options = options;
     this.number = number;
     const monitor = new HeartbeatMonitor(silence.starting, this.startedAt);
-    const ready = Promise.withResolvers<ListeningAt | undefined>();
-    this.ready = ready.promise;
+    this.#monitor = monitor;
     let child: Child;
     try {
       child = Bun.spawn([...command], {
@@ -63,23 +67,11 @@ export class WorkerProcess {
         stdout: "pipe",
         stderr: "inherit",
         serialization: "json",
-        ipc: (message: FromWorker) => {
-          monitor.heard();
-          if (message.kind === "alive") return;
-          if (message.kind === "own metrics") this.#questions.answer(message.question, message.text);
-          else if (message.kind === "reached") {
-            onReached(message.phase, () => this.#send({ kind: "go on", question: message.question }));
-          } else if (message.kind === "wants metrics") void this.#answer(message.question, metricsOfAll());
-          else {
-            this.#isReady = true;
-            monitor.limit = silence.serving;
-            ready.resolve(message.at);
-          }
-        },
+        ipc: (message: FromWorker) => this.#receive(message),
       });
     } catch (error) {
       // The program on disk is being replaced, or the system allows no more processes.
-      ready.resolve(undefined);
+      this.#ready.resolve(undefined);
       this.ended = Promise.resolve(`because it could not be started: ${String(error)}`);
       return;
     }
@@ -94,7 +86,7 @@ export class WorkerProcess {
     this.ended = child.exited.then(async (status) => {
       clearInterval(watch);
       this.#isReady = false;
-      ready.resolve(undefined);
+      this.#ready.resolve(undefined);
       await settlesWithin(copied, OUTPUT_DEADLINE);
       return child.signalCode ? `by ${child.signalCode}` : `with status ${status}`;
     });
@@ -120,6 +112,25 @@ export class WorkerProcess {
     this.#send({ kind: "stop" });
     await this.ended;
     clearTimeout(late);
+  }
+
+  #receive(message: FromWorker): void {
+    const { silence, metricsOfAll, onReached } = this.#options;
+    this.#monitor.heard();
+    switch (message.kind) {
+      case "alive":
+        return;
+      case "ready":
+        this.#isReady = true;
+        this.#monitor.limit = silence.serving;
+        return this.#ready.resolve(message.at);
+      case "wants metrics":
+        return void this.#answer(message.question, metricsOfAll());
+      case "reached":
+        return onReached(message.phase, () => this.#send({ kind: "go on", question: message.question }));
+      case "own metrics":
+        return this.#questions.answer(message.question, message.text);
+    }
   }
 
   async #answer(question: number, metrics: Promise<string>): Promise<void> {
