@@ -75,7 +75,7 @@ export class Supervisor {
     const first = this.#spawn(1);
     const at = await Promise.race([first.ready, this.#end.promise]);
     if (this.#isEnding) return undefined;
-    if (!at) throw new WorkersFailed(`The first worker ended ${await first.ended} before it could serve.`);
+    if (!at) throw new WorkersFailed(`The first worker ended before it could serve, ${await first.ended}.`);
     for (let number = 2; number <= workers; number++) this.#slots[number] = this.#spawn(number);
     this.#slots[1] = first;
     for (const worker of this.#slots.slice(1)) void this.#keepRunning(worker);
@@ -167,8 +167,8 @@ export class Supervisor {
       const how = await current.ended;
       if (this.#isEnding) return;
       if (this.#slots[number] === current) {
-        // The system could not start the process. This is no failure of the program, and giving up would also end the
-        // workers that serve.
+        // A worker that the system could not start does not count while another one serves: otherwise the service would
+        // end although it works.
         const waitsForSystem = current.pid === undefined && !this.#isStarting && this.#isServing();
         if (!waitsForSystem) ends = performance.now() - current.startedAt < STABLE_AFTER ? ends + 1 : 0;
         this.#replaced++;
@@ -214,7 +214,7 @@ export class Supervisor {
       const at = await next.ready;
       if (this.#isEnding) return;
       if (!at) {
-        const error = new WorkersFailed(`The new worker ${number} ended ${await next.ended} before it could serve.`);
+        const error = new WorkersFailed(`The new worker ${number} ended before it could serve, ${await next.ended}.`);
         return log.error("restart_failed", error);
       }
       const old = this.#slots[number] as WorkerProcess;

@@ -104,7 +104,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     const { status, stderr } = await runCommand(newDataDir(), ["serve", "--workers", "3"], away);
     expect(status).toBe(1);
     expect(stderr.match(/cannot be opened/g)).toHaveLength(1);
-    expect(stderr).toContain("The first worker ended with status 1 before it could serve.");
+    expect(stderr).toContain("The first worker ended before it could serve, with status 1.");
   });
 
   test("a worker that is killed is replaced, unless it keeps dying", async () => {
