@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
 /** A service that does not respond within this time, in milliseconds, counts as not ready. */
-const DEADLINE = 3_000;
+export const READINESS_DEADLINE = 3_000;
 /** The status if something else responds at the address of the service. */
 export const ANOTHER_PROGRAM = "another program";
 
@@ -26,7 +26,7 @@ export const health: ProgramCommand = {
 export async function readiness({ host, port }: Config): Promise<string> {
   const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
   const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  const signal = AbortSignal.timeout(DEADLINE);
+  const signal = AbortSignal.timeout(READINESS_DEADLINE);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get({ host: own, port, path: "/readyz", signal }, resolve).on("error", reject);
   try {

@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
 import { proxyOptions } from "../../terminal/proxy.ts";
-import { ANOTHER_PROGRAM, readiness } from "../health.ts";
+import { ANOTHER_PROGRAM, READINESS_DEADLINE, readiness } from "../health.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 /** How long a request to the base address may take, in milliseconds. */
@@ -61,16 +61,14 @@ export function checkProxies(config: Config): Finding {
 export async function checkAddress(config: Config): Promise<Finding[]> {
   const { host, port, environment } = config;
   const base = baseAddress(config, host, port);
-  const at = `${host}, port ${port}`;
   const served = await readiness(config).catch((error: Error) => error);
-  const doesNotRun = served instanceof Error && absent.has((served as NodeJS.ErrnoException).code);
-  const service = doesNotRun ? ok("service", `It does not run: nothing responds at ${at}.`) : checkService(served, at);
+  const service = checkService(served, `${host}, port ${port}`);
   if (environment !== "development" && base.startsWith("http:")) {
     const advice = `Set ${baseSetting(config)} to the https address that clients use. Links in responses start with it.`;
     return [service, warning("base address", `${base} has no TLS.`, advice)];
   }
   if (served instanceof Error) {
-    const reason = doesNotRun ? "run" : "respond";
+    const reason = isAbsence(served) ? "run" : "respond";
     return [service, ok("base address", `${base}. It was not tested, because the service does not ${reason}.`)];
   }
   const fault = await unreachable(base);
@@ -79,17 +77,25 @@ export async function checkAddress(config: Config): Promise<Finding[]> {
   return [service, warning("base address", `${base}: ${fault}.`, advice)];
 }
 
-/** Judges the response at the address of the service, or the error of a request that was not refused. */
+/** Judges the response at the address of the service, or the error of the request. */
 function checkService(served: string | Error, at: string): Finding {
+  if (served instanceof Error) {
+    if (isAbsence(served)) return ok("service", `It does not run: nothing responds at ${at}.`);
+    const message =
+      served.name === "AbortError" // its deadline
+        ? `Connections to ${at} are not refused, but nothing responds within ${READINESS_DEADLINE / 1_000} s.`
+        : `The request to ${at} failed: ${served.message}.`;
+    return failed("service", message, "Check its process and its log.");
+  }
   if (served === "ready") return ok("service", `It is ready at ${at}.`);
   if (served === ANOTHER_PROGRAM)
     return failed("service", `Another program responds at ${at}.`, "Stop it, or set another PETSTORE_PORT.");
-  if (!(served instanceof Error)) return failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
-  const message =
-    served.name === "AbortError" // its deadline
-      ? `Connections to ${at} are not refused, but nothing responds within 3 s.`
-      : `The request to ${at} failed: ${served.message}.`;
-  return failed("service", message, "Check its process and its log.");
+  return failed("service", `It responds with ${served} at ${at}.`, "Check its log.");
+}
+
+/** True if nothing accepts connections there. */
+function isAbsence({ code }: NodeJS.ErrnoException): boolean {
+  return absent.has(code);
 }
 
 /** Why a base address does not lead to a service; undefined if it does. The request counts in no limit. */
