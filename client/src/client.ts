@@ -30,9 +30,10 @@ export class Client<Ids extends IdKind> {
   }
 
   /**
-   * Defines a method for each operation of a table. Its arguments are path parameters, body, query and options. A row
-   * has the path with `*` for parameters, the HTTP method, flags and the name. The flags are `b` (body), `q` (query),
-   * `l` (list), `e` (event stream), and the quota unless it is the shop's: `f` (free) or `s` (sandbox).
+   * Defines a method for each operation of a table. Each method takes the path parameters, the body, the query and the
+   * options, in this order. A row has the path with `*` for parameters, the HTTP method, flags and the name. The flags are
+   * `b` (body), `q` (query), `l` (list), `e` (event stream), and the quota unless it is the shop's: `f` (free) or `s`
+   * (sandbox).
    * For example, `/pets GETql listPets` is a list with a query, on the quota of the shop.
    */
   protected static define(table: string): void {

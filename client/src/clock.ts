@@ -38,7 +38,10 @@ export async function within<T>(
   }
 }
 
-/** Waits for `work`, at most this long, and returns its result. Rejects with the abort reason of the signal. */
+/**
+ * Waits this long, or until `work` ends. Returns the result of `work`; undefined if it takes longer or fails. Rejects
+ * with the abort reason of the signal.
+ */
 export async function sleep<T>(
   clock: Clock,
   milliseconds: number,

@@ -25,6 +25,7 @@ export async function* readEvents(
       const blocks = (text + value).split("\n\n");
       text = blocks.pop() as string;
       for (const block of blocks) {
+        // The service writes id, event and data in this order.
         const [, id, data] = /^id: (\d+)(?:\n.*\ndata: ([^\n]*))?/m.exec(block) ?? [];
         if (id) yield [id, data && parse(data, ids)];
       }

@@ -57,11 +57,13 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
     const rest = +reset - now;
     if (!isLow) return 0;
+    // If none remain, until the reset. If the reset is far away, as that of a day, no wait. Otherwise an equal share of
+    // the remaining time.
     const wait = Math.max(0, !remaining ? rest : rest > LONGEST_SPREAD ? 0 : lastAt + rest / (remaining + 1) - now);
     return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 
-  /** Rejects a call whose deadline is before the gate opens. */
+  /** Rejects a call whose deadline is before the gate opens. Returns nothing, so that `filter` drops it. */
   function refuse({ operation, fail }: Waiter, now: number): void {
     const retryAfter = Math.ceil((closedUntil - now) / 1000);
     const error = closedBy as RateLimited;

@@ -10,5 +10,8 @@ export interface Clock {
 export declare const systemClock: Clock;
 /** Runs `work` with a signal that is aborted with its parent, or after a timeout with `lateReason`. */
 export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>, lateReason?: () => unknown): Promise<T>;
-/** Waits for `work`, at most this long, and returns its result. Rejects with the abort reason of the signal. */
+/**
+ * Waits this long, or until `work` ends. Returns the result of `work`; undefined if it takes longer or fails. Rejects
+ * with the abort reason of the signal.
+ */
 export declare function sleep<T>(clock: Clock, milliseconds: number, signal: AbortSignal, work?: () => Promise<T>): Promise<T | undefined>;

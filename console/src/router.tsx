@@ -27,8 +27,8 @@ export function currentPlace(): Place {
 
 const place = new Watchable(currentPlace());
 addEventListener("popstate", () => {
-  if (onbeforeunload)
-    go(place.value.path, place.value); // an open dialog has a secret that is not shown again
+  // `Dialog` has set it, because it shows a secret that is not shown again: stay.
+  if (onbeforeunload) go(place.value.path, place.value);
   else place.set(currentPlace());
 });
 

@@ -45,7 +45,8 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
       error = cause;
     }
     const { status, code } = (error ?? { status: 0 }) as { status?: number; code?: string };
-    // Other errors may be stored: with the same key, they would be returned again.
+    // Success (0), or an error that certainly changed nothing. The next try is then a new request: with the same key, the
+    // service would return a stored error again. An error without a status is never certain.
     if (status! < 500 && !uncertain.has(status) && !uncertain.has(code)) delete tried.input;
     set({ isRunning: false, error });
     return !error;

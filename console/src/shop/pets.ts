@@ -10,7 +10,7 @@ import { cacheNames } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
 export const PETS = "pets";
-/** The query key of the figures of the shop, which change whenever animals do. */
+/** The query key of the figures of the shop. It begins with `PETS`, so that `invalidate(PETS)` includes it. */
 export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
 const CONCURRENCY = 4;

@@ -1,7 +1,7 @@
 interface RowButtonProps {
   /** What the button does. */
   readonly text: string;
-  /** To what it does that, for screen readers. */
+  /** What it acts on, for screen readers. */
   readonly of: string;
   readonly onClick: () => void;
 }
