@@ -2,14 +2,14 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { pages } from "./pages/pages.ts";
 import { currentPlace } from "./router.tsx";
-import { prefetchLastEventId } from "./service/live.ts";
+import { prefetchEndOfLog } from "./service/live.ts";
 import { preload } from "./service/query.ts";
 import { start } from "./session/session.ts";
 
 // Rendered only once, after this, because that is faster. Until then the static page shows a placeholder.
 await start((petstore) => {
   const { path, query } = currentPlace();
-  prefetchLastEventId(petstore); // before the queries, so that the stream also sends events that are newer than their responses
+  prefetchEndOfLog(petstore); // before the queries, so that the stream also sends events that are newer than their responses
   return preload(pages.find((page) => page.path === path)?.firstQuery?.(petstore, query));
 });
 render(<App />, document.getElementById("console") as HTMLElement);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { resetSandboxBody, simulations } from "../generated/contract.ts";
 import { baseUrl, Link } from "../router.tsx";
 import { useAction } from "../service/action.ts";
-import { followNewLog } from "../service/live.ts";
+import { restartAtEnd } from "../service/live.ts";
 import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { useSandbox } from "../shop/sandbox.ts";
@@ -164,7 +164,7 @@ function Reset({ onClose }: { readonly onClose: () => void }) {
   const action = useAction(async (body: SandboxReset, once) => {
     await petstore.resetSandbox(body, once);
     say("Sandbox reset");
-    followNewLog();
+    restartAtEnd();
     invalidate("");
   });
   return (

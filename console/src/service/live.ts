@@ -1,51 +1,45 @@
 import { type Event, type Petstore, PetstoreError } from "petstore-client";
 import { Watchable } from "../watchable.ts";
 import { invalidate } from "./query.ts";
+import { untilVisible } from "./visibility.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
 
-/** Whether the stream of events is open, or reconnects. */
+/** True while the stream of events is open. `session.ts` sets it when the response arrives. */
 export const isLive = new Watchable(false);
 
+/** The connection of the current round of `followShop`. Aborting it ends the round, and the next one begins at once. */
+let connection = new AbortController();
+/** True if the log was replaced: the next round follows the new log from its end, and pages read everything again. */
+let isNewLog = false;
+/** The end of the log, if it was read in advance. */
+let prefetchedEnd: Promise<bigint> | undefined;
+
 /** The id of the last event in the log. */
-async function readLastEventId(petstore: Petstore, options = {}): Promise<bigint> {
+async function endOfLog(petstore: Petstore, options = {}): Promise<bigint> {
   return (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
 }
 
-let prefetchedLastId: Promise<bigint> | undefined;
 /** Reads in advance after which event the next stream begins. */
-export function prefetchLastEventId(petstore: Petstore): void {
-  prefetchedLastId = readLastEventId(petstore);
-  prefetchedLastId.catch(() => {}); // the stream reports it
+export function prefetchEndOfLog(petstore: Petstore): void {
+  prefetchedEnd = endOfLog(petstore);
+  prefetchedEnd.catch(() => {}); // the stream reports it
 }
 
-let stream = new AbortController();
-let isNewLog = false;
 /** Follows the new log of events from its end. The reset of a sandbox replaces the log. */
-export function followNewLog(): void {
+export function restartAtEnd(): void {
   isLive.set(false);
   isNewLog = true;
-  stream.abort();
+  connection.abort();
 }
 
 // Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, so a hidden tab must not keep one.
-document.addEventListener("visibilitychange", () => document.hidden && stream.abort());
-
-const untilVisible = (): Promise<void> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden) return;
-      document.removeEventListener("visibilitychange", look);
-      resolve();
-    };
-    document.addEventListener("visibilitychange", look);
-    look();
-  });
+document.addEventListener("visibilitychange", () => document.hidden && connection.abort());
 
 /**
- * Calls `apply` with each new event of the shop until `signal` aborts. After a lost connection, and when a hidden tab is
- * shown again, it resumes after the last event.
+ * Calls `apply` with each new event of the shop until `signal` aborts. Each round of the loop opens a connection. After a
+ * lost connection, and when a hidden tab is shown again, the next round resumes after the last event.
  */
 export async function followShop(
   petstore: Petstore,
@@ -54,16 +48,16 @@ export async function followShop(
 ): Promise<void> {
   let after: bigint | undefined;
   isNewLog = false;
-  // Not in the loop below, which notices later, when another session may already be live.
+  // Here and not in the loop, which continues only after an `await`: another session may be live by then.
   signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
-    stream = new AbortController();
-    const options = { signal: AbortSignal.any([signal, stream.signal]) };
+    connection = new AbortController();
+    const options = { signal: AbortSignal.any([signal, connection.signal]) };
     try {
       if (after === undefined || isNewLog) {
-        const known = prefetchedLastId;
-        prefetchedLastId = undefined;
-        after = await (known ?? readLastEventId(petstore, options));
+        const prefetched = prefetchedEnd;
+        prefetchedEnd = undefined;
+        after = await (prefetched ?? endOfLog(petstore, options));
         if (isNewLog) invalidate(""); // earlier responses may belong to the old log
         isNewLog = false;
       }
@@ -75,9 +69,9 @@ export async function followShop(
     } catch (error) {
       if (signal.aborted) return;
       isLive.set(false);
-      // Another client has reset the sandbox, or the events after the last one were deleted.
-      if (error instanceof PetstoreError && error.code === "events_expired") followNewLog();
-      if (!stream.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
+      // Another client has reset the sandbox, or the events after the last one were deleted. Then it does not wait.
+      if (error instanceof PetstoreError && error.code === "events_expired") restartAtEnd();
+      if (!connection.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Event, Pet, StoreOrder } from "petstore-client";
 import { WEBHOOKS } from "../developers/webhooks.ts";
 import { clockOffset } from "../service/clock.ts";
 import { invalidate, updateCache } from "../service/query.ts";
+import { onVisible } from "../service/visibility.ts";
 import { CATEGORIES } from "./categories.ts";
 import { EVENT_LOG, petOf } from "./event-text.tsx";
 import { ORDERS, showOrder } from "./orders.ts";
@@ -31,7 +32,7 @@ function refresh(): void {
   invalidate(...outdated);
   outdated.clear();
 }
-document.addEventListener("visibilitychange", () => outdated.size > 0 && refreshSoon());
+onVisible(() => outdated.size > 0 && refreshSoon());
 
 /** Shows the effect of an event, without a request if the event has all the data. */
 export function applyEvent(event: Event): void {

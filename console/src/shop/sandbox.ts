@@ -2,6 +2,7 @@ import type { Sandbox } from "petstore-client";
 import { useEffect } from "preact/hooks";
 import { clockOffset } from "../service/clock.ts";
 import { invalidate, type QueryResult, useQuery } from "../service/query.ts";
+import { onVisible } from "../service/visibility.ts";
 import { useMay, useSession } from "../session/session.ts";
 
 /** The query key of the sandbox and its clock. */
@@ -22,10 +23,9 @@ export function useSandbox(): QueryResult<Sandbox> {
 export function SandboxClock(): null {
   useSandbox();
   useEffect(() => {
-    const look = () => document.hidden || invalidate(SANDBOX);
-    document.addEventListener("visibilitychange", look);
+    const end = onVisible(() => invalidate(SANDBOX));
     return () => {
-      document.removeEventListener("visibilitychange", look);
+      end();
       clockOffset.set(0);
     };
   }, []);
