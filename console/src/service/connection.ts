@@ -32,15 +32,18 @@ export async function watchedFetch(request: Request): Promise<Response> {
 }
 
 /**
- * What a request is about, if such requests have a separate limit or none, and so succeed while the key is limited or
- * banned: `sandbox`, `key`, `usage` or `requests`. Undefined for all other requests.
+ * The subject of a request that succeeds even while the key is limited or banned, because it has its own limit or none:
+ * `sandbox`, `key`, `usage` or `requests`. Undefined for all other requests.
  */
 export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
 
 let lastSecret: string | undefined;
 
-/** The 429 from which the new client of a key learns that it must still wait; empty if it need not wait. */
-export function initialRefusals(secret: string): Response[] {
+/**
+ * A made-up 429 if the key must still wait, which its new client does not know; otherwise empty. The client waits after
+ * this response.
+ */
+export function firstResponsesOf(secret: string): Response[] {
   if (secret !== lastSecret) interruption.set(undefined);
   lastSecret = secret;
   const { value } = interruption;

@@ -1,7 +1,7 @@
 import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
-import { exemptionOf, initialRefusals, watchedFetch } from "../service/connection.ts";
+import { exemptionOf, firstResponsesOf, watchedFetch } from "../service/connection.ts";
 import { isLive } from "../service/live.ts";
 import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
@@ -52,18 +52,19 @@ export function start(send: typeof sendFirstQuery): Promise<void> {
 /** Changes with each sign-in and sign-out, so that requests of an earlier one are recognized. */
 let generation = 0;
 
-/** Signs in with a key if the service knows it. */
-export async function signIn(secret: string): Promise<void> {
-  const mine = ++generation;
-  session.set({ kind: "starting" });
-  const refusals = initialRefusals(secret);
-  // After the user has signed out, nothing more is sent, and a late response reaches nobody.
-  const send = async (request: Request): Promise<Response> => {
+/**
+ * Sends the requests of the sign-in `mine`, with the key that the session has now. The first one that is not exempt gets
+ * the response of `firstResponsesOf`, if there is one, and is not sent. After the user has signed out, nothing more is
+ * sent, and a late response reaches nobody: the promise stays pending.
+ */
+function fetchFor(mine: number, secret: string): (request: Request) => Promise<Response> {
+  const firstResponses = firstResponsesOf(secret);
+  return async (request) => {
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
     const response =
-      mine === generation && ((!exemptionOf(request) && refusals.pop()) || (await watchedFetch(request)));
+      mine === generation && ((!exemptionOf(request) && firstResponses.pop()) || (await watchedFetch(request)));
     if (response && mine === generation) {
       const now = session.value;
       if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
@@ -77,16 +78,24 @@ export async function signIn(secret: string): Promise<void> {
     }
     return new Promise(() => {});
   };
+}
+
+/** Signs in with a key if the service knows it. */
+export async function signIn(secret: string): Promise<void> {
+  const mine = ++generation;
+  session.set({ kind: "starting" });
+  const fetch = fetchFor(mine, secret);
   try {
     if (!/^[!-~]+$/.test(secret)) {
       const message = "The key is malformed: it has a character that no key has.";
       throw new PetstoreError(message, { code: "", operation: "", status: 401 });
     }
-    // With its own gate: that of an earlier sign-in may wait for a response that never comes. `send` sends the real key.
+    // The added number gives the client its own gate: that of an earlier sign-in may wait for a response that never comes.
+    // `fetchFor` sends the real key.
     const petstore = new Petstore({
       key: `${secret}#${mine}`,
       baseUrl,
-      fetch: send,
+      fetch,
       onResponse: ({ ok }, { operation }) => ok && operation === "streamEvents" && isLive.set(true),
     });
     const firstQuery = sendFirstQuery(petstore);
