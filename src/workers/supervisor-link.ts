@@ -27,7 +27,7 @@ export class SupervisorLink {
     this.stop = stop.signal;
     process.on("message", (message: FromSupervisor) => {
       if (message.kind === "stop") stop.abort();
-      else this.#take(message);
+      else this.#handle(message);
     });
     // A worker whose event loop is blocked sends no heartbeat, which reveals that it hangs.
     setInterval(() => this.#send({ kind: "alive" }), HEARTBEAT_INTERVAL).unref();
@@ -55,10 +55,10 @@ export class SupervisorLink {
   /** Resolves when all stopping workers have reached a phase, after 2 s, or immediately if the supervisor is gone. */
   async inStep(phase: StopPhase): Promise<void> {
     if (!process.connected) return;
-    await this.#questions.ask((question) => this.#send({ kind: "reached", question, phase }), PHASE_DEADLINE);
+    await this.#questions.ask((question) => this.#send({ kind: "reached", question, stage: phase }), PHASE_DEADLINE);
   }
 
-  #take(message: Exclude<FromSupervisor, { kind: "stop" }>): void {
+  #handle(message: Exclude<FromSupervisor, { kind: "stop" }>): void {
     const { kind, question } = message;
     if (kind === "metrics of all") this.#questions.answer(question, message.text);
     else if (kind === "go on") this.#questions.answer(question, "");

@@ -121,6 +121,42 @@ test("a restart that is requested during the start begins when all workers serve
   await supervisor.ended();
 });
 
+test("a worker of release 1.0.0 and a later supervisor understand each other", async () => {
+  const worker = `
+    process.on("message", (message) => {
+      const { kind, question } = message;
+      console.log(JSON.stringify(message));
+      if (kind === "expose metrics") process.send({ kind: "own metrics", question, text: "" });
+      if (kind === "expose metrics" && question === 0) process.send({ kind: "wants metrics", question: 7 });
+      if (kind === "stop") process.send({ kind: "reached", question: 8, stage: "holding" });
+      if (kind === "go on") process.exit();
+    });
+    process.send({ kind: "ready", at: { address: "", docs: "" } });`;
+  let received = "";
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  const output = new LineOutput(async (lines) => {
+    received += lines;
+    if (received.includes("metrics of all")) resolve();
+  });
+  const { supervisor, stop } = supervise({ command: () => [process.execPath, "-e", worker], output });
+  await supervisor.start();
+  expect(await supervisor.metrics()).toContain("petstore_workers_answering 1\n");
+  await answered;
+  stop.abort();
+  await supervisor.ended();
+  const messages = received
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(messages).toMatchObject([
+    { kind: "expose metrics", question: 0 },
+    { kind: "expose metrics", question: 1 },
+    { kind: "metrics of all", question: 7, text: expect.stringContaining("petstore_workers_answering 1\n") },
+    { kind: "stop" },
+    { kind: "go on", question: 8 },
+  ]);
+});
+
 test("the end of a worker that has run for long is not among the five early ones before the service stops", async () => {
   let isFirst = true;
   const { supervisor, kill } = supervise({

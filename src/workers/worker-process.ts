@@ -127,7 +127,7 @@ export class WorkerProcess {
       case "wants metrics":
         return void this.#answer(message.question, metricsOfAll());
       case "reached":
-        return onReached(message.phase, () => this.#send({ kind: "go on", question: message.question }));
+        return onReached(message.stage, () => this.#send({ kind: "go on", question: message.question }));
       case "own metrics":
         return this.#questions.answer(message.question, message.text);
     }
