@@ -46,7 +46,7 @@ export function* lockShopOf(accountId: string, mode: Mode, now: number): Transac
   return toLocked(Number(row.shop), row);
 }
 
-/** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or its shop was deleted meanwhile. */
+/** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or the shop was deleted. */
 export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<LockedShop | undefined> {
   const row = yield* first(lockByKey, now, accountId, keyId);
   return row && toLocked(Number(row.shop), row);
