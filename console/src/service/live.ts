@@ -1,4 +1,4 @@
-import { type Event, type Petstore, PetstoreError } from "petstore-client";
+import { type Attempt, type Event, type Petstore, PetstoreError } from "petstore-client";
 import { Watchable } from "../watchable.ts";
 import { invalidate } from "./query.ts";
 import { untilVisible } from "./visibility.ts";
@@ -6,7 +6,7 @@ import { untilVisible } from "./visibility.ts";
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
 
-/** True while the stream of events is open. `session.ts` sets it when the response arrives. */
+/** True while the stream of events is open. */
 export const isLive = new Watchable(false);
 
 /** The connection of the current round of `followShop`. Aborting it ends the round, and the next one begins at once. */
@@ -32,6 +32,11 @@ export function restartAtEnd(): void {
   isLive.set(false);
   isNewLog = true;
   connection.abort();
+}
+
+/** Notes that the stream is open, if this response opens it. The client calls it for each response. */
+export function noteStream({ ok }: Response, { operation }: Attempt): void {
+  if (ok && operation === "streamEvents") isLive.set(true);
 }
 
 // Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, so a hidden tab must not keep one.

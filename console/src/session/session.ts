@@ -2,7 +2,7 @@ import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, Pets
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { exemptionOf, firstResponsesOf, watchedFetch } from "../service/connection.ts";
-import { isLive } from "../service/live.ts";
+import { noteStream } from "../service/live.ts";
 import { clearCache } from "../service/query.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
@@ -96,7 +96,7 @@ export async function signIn(secret: string): Promise<void> {
       key: `${secret}#${mine}`,
       baseUrl,
       fetch,
-      onResponse: ({ ok }, { operation }) => ok && operation === "streamEvents" && isLive.set(true),
+      onResponse: noteStream,
     });
     const firstQuery = sendFirstQuery(petstore);
     const key = await petstore.getCurrentKey({ timeout: 5_000 });
