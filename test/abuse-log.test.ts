@@ -18,8 +18,8 @@ const linesOf = ({ logLines }: TestService, ...names: string[]) =>
 /** Waits until at least `count` lines of these events are written. */
 const awaitLines = (count: number, ...names: string[]) =>
   eventually(
-    async () => linesOf(service, ...names),
-    (lines) => lines.length >= count,
+    () => linesOf(service, ...names),
+    ({ length }) => length >= count,
   );
 
 /** Waits for the starts and ends of bans in the log: how many seconds each ban lasts, and "ended" for each end. */
@@ -85,10 +85,7 @@ describe("a ban", () => {
     await awaitLines(1, "ban_started");
     await lift(record.id);
     service.clock.advance(5_000);
-    await eventually(
-      () => service.call("GET", "/pets", { key }),
-      ({ json }) => json.code !== "key_banned",
-    );
+    await eventually(async () => (await service.call("GET", "/pets", { key })).json.code !== "key_banned");
     await ban(key);
     await awaitLines(2, "ban_started");
 

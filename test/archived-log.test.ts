@@ -125,10 +125,7 @@ test.skipIf(!programs)(
     );
     await add("too late");
     const [last] = await ask<{ file: string }>("SELECT pg_walfile_name(pg_switch_wal()) AS file");
-    await eventually(
-      async () => existsSync(join(folder, "backups/wal", last?.file ?? "")),
-      (isArchived) => isArchived,
-    );
+    await eventually(() => existsSync(join(folder, "backups/wal", last?.file ?? "")));
     await end();
     rmSync(data, { recursive: true });
 

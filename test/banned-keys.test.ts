@@ -130,10 +130,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
     await valkey.kill();
     await program.until(() => program.output.split("limits_not_shared").length > 2);
     // A process that counts alone notices within a second that a ban was lifted.
-    await eventually(
-      () => askEach(program.base, key, 2),
-      (all) => all.every(({ status }) => status === 200),
-    );
+    await eventually(async () => (await askEach(program.base, key, 2)).every(({ status }) => status === 200));
     expect(Date.now()).toBeLessThan(endsAt);
     expect(await program.end()).toBe(0);
     await valkey.stop();

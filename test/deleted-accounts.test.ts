@@ -4,7 +4,7 @@ import { AccountStore } from "../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "./harness/commands.ts";
 import { untilRunning } from "./harness/metrics.ts";
-import { newDataDir, Program } from "./harness/program.ts";
+import { eventually, newDataDir, Program } from "./harness/program.ts";
 import { TestService } from "./harness/service.ts";
 import { onPostgres } from "./harness/test-store.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
@@ -39,7 +39,7 @@ async function newAccount(
 /** Resolves when nothing is left of a deleted account. */
 async function untilGone({ clock, store }: TestService, id: string): Promise<void> {
   clock.advance(5_000);
-  while ((await store.rows(`SELECT 1 FROM accounts WHERE id = '${id}'`)).length > 0) await Bun.sleep(5);
+  await eventually(async () => (await store.rows(`SELECT 1 FROM accounts WHERE id = '${id}'`)).length === 0);
 }
 
 const production = { PETSTORE_ENV: "production" };
@@ -59,7 +59,7 @@ describe("a deleted account", () => {
     for (const key of [gone.live, gone.test]) expect((await look(key, "/pets")).status).toBe(401);
     await untilGone(service, gone.id);
     // The log of the store is emptied in the same round.
-    while ((await service.store.contents()).includes(gone.id)) await Bun.sleep(5);
+    await eventually(async () => !(await service.store.contents()).includes(gone.id));
     const contents = await service.store.contents();
     expect(contents.match(/.{0,40}Vanishing.{0,40}/g) ?? []).toEqual([]);
     expect(contents).not.toContain(gone.id);
@@ -105,9 +105,9 @@ describe("a deleted account", () => {
     const beside = await service.store.open();
     await new AccountStore(beside).delete(account.id, service.clock.now());
     await beside.close();
-    while ((await service.call("GET", "/pets", { key })).status !== 401) await Bun.sleep(5);
+    await eventually(async () => (await service.call("GET", "/pets", { key })).status === 401);
     service.clock.advance(5_000);
-    while ((await left()) === ANIMALS) await Bun.sleep(5);
+    await eventually(async () => (await left()) !== ANIMALS);
     service = await service.restart();
     expect(await left()).toBeLessThan(ANIMALS);
     await untilGone(service, account.id);
@@ -165,7 +165,7 @@ describe.skipIf(onPostgres)("accounts delete", () => {
 
     const { stdout } = await runInProcess(dataDir, ["accounts", "delete", id, "--yes"]);
     expect(stdout).toStartWith(`Account ${id} (Vanishing) is deleted.`);
-    while ((await status()) !== 401) await Bun.sleep(5);
+    await eventually(async () => (await status()) === 401);
     for (const words of [
       ["accounts", "rename", id, "Again"],
       ["keys", "create", "--account", id],

@@ -32,10 +32,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
   /** Resolves when a table has more than this many bytes, staged rows and uncommitted ones included. */
   async function untilLarge(table: string, bytes: number): Promise<void> {
     const size = `SELECT coalesce(sum(pg_relation_size(oid)), 0) AS figure FROM pg_class WHERE relname = '${table}'`;
-    await eventually(
-      () => figure(size),
-      (found) => found > bytes,
-    );
+    await eventually(async () => (await figure(size)) > bytes);
   }
   const start = (words: readonly string[], stdin: "pipe" | "ignore" = "ignore") =>
     Bun.spawn([...programCommand, ...words], {

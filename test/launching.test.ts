@@ -76,5 +76,5 @@ test("SIGTERM to npm stops the service gracefully, despite a shell in between", 
       () => false,
       () => true,
     );
-  await eventually(isGone, Boolean);
+  await eventually(isGone);
 });

@@ -12,7 +12,7 @@ import { stopwatch } from "./harness/cpu-time.ts";
 import { development } from "./harness/key-environments.ts";
 import { Listener } from "./harness/listener.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
+import { eventually, newDataDir, Program, runCommand, runJson } from "./harness/program.ts";
 import { unlimitedQuota } from "./harness/unlimited.ts";
 import { secretKey } from "./harness/webhook-service.ts";
 import { Receiver, type ReceiverOptions } from "./harness/webhooks.ts";
@@ -68,13 +68,13 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     await accounts.setPlan(account.id, "pro", undefined);
     for (const { base } of programs) {
       const limit = async () => (await new Client(base, key).call("GET", "/pets")).headers.get("x-ratelimit-limit");
-      while ((await limit()) !== "300") await Bun.sleep(5);
+      await eventually(async () => (await limit()) === "300");
     }
     expect(sinceChanged()).toBeLessThan(EVERYWHERE_WITHIN);
 
     const sinceRevoked = stopwatch(...pids);
     await keys.revokeKey(record.id, Date.now());
-    for (const program of programs) while ((await status(program, key)) !== 401) await Bun.sleep(5);
+    for (const program of programs) await eventually(async () => (await status(program, key)) === 401);
     expect(sinceRevoked()).toBeLessThan(EVERYWHERE_WITHIN);
     await close();
     for (const program of programs) expect(await program.end()).toBe(0);
@@ -103,7 +103,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     const doomed = await newShop(() => mayRespond.promise.then(() => new Response("taken")));
     const kept = await newShop();
     await Promise.all(Array.from({ length: MANY }, doomed.add));
-    while (doomed.receiver.received.length === 0) await Bun.sleep(5);
+    await eventually(() => doomed.receiver.received.length > 0);
 
     await doomed.accounts.delete(doomed.account.id, Date.now());
     const sinceDeleted = stopwatch(...programs.map(({ child }) => child.pid));
@@ -112,12 +112,12 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
 
     // Those on their way may arrive; then the responses would make room for the others.
     const removed = `"event":"account_deleted","accountId":"${doomed.account.id}"`;
-    while (!programs.some(({ output }) => output.includes(removed))) await Bun.sleep(5);
+    await eventually(() => programs.some(({ output }) => output.includes(removed)));
     const before = doomed.receiver.received.length;
     expect(before).toBeLessThan(MANY);
     mayRespond.resolve();
     await kept.add();
-    while (kept.receiver.received.length === 0) await Bun.sleep(5);
+    await eventually(() => kept.receiver.received.length > 0);
     for (const stream of kept.streams) await stream.until(({ events }) => events.length > 0);
     expect(doomed.receiver.received.length).toBe(before);
 
@@ -138,7 +138,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
         createUntilGone(new Client(base, key), 16, animals, ledger, () => isGone),
       );
       const wanted = ledger.acknowledged + 200 + random.below(200);
-      while (ledger.acknowledged < wanted) await Bun.sleep(1);
+      await eventually(() => ledger.acknowledged >= wanted);
       isGone = true;
       await Promise.all(programs.map((program) => program.end("SIGKILL")));
       await Promise.all(loads);

@@ -59,10 +59,7 @@ describe("an operation of sandboxes", () => {
     expect([await get("/weather"), await get("/pets"), await get("/weather")].map(({ status }) => status)).toEqual([
       200, 200, 429,
     ]);
-    await eventually(
-      () => service.store.rows("SELECT id FROM request_records"),
-      (rows) => rows.length === 1,
-    );
+    await eventually(async () => (await service.store.rows("SELECT id FROM request_records")).length === 1);
     const { json } = await get("/requests");
     expect(json[0].explanation).toContain(" for all keys of the shop together. Try again");
     await service.stop();

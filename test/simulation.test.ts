@@ -188,10 +188,7 @@ test("a delay holds back the response, but the request is executed at once", asy
   const adding = service
     .call("POST", "/pets", { key, headers: { [SIMULATE]: `delay=${MAX_DELAY}` }, body })
     .finally(() => (isAnswered = true));
-  await eventually(
-    () => service.call("GET", "/pets", { key }),
-    ({ json }) => json.length === 1,
-  );
+  await eventually(async () => (await service.call("GET", "/pets", { key })).json.length === 1);
   expect(isAnswered).toBe(false);
   const shorter = ask(key, `delay=${MAX_DELAY - 1}`);
   await delayed(2);

@@ -113,10 +113,7 @@ describe("a service that is told to stop during its start", () => {
     ["when it first says something", ({ output }: Program) => output !== "", [0]],
   ] as const)("SIGTERM %s ends the service, and the next start is complete", async (_when, isMoment, statuses) => {
     const program = new Program(newDataDir());
-    await eventually(
-      () => new Promise<boolean>((resolve) => setImmediate(() => resolve(isMoment(program)))),
-      (isNow) => isNow,
-    );
+    await eventually(() => new Promise<boolean>((resolve) => setImmediate(() => resolve(isMoment(program)))));
     expect(statuses as readonly number[]).toContain(await program.end());
     expect(program.errors).toBe("");
     const next = await Program.start(program.dataDir);

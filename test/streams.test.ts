@@ -31,10 +31,7 @@ describe("a stream", () => {
   });
   afterEach(async () => {
     for (const listener of listeners.splice(0)) listener.close();
-    await eventually(
-      async () => source.sinks.size,
-      (size) => size === 0,
-    );
+    await eventually(() => source.sinks.size === 0);
   });
   afterAll(() => service.stop());
 
@@ -43,19 +40,12 @@ describe("a stream", () => {
     listeners.push(listener);
     return listener;
   }
-  const sinks = (many: number) =>
-    eventually(
-      async () => source.sinks.size,
-      (size) => size === many,
-    );
+  const sinks = (many: number) => eventually(() => source.sinks.size === many);
   /** The line of the log about the end of a stream. */
   async function ending({ response }: Listener): Promise<unknown> {
     const id = response.headers.get("x-request-id");
     const isIt = (line: string) => line.includes('"stream_ended"') && line.includes(`"requestId":"${id}"`);
-    const line = await eventually(
-      async () => service.logLines.find(isIt),
-      (found) => found !== undefined,
-    );
+    const line = await eventually(() => service.logLines.find(isIt));
     return JSON.parse(line as string);
   }
 
@@ -208,15 +198,9 @@ describe("a stream", () => {
       (isOpen) => !isOpen,
     );
     expect(sent).toBeLessThan(2_000); // otherwise 100 MB wait for a client that does not read
-    await eventually(
-      async () => service.logLines,
-      (lines) => lines.some((line) => line.includes('"reason":"slow_client"')),
-    );
+    await eventually(() => service.logLines.some((line) => line.includes('"reason":"slow_client"')));
     expect(reader.ids).toEqual(Array.from({ length: sent }, (_, index) => index + 1));
-    await eventually(
-      async () => source.sinks.size,
-      (size) => size === 1,
-    );
+    await eventually(() => source.sinks.size === 1);
     socket.resume();
     await closed;
   });
@@ -269,10 +253,7 @@ test("a process serves a limited number of streams for all accounts together, an
   source.send(tick(1));
   for (const listener of listeners) await listener.until(({ events }) => events.length === 1);
   listeners.pop()?.close();
-  await eventually(
-    async () => source.sinks.size,
-    (size) => size === 2,
-  );
+  await eventually(() => source.sinks.size === 2);
   const again = await open(keys[1]);
   expect(again.response.status).toBe(200);
   for (const listener of [...listeners, again]) listener.close();

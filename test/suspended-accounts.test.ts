@@ -46,7 +46,7 @@ describe("a suspended account", () => {
       const { json } = await service.call("GET", "/requests?limit=100", { key });
       return json.find(({ code }: { code?: string }) => code === "account_suspended");
     };
-    const record = await eventually(advice, (found) => found !== undefined);
+    const record = await eventually(advice);
     expect([record.stage, record.status]).toEqual(["identify", 403]);
     const { json } = await service.call("GET", `/requests/${record.id}`, { key });
     expect(json.explanation).toBe("The account is suspended. Ask the operator of the service why.");
@@ -71,7 +71,7 @@ describe("a suspended account", () => {
     await beside.close();
     expect(await listener.ended).toBeUndefined();
     const ended = () => service.logLines.find((line) => line.includes("stream_ended") && line.includes(account.id));
-    expect(JSON.parse((await eventually(async () => ended(), Boolean)) ?? "{}").reason).toBe("key_invalid");
+    expect(JSON.parse((await eventually(ended)) ?? "{}").reason).toBe("key_invalid");
     expect((await service.call("GET", "/events/stream", { key })).json.code).toBe("account_suspended");
   });
 });

@@ -131,10 +131,7 @@ describe("an unavailable trace receiver", () => {
     expect(lines()).toMatchObject([{ level: "warn", event: "traces_not_delivered" }]);
     using receiver = new TraceReceiver(port);
     expect((await get()).status).toBe(200);
-    await eventually(
-      async () => lines(),
-      (all) => all.length === 2,
-    );
+    await eventually(() => lines().length === 2);
     expect(lines()[1]).toMatchObject({ level: "info", event: "traces_delivered_again" });
     expect(receiver.spans).toHaveLength(1);
     await service.stop();

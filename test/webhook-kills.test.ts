@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { stopwatch } from "./harness/cpu-time.ts";
 import { metric } from "./harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
-import { newDataDir, Program, runJson } from "./harness/program.ts";
+import { eventually, newDataDir, Program, runJson } from "./harness/program.ts";
 import { messageOf } from "./harness/webhook-service.ts";
 import { Receiver } from "./harness/webhooks.ts";
 
@@ -71,7 +71,7 @@ class EventLedger {
         (id) => !ids.has(id),
       );
     };
-    while (missing().length > 0) await Bun.sleep(5);
+    await eventually(() => missing().length === 0);
     const last = new Map<string, number>();
     const seen = new Set<number>();
     for (const { eventId, subject } of this.receiver.received.map(messageOf)) {
@@ -93,7 +93,7 @@ test("a service with the embedded store that is killed again and again loses no 
     const known = ledger.receiver.received.length;
     const changing = ledger.changeUntilGone(round, program.base);
     // Killed while it delivers: some messages of this round have come, and others wait.
-    while (ledger.receiver.received.length < known + 20) await Bun.sleep(5);
+    await eventually(() => ledger.receiver.received.length >= known + 20);
     await program.end("SIGKILL");
     await changing;
     program = await Program.start(dataDir, settings);
@@ -130,13 +130,13 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     const [leader, heir] = holder.includes(` ${one.child.pid} `) ? [one, other] : [other, one];
     const changing = ledger.changeUntilGone(0, leader.base);
     const known = ledger.receiver.received.length;
-    while (ledger.receiver.received.length < known + 20) await Bun.sleep(5);
+    await eventually(() => ledger.receiver.received.length >= known + 20);
     await leader.end("SIGKILL");
     await changing;
     const sinceKilled = stopwatch(heir.child.pid);
     await ledger.call("PATCH", "/pets/1", { name: "Ida" }, heir.base);
     // Not any message: this process may still have to read one that the killed process sent.
-    while (!ledger.receiver.received.some(({ body }) => body.includes('"Ida"'))) await Bun.sleep(5);
+    await eventually(() => ledger.receiver.received.some(({ body }) => body.includes('"Ida"')));
     expect(sinceKilled()).toBeLessThan(TAKEN_OVER_WITHIN);
     await ledger.settle(heir.base);
   });
@@ -150,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     for (let round = 0; round < 4; round++) {
       const known = received.length;
       const changing = Promise.all([1, 2, 3].map(() => ledger.changeUntilGone(round, program.base)));
-      while (received.length < known + 50) await Bun.sleep(5);
+      await eventually(() => received.length >= known + 50);
       expect(await program.end()).toBe(0);
       await changing;
       expect(program.output.split("\n").filter((line) => line.includes('"event":"task_failed"'))).toEqual([]);
@@ -174,7 +174,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     await lacking.until(() => lacking.output.includes('"event":"secret_key_missing"'));
     await ledger.call("PATCH", "/pets/1", { name: "Ida" }, lacking.base);
     expect(await metric(lacking.base, "petstore_webhook_endpoints_without_key")).toBe(1);
-    while (!(await holderIn(database)).includes(` ${lacking.child.pid} `)) await Bun.sleep(5);
+    await eventually(async () => (await holderIn(database)).includes(` ${lacking.child.pid} `));
     const other = await start(withKey);
     await ledger.settle(other.base);
     await ledger.call("PATCH", "/pets/1", { name: "Max" }, lacking.base);

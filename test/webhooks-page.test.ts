@@ -30,17 +30,11 @@ test("the receiver of the page takes what is signed and refuses what is forged",
   const reading = (async () => {
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) output += text;
   })();
-  await eventually(
-    async () => output,
-    (text) => text.includes("listening"),
-  );
+  await eventually(() => output.includes("listening"));
   await webhooks.addPet();
   await webhooks.call("POST", `/webhook-endpoints/${id}/test`);
   await webhooks.deliver();
-  await eventually(
-    async () => output,
-    (text) => text.includes("pet.created") && text.includes("webhook_endpoint.test"),
-  );
+  await eventually(() => output.includes("pet.created") && output.includes("webhook_endpoint.test"));
   const outcomes = (await webhooks.deliveries(id)).map(({ outcome, status }) => [outcome, status]);
   expect(outcomes).toEqual([
     ["succeeded", 204],

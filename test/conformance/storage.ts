@@ -13,6 +13,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, append, final, first, type Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
+import { eventually } from "../harness/program.ts";
 import { importExportConformance } from "./import-export.ts";
 
 /** An engine, as the suite needs it. */
@@ -505,7 +506,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       expect(await storage.lead()).toBe(true);
       await storage.close();
       const next = await open();
-      while (!(await next.lead())) await Bun.sleep(50);
+      await eventually(() => next.lead());
     });
 
     test("a probe of a store that works resolves, and writes no row", async () => {

@@ -65,10 +65,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await row(page, "Ida II").hover();
     await row(page, "Ida II").getByRole("button", { name: "Delete Ida II" }).click();
     await page.close({ runBeforeUnload: true }); // who leaves the page wants it done
-    await eventually(
-      async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length,
-      (count) => count === 0,
-    );
+    await eventually(async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length === 0);
   });
 
   test("adds and imports animals on a page over plain HTTP, where browsers have no crypto.randomUUID", async () => {
@@ -98,10 +95,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await link(page, "Pup 0").waitFor({ state: "detached" });
     await page.close({ runBeforeUnload: true });
-    await eventually(
-      async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length,
-      (count) => count === 0,
-    );
+    await eventually(async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length === 0);
   });
 
   test("adds an animal by keyboard alone, and says beside each field what is wrong with it", async () => {
@@ -135,24 +129,14 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     ];
     const page = await ui.open("/animals");
     await page.getByLabel("Status of Ben").selectOption("Sold");
-    await eventually(
-      () => statusOf(first),
-      (status) => status === "sold",
-    );
+    await eventually(async () => (await statusOf(first)) === "sold");
     await page.getByRole("button", { name: "Undo" }).click();
-    await eventually(
-      () => statusOf(first),
-      (status) => status === "available",
-    );
+    await eventually(async () => (await statusOf(first)) === "available");
     await page.getByLabel("Select Ben").check();
     await page.getByLabel("Select Bo").check();
     await page.getByText("2 animals selected").waitFor();
     await page.getByRole("button", { name: "Mark as sold" }).click();
-    for (const id of [first, second])
-      await eventually(
-        () => statusOf(id),
-        (status) => status === "sold",
-      );
+    for (const id of [first, second]) await eventually(async () => (await statusOf(id)) === "sold");
     await page.close();
   });
 
@@ -185,10 +169,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await ui.addPet({ name: "Großer Hund", status: "available" });
     const page = await ui.open("/animals");
     const searched = (text: string) =>
-      eventually(
-        () => page.getByLabel("Search by name").inputValue(),
-        (value) => value === text,
-      );
+      eventually(async () => (await page.getByLabel("Search by name").inputValue()) === text);
     await link(page, "Großer Hund").waitFor();
     await page.keyboard.press("/");
     await page.keyboard.insertText("großer h"); // at once: it searches when nothing was typed for a moment

@@ -32,10 +32,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     one.service.clock.advance(1_000); // few requests of a second are recorded
     const { headers } = await call("POST", "/pets", { name: "", categoryId: "Dogs" }, one);
     const id = headers.get("x-request-id") as string;
-    await eventually(
-      async () => (await call("GET", `/requests/${id}`, undefined, one)).status,
-      (status) => status === 200,
-    );
+    await eventually(async () => (await call("GET", `/requests/${id}`, undefined, one)).status === 200);
     return id;
   };
 
@@ -48,22 +45,13 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByLabel("Animal id").fill(String(ida));
     await page.keyboard.press("Enter");
     await events.filter({ hasText: "Dogs" }).waitFor({ state: "detached" });
-    await eventually(
-      () => events.count(),
-      (count) => count === 3,
-    );
+    await eventually(async () => (await events.count()) === 3);
     await page.getByLabel("Type").selectOption("Order placed");
-    await eventually(
-      () => events.count(),
-      (count) => count === 1,
-    );
+    await eventually(async () => (await events.count()) === 1);
     await page.getByLabel("Animal id").fill("");
     await page.getByLabel("Order id").fill(String(order));
     await page.keyboard.press("Enter");
-    await eventually(
-      async () => page.url(),
-      (url) => url.endsWith(`/events?type=order.placed&order=${order}`),
-    );
+    await eventually(() => page.url().endsWith(`/events?type=order.placed&order=${order}`));
     await events.getByText("Till 4").waitFor();
     await page.keyboard.press("Tab");
     await page.getByRole("link", { name: "Reserved" }).focus();
@@ -84,10 +72,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByRole("link", { name: "Added" }).last().click();
     await page.getByRole("heading", { name: /^Event \d/ }).waitFor();
     const link = page.getByRole("link", { name: /-/ });
-    await eventually(
-      async () => (await call("GET", `/requests/${await link.innerText()}`)).status,
-      (status) => status === 200,
-    );
+    await eventually(async () => (await call("GET", `/requests/${await link.innerText()}`)).status === 200);
     await link.click();
     await page.getByText("createPet succeeded with status 201.").waitFor();
     await page.close();
@@ -118,10 +103,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     expect(page.url()).toEndWith(`/requests/${id}`);
     await page.getByRole("button", { name: "Copy the command" }).click();
     const expected = `curl -i -X POST '${ui.service.app.base}/pets' \\\n  -H "Authorization: Bearer $PETSTORE_KEY"`;
-    await eventually(
-      () => page.evaluate<string>("navigator.clipboard.readText()"),
-      (text) => text.startsWith(expected),
-    );
+    await eventually(async () => (await page.evaluate<string>("navigator.clipboard.readText()")).startsWith(expected));
     await page.getByRole("link", { name: "invalid_request" }).click();
     await page.getByRole("button", { name: "Remove the filter invalid_request" }).waitFor();
     await page.close();

@@ -58,18 +58,12 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await alert.getByText("Simulated:").waitFor();
     await alert.getByText("report the request's id").waitFor();
     await alert.getByText(/^Request [\w-]+/).waitFor();
-    await eventually(
-      () => page.locator("main .skeleton").count(),
-      (count) => count === 0,
-    );
+    await eventually(async () => (await page.locator("main .skeleton").count()) === 0);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     const simulated = page.locator("main").getByText("Simulated:");
     const before = await simulated.count();
     await alert.getByRole("button", { name: "Try again" }).click();
-    await eventually(
-      () => simulated.count(),
-      (count) => count < before,
-    );
+    await eventually(async () => (await simulated.count()) < before);
     await page.close();
   });
 

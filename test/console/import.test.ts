@@ -167,10 +167,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await dialog(page).getByText("8 of 60 animals added").waitFor();
     await dialog(page).getByRole("button", { name: "Stop" }).click();
     await dialog(page).waitFor({ state: "detached" });
-    await eventually(
-      async () => (await pets()).length,
-      (count) => count === before + 8,
-    );
+    await eventually(async () => (await pets()).length === before + 8);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });

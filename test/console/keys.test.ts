@@ -44,10 +44,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await dialogOf(page).getByRole("button", { name: "Create key" }).click();
     const secret = await newKeyOf(page).inputValue();
     await dialogOf(page).getByRole("button", { name: "Copy the key" }).click();
-    await eventually(
-      () => page.evaluate<string>("navigator.clipboard.readText()"),
-      (text) => text === secret,
-    );
+    await eventually(async () => (await page.evaluate<string>("navigator.clipboard.readText()")) === secret);
     await page.keyboard.press("Escape"); // would lose the key
     await page.mouse.click(5, 5);
     await page.evaluate("new Promise((back) => { addEventListener('popstate', () => back()); history.back(); })");

@@ -173,10 +173,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await history.getByText("Name: Otto → Otto II").waitFor();
     await history.getByText("Category: Dogs → Cats").waitFor();
     await history.getByText("available → pending").waitFor();
-    await eventually(
-      () => history.getByText("(your key)").count(),
-      (count) => count === 4,
-    );
+    await eventually(async () => (await history.getByText("(your key)").count()) === 4);
     await page.getByRole("button", { name: "Cancel Till 7" }).click();
     await page.getByRole("cell", { name: "Cancelled" }).waitFor();
     await page.keyboard.type("e");

@@ -21,11 +21,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
 
   const exists = async (id: number) =>
     (await ui.service.call("GET", `/pets?ids=${id}`, { key: ui.key })).json.length === 1;
-  const isGone = (id: number) =>
-    eventually(
-      () => exists(id),
-      (found) => !found,
-    );
+  const isGone = (id: number) => eventually(async () => !(await exists(id)));
 
   test("is not offered to the next user, and what was deleted is deleted when the user signs out", async () => {
     const id = await ui.addPet({ name: "Mine" });
@@ -140,10 +136,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await isGone(id);
     await remove(page, "Kept");
     await page.getByRole("button", { name: "Dismiss" }).click(); // ends it, too
-    await eventually(
-      () => ui.service.call("GET", "/pets?name=Kept", { key: ui.key }),
-      ({ json }) => json.length === 0,
-    );
+    await eventually(async () => (await ui.service.call("GET", "/pets?name=Kept", { key: ui.key })).json.length === 0);
     await page.close();
   });
 });

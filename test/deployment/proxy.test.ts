@@ -87,10 +87,7 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
     const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0);
     for (const [index, setting] of settings.entries()) {
       const before = served();
-      await eventually(
-        async () => served(),
-        (count) => count > before + 200,
-      );
+      await eventually(() => served() > before + 200);
       expect(await processes[index]?.end()).toBe(0);
       const next = await Program.start(dataDir, setting);
       processes[index] = next;

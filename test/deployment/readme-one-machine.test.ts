@@ -29,11 +29,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
       CURL_CA_BUNDLE: "/run/authority.pem",
     });
   const add = (name: string) => call(`--json '{"name":"${name}","categoryId":1}' https://shop.example.org/v1/pets`);
-  const opened = () =>
-    eventually(
-      () => list().catch(() => ""),
-      (text) => text !== "",
-    );
+  const opened = () => eventually(() => list().catch(() => ""));
 
   beforeAll(async () => {
     blocks = await blocksOf("One machine");
@@ -69,10 +65,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     expect(await opened()).toBe("[]");
     await add("Rex");
     const plain = "curl -s -o /dev/null -w '%{http_code}' http://shop.example.org/v1/pets";
-    await eventually(
-      () => machine.run(plain),
-      (status) => status === "308",
-    );
+    await eventually(async () => (await machine.run(plain)) === "308");
     await machine.run(
       step("certbot")
         .split("\n")

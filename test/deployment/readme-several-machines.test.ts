@@ -44,21 +44,14 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
     );
     return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
   };
-  const written = (name: string) =>
-    eventually(
-      () => add(name),
-      (status) => status === "201",
-    );
+  const written = (name: string) => eventually(async () => (await add(name)) === "201");
 
   /** Makes one machine the synchronous standby of another. */
   async function follow(one: BareMachine, other: BareMachine, address: string): Promise<void> {
     await one.run(step("pg_basebackup").replace("primary=10.0.0.21", `primary=${address}`));
     const [ask = "", show = ""] = step("synchronous_standby_names").trim().split("\n");
     await other.run(ask);
-    await eventually(
-      () => other.run(show),
-      (text) => text.includes("sync\n"),
-    );
+    await eventually(async () => (await other.run(show)).includes("sync\n"));
   }
 
   beforeAll(async () => {
@@ -115,18 +108,12 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
   test("a reload replaces the workers", async () => {
     const [service] = services as [BareMachine];
     await service.run(step("systemctl reload"));
-    await eventually(
-      () => service.run("journalctl -u petstore -o cat"),
-      (log) => log.includes("restart_finished"),
-    );
+    await eventually(async () => (await service.run("journalctl -u petstore -o cat")).includes("restart_finished"));
   });
 
   test("a dead standby stops writes only until it is no longer waited for", async () => {
     await standby.run("systemctl kill --signal KILL postgresql@15-main");
-    await eventually(
-      () => add("Bob"),
-      (status) => status === "503",
-    );
+    await eventually(async () => (await add("Bob")) === "503");
     await primary.run(step("ALTER SYSTEM RESET"));
     await written("Eve");
     await follow(standby, primary, "10.0.0.21");

@@ -59,10 +59,7 @@ export class FreshCopy {
   async stop(): Promise<void> {
     this.#service?.kill("SIGTERM");
     await this.#service?.exited;
-    await eventually(
-      () => this.isListening(),
-      (listens) => !listens,
-    );
+    await eventually(async () => !(await this.isListening()));
   }
 
   isListening(): Promise<boolean> {

@@ -14,10 +14,7 @@ export async function metric(base: string, name: string): Promise<number> {
 
 /** Waits until a figure has this value. */
 export async function untilMetric(base: string, name: string, value: number): Promise<void> {
-  await eventually(
-    () => metric(base, name),
-    (figure) => figure === value,
-  );
+  await eventually(async () => (await metric(base, name)) === value);
 }
 
 /** Waits until this number of requests with an `Idempotency-Key` are in progress. */

@@ -131,10 +131,13 @@ export class Program {
 const [SHORTEST_PAUSE, LONGEST_PAUSE] = [2, 100];
 
 /**
- * Repeats a call until its result is the expected one, and returns it. Each pause takes as long as the call, to leave the
- * processor to what the test waits for.
+ * Repeats a call until its result is the expected one, by default a true one, and returns it. Each pause takes as long as
+ * the call, to leave the processor to what the test waits for.
  */
-export async function eventually<T>(call: () => Promise<T>, isExpected: (result: T) => boolean): Promise<T> {
+export async function eventually<T>(
+  call: () => T | Promise<T>,
+  isExpected: (result: T) => boolean = Boolean,
+): Promise<T> {
   for (;;) {
     const start = performance.now();
     const result = await call();

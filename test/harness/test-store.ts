@@ -105,10 +105,7 @@ async function newFolder(): Promise<TestStore> {
 /** Resolves when a session waits for a lock; on PostgreSQL. */
 export async function lockAwaited(store: TestStore): Promise<void> {
   const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  await eventually(
-    () => store.rows(waiting),
-    ({ length }) => length > 0,
-  );
+  await eventually(async () => (await store.rows(waiting)).length > 0);
 }
 
 let shared: Promise<SharedPostgres> | undefined;

@@ -29,10 +29,7 @@ export class LoadedService implements AsyncDisposable {
       limits ? control : serveCommand,
     );
     program.base = `http://127.0.0.1:${port}/v1`;
-    await eventually(
-      () => fetch(new URL("/healthz", program.base)).catch(() => undefined),
-      (response) => response?.ok === true,
-    );
+    await eventually(async () => (await fetch(new URL("/healthz", program.base)).catch(() => undefined))?.ok === true);
     return new LoadedService(program, port, await newKey(program.dataDir, unlimitedQuota));
   }
 

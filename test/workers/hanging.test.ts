@@ -19,7 +19,6 @@ const SERVED_AGAIN = 10_000;
 const slowTurns = join(import.meta.dir, "controls/slow-turns.ts");
 
 const [bun, main] = serveSource as [string, string];
-const until = (isMet: () => boolean) => eventually(async () => isMet(), Boolean);
 
 describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   let server: PostgresServer;
@@ -50,7 +49,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
       silence: SILENCE,
     });
     await supervisor.start();
-    await until(() => pids().size === 2);
+    await eventually(() => pids().size === 2);
   });
   afterAll(async () => {
     stop.abort();
@@ -73,11 +72,11 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
   test("keeps a worker whose event loop takes a second for each turn", async () => {
     const before = pids();
     process.kill(before.get(2) as number, "SIGUSR2");
-    await until(() => program.output.split("slow turn").length > 10);
+    await eventually(() => program.output.split("slow turn").length > 10);
     expect(pids()).toEqual(before);
     expect(program.output).not.toContain("worker_hung");
     supervisor.restart();
-    await until(() => program.output.includes("restart_finished"));
+    await eventually(() => program.output.includes("restart_finished"));
     program.output = program.output.replaceAll("restart_finished", "");
   });
 
@@ -89,7 +88,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const responses = await Promise.all(Array.from({ length: 32 }, ask));
     expect(elapsed()).toBeLessThan(SERVED_AGAIN);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-    await until(() => pids().get(2) !== two);
+    await eventually(() => pids().get(2) !== two);
     expect(program.output).toContain(`"event":"worker_hung","worker":2,"pid":${two},"seconds":2.5,`);
     expect(program.output).toContain(`"event":"worker_ended","worker":2,"pid":${two},"how":"by SIGKILL"`);
     expect(pids().get(1)).toBe(one);
@@ -102,12 +101,12 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     const before = pids();
     loads = false;
     supervisor.restart();
-    await until(() => program.output.includes("restart_failed"));
+    await eventually(() => program.output.includes("restart_failed"));
     expect(program.output).toMatch(/"event":"worker_hung","worker":1,"pid":[0-9]+,"seconds":25,/);
     expect(pids()).toEqual(before);
     loads = true;
     supervisor.restart();
-    await until(() => program.output.includes("restart_finished"));
+    await eventually(() => program.output.includes("restart_finished"));
     for (const [worker, pid] of before) expect(pids().get(worker)).not.toBe(pid);
     expect(await supervisor.metrics()).toContain("petstore_workers_answering 2\n");
   });

@@ -112,14 +112,8 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const { key, account, storage } = await newAccount(settings, quota);
     const texts = async (one: string) =>
       Promise.all((await askEach(program.base, one, WORKERS)).map((response) => response.text()));
-    await eventually(
-      async () => (await ask(program.base, key)).status,
-      (status) => status === 429,
-    );
-    await eventually(
-      () => texts(banned),
-      (all) => all.every(isBanned),
-    );
+    await eventually(async () => (await ask(program.base, key)).status === 429);
+    await eventually(async () => (await texts(banned)).every(isBanned));
     const saved = async () =>
       (await new LimitStore(storage).storedLimits([account.id])).get({ accountId: account.id, mode: "test" })?.days[0]
         ?.used ?? 0;
@@ -155,10 +149,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       const sent = Promise.all(Array.from({ length: 16 }, send));
       const more = async () => {
         const wanted = responses + 500;
-        await eventually(
-          async () => responses,
-          (so) => so >= wanted,
-        );
+        await eventually(() => responses >= wanted);
       };
       await more();
       await harm();

@@ -139,10 +139,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
         }
       };
       const writers = Array.from({ length: 24 }, write);
-      await eventually(
-        async () => answered.length,
-        (count) => count > 300,
-      );
+      await eventually(() => answered.length > 300);
       const cursor = /cursor=([^>&]+)/.exec((await call("GET", "/pets?limit=1")).headers.get("link") ?? "")?.[1];
       const early = [...answered];
       const { status } = await call("POST", "/sandbox/reset", { animals: "none" });

@@ -106,10 +106,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const sent = Promise.all(Array.from({ length: 24 }, create));
     const more = async (count: number) => {
       const wanted = ledger.acknowledged + count;
-      await eventually(
-        async () => ledger.acknowledged,
-        (acknowledged) => acknowledged >= wanted,
-      );
+      await eventually(() => ledger.acknowledged >= wanted);
     };
     for (const number of [1, 2, 3]) {
       await more(200);
@@ -151,10 +148,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
       }
     };
     const sent = Promise.all(Array.from({ length: 16 }, create));
-    await eventually(
-      async () => ledger.acknowledged,
-      (acknowledged) => acknowledged > 200,
-    );
+    await eventually(() => ledger.acknowledged > 200);
     const ready = () => fetch(`http://127.0.0.1:${program.port}/readyz`, { keepalive: false });
     await server.stop("at once");
     await eventually(ready, ({ status }) => status === 503);

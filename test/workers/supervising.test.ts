@@ -23,11 +23,7 @@ const isFree = async (port: number) => {
     return false;
   }
 };
-const portIsFree = ({ port }: Program) =>
-  eventually(
-    () => isFree(port),
-    (free) => free,
-  );
+const portIsFree = ({ port }: Program) => eventually(() => isFree(port));
 const readiness = ({ port }: Program) => fetch(`http://127.0.0.1:${port}/readyz`);
 
 test("the embedded store requires one process, and the error says why", async () => {

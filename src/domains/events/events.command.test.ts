@@ -65,16 +65,10 @@ test.each([
 test("--follow prints events as they happen, until it is stopped", async () => {
   const { output, stop, ended } = events("--follow --last 1 --json");
   const lines = () => output.stdout.split("\n").filter(Boolean);
-  await eventually(
-    async () => lines().length,
-    (many) => many === 1,
-  );
+  await eventually(() => lines().length === 1);
   await add();
   await add();
-  await eventually(
-    async () => lines().length,
-    (many) => many === 3,
-  );
+  await eventually(() => lines().length === 3);
   stop.abort();
   expect([await ended, output.stderr]).toEqual([0, ""]);
   const { json } = await service.call("GET", "/events?after=3", { key });
@@ -94,10 +88,7 @@ test("--follow without an earlier event also prints one that happens while it st
       isFirst = false;
     },
   });
-  await eventually(
-    async () => output.stdout,
-    (text) => text !== "",
-  );
+  await eventually(() => output.stdout !== "");
   stop.abort();
   expect(await ended).toBe(0);
   expect(JSON.parse(output.stdout)).toMatchObject({ type: "pet.deleted", subject: { id: "3" } });
@@ -112,10 +103,7 @@ test("finds events before thousands of another type", async () => {
 
 test("--follow ends when the sandbox is reset", async () => {
   const { output, ended } = events("--follow --last 1");
-  await eventually(
-    async () => output.stdout,
-    (text) => text !== "",
-  );
+  await eventually(() => output.stdout !== "");
   expect((await service.call("POST", "/sandbox/reset", { key, body: { animals: "none" } })).status).toBe(200);
   expect(await ended).toBe(1);
   expect(output.stderr).toContain("The events cannot be read any more.");

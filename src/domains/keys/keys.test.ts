@@ -456,10 +456,7 @@ async function expectNoDeadlock(own: TestService): Promise<void> {
   await own.app.stop();
   // A session reports its statistics when it ends.
   const others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-  await eventually(
-    () => own.store.rows(others),
-    ({ length }) => length === 0,
-  );
+  await eventually(async () => (await own.store.rows(others)).length === 0);
   expect(await deadlocks(own)).toEqual(0n);
   await own.store.remove();
 }

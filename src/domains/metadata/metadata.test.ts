@@ -1,5 +1,6 @@
 // Metadata of animals, categories and orders: the same rules for all three.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
@@ -243,7 +244,7 @@ test("metadata stays with an animal and its order through all their changes, and
   }
   await send("POST", "/store/orders", { petId: 1, metadata: { till: "4" } });
   service.clock.advance(16 * 60_000);
-  while ((await send("GET", "/store/orders/2")).json.status !== "expired") await Bun.sleep(5);
+  await eventually(async () => (await send("GET", "/store/orders/2")).json.status === "expired");
   expect((await send("GET", "/store/orders/2")).json.metadata).toEqual({ till: "4" });
   const renamed = await send("PATCH", "/pets/1", { name: "Ida", categoryId: 2 });
   expect([renamed.json.name, renamed.json.metadata]).toEqual(["Ida", { a: "1" }]);

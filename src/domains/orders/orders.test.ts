@@ -51,10 +51,6 @@ async function addPet(status?: string): Promise<number> {
 /** An order of a new animal. */
 const placeForNewPet = async () => (await place({ petId: await addPet("available") })).json;
 const statusOfPet = async (id: number) => (await service.call("GET", `/pets/${id}`, { key })).json.status;
-/** Asks until the answer is as expected; the test ends by its timeout otherwise. */
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  await eventually(isMet, Boolean);
-}
 
 describe("placeStoreOrder", () => {
   test("reserves an available animal", async () => {
@@ -293,7 +289,7 @@ describe("an animal under an open order", () => {
     await giveBack((await confirm((await place({ petId })).json.id)).json.id);
     await place({ petId });
     service.clock.advance(RESERVATION);
-    await until(async () => (await statusOfPet(petId)) === "available");
+    await eventually(async () => (await statusOfPet(petId)) === "available");
     const { json } = await service.call("GET", `/events?petId=${petId}`, { key });
     expect(json.map(({ type, data }: { type: string; data: { status: string } }) => [type, data.status])).toEqual([
       ["pet.created", "available"],
@@ -386,7 +382,7 @@ describe("a reservation", () => {
     const sold = await placeForNewPet();
     await confirm(sold.id);
     service.clock.advance(RESERVATION);
-    await until(async () => (await get(order.id)).json.status === "expired");
+    await eventually(async () => (await get(order.id)).json.status === "expired");
     expect(await statusOfPet(order.petId)).toBe("available");
     expect([(await get(sold.id)).json.status, await statusOfPet(sold.petId)]).toEqual(["confirmed", "sold"]);
   });
@@ -397,7 +393,7 @@ describe("a reservation", () => {
     await service.app.stop();
     clock.advance(RESERVATION);
     service = await TestService.start({ store: service.store, clock });
-    await until(async () => (await get(order.id)).json.status === "expired");
+    await eventually(async () => (await get(order.id)).json.status === "expired");
     expect(await statusOfPet(order.petId)).toBe("available");
   });
 

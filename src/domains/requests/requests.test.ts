@@ -54,10 +54,7 @@ const countOf = async (id: string) =>
   (await service.store.rows(`SELECT 1 FROM request_records WHERE id = '${id}'`)).length;
 
 async function untilRecorded(id: string): Promise<void> {
-  await eventually(
-    () => countOf(id),
-    (count) => count > 0,
-  );
+  await eventually(async () => (await countOf(id)) > 0);
 }
 
 const animal = { name: "Ida", categoryId: 7 };
@@ -342,10 +339,7 @@ test("the daily limit of an address is explained as such, even in the last minut
   const limited = await evening.call("GET", "/pets");
   expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "30"]);
   const storage = await evening.store.open();
-  const found = await eventually(
-    () => new RequestStore(storage).find(requestIdOf(limited)),
-    (one) => one !== undefined,
-  );
+  const found = await eventually(() => new RequestStore(storage).find(requestIdOf(limited)));
   expect(explain(found as StoredRequest)).toContain(" 1000 requests per day for one address without a valid key.");
   await storage.close();
   await evening.stop();
@@ -454,9 +448,6 @@ test("records are deleted after seven days", async () => {
   await untilRecorded(requestIdOf(later));
   expect((await send(shop, "GET", `/requests/${requestIdOf(reply)}`)).status).toBe(200);
   service.clock.advance(2 * SECOND_MS + 60_000);
-  await eventually(
-    () => countOf(requestIdOf(reply)),
-    (count) => count === 0,
-  );
+  await eventually(async () => (await countOf(requestIdOf(reply))) === 0);
   expect((await send(shop, "GET", `/requests/${requestIdOf(later)}`)).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { untilRunning } from "../../../test/harness/metrics.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
@@ -57,7 +58,7 @@ describe("fast-forward", () => {
     await order(1);
     await forward(600);
     service.clock.advance(300_000);
-    while ((await call("GET", "/store/orders/1")).json.status === "placed") await Bun.sleep(5);
+    await eventually(async () => (await call("GET", "/store/orders/1")).json.status !== "placed");
     expect((await call("GET", "/pets/1")).json.status).toBe("available");
   });
 
@@ -126,7 +127,7 @@ describe("fast-forward", () => {
     const stored = () => service.store.rows(`SELECT digest FROM stored_responses WHERE shop = ${shop}`);
     expect(await stored()).toHaveLength(1);
     service.clock.advance(DAY_MS);
-    while ((await stored()).length > 0) await Bun.sleep(5);
+    await eventually(async () => (await stored()).length === 0);
   });
 
   test.each([60, 30 * 86_400])("by %d seconds is done once if the request is retried", async (seconds) => {
@@ -333,7 +334,7 @@ describe("a reset", () => {
     await one.reset();
     service.clock.advance(5_000);
     const left = () => service.store.rows(`SELECT shop FROM shops WHERE shop = ${shop}`);
-    while ((await left()).length > 0) await Bun.sleep(5);
+    await eventually(async () => (await left()).length === 0);
     for (const table of ["pets", "store_orders", "categories", "stored_responses"])
       expect([table, await service.store.rows(`SELECT 1 FROM ${table} WHERE shop = ${shop}`)]).toEqual([table, []]);
     expect((await other.call("GET", "/sandbox")).json).toMatchObject({ animals: 5, categories: 1, orders: 1 });

@@ -13,10 +13,7 @@ const PROCESSES = 4;
 
 async function untilFallback(processes: readonly TestProcess[], isActive: boolean): Promise<void> {
   for (const { limiter } of processes) {
-    await eventually(
-      async () => limiter.isInFallback,
-      (isInFallback) => isInFallback === isActive,
-    );
+    await eventually(() => limiter.isInFallback === isActive);
   }
 }
 
@@ -31,10 +28,7 @@ function nextCaller() {
 /** Waits until each process knows of all others. */
 async function untilTogether(processes: readonly TestProcess[]): Promise<void> {
   await untilFallback(processes, false);
-  await eventually(
-    async () => processes.every(({ share }) => share.processes === PROCESSES),
-    (isSo) => isSo,
-  );
+  await eventually(() => processes.every(({ share }) => share.processes === PROCESSES));
 }
 
 async function send({ limiter }: TestProcess, times: number): Promise<Admission[]> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 
@@ -36,27 +37,27 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
 
   test("passes from a substitute to any other process at once, and to a substitute only when nobody holds it", async () => {
     const [substitute, other] = [await openPostgres(address), await openPostgres(address)];
-    while (!(await substitute.lead(true))) await Bun.sleep(50);
+    await eventually(() => substitute.lead(true));
     const begin = performance.now();
     while (performance.now() - begin < 4_000) {
       expect(await substitute.lead(true)).toBe(true); // renewed: a lease is shorter
       await Bun.sleep(100);
     }
     expect(await other.lead()).toBe(true);
-    while (await substitute.lead(true)) await Bun.sleep(50);
+    await eventually(async () => !(await substitute.lead(true)));
     for (let round = 0; round < 15; round++) {
       expect([await substitute.lead(true), await other.lead()]).toEqual([false, true]);
       await Bun.sleep(100);
     }
     await other.close();
-    while (!(await substitute.lead(true))) await Bun.sleep(50);
-    while (!(await substitute.lead())) await Bun.sleep(50); // it is one no more
+    await eventually(() => substitute.lead(true));
+    await eventually(() => substitute.lead()); // it is one no more
     await substitute.close();
   });
 
   test("is held by nobody while the server is unreachable", async () => {
     const storage = await openPostgres(address);
-    while (!(await storage.lead())) await Bun.sleep(50);
+    await eventually(() => storage.lead());
     await server.stop("at once");
     const failure = async () => {
       try {
@@ -73,7 +74,7 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
     expect(failed).toBe("StorageUnavailable");
     expect(await failure()).toBe("does not lead");
     await server.start();
-    while (!(await storage.lead())) await Bun.sleep(50);
+    await eventually(() => storage.lead());
     await storage.close();
   });
 });

@@ -76,7 +76,7 @@ class Load {
   /** Resolves when this many more operations have succeeded, which proves that the server is reachable. */
   async more(count: number): Promise<void> {
     const wanted = this.acknowledged + count;
-    while (this.acknowledged < wanted) await Bun.sleep(1);
+    await eventually(() => this.acknowledged >= wanted);
   }
 
   /** The time until one operation of each kind succeeds, in milliseconds. */
@@ -88,7 +88,7 @@ class Load {
       () => Promise.resolve(this.#storage.all(petsFrom, 1)),
     ];
     for (const attempt of tries) {
-      while (!(await attempt().then(Boolean, () => false))) await Bun.sleep(5);
+      await eventually(() => attempt().then(Boolean, () => false));
     }
     return elapsed();
   }
@@ -185,7 +185,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     await load.more(200);
     await server.stop(how);
     const before = load.refused;
-    while (load.refused < before + 50) await Bun.sleep(1);
+    await eventually(() => load.refused >= before + 50);
     await server.start();
     const elapsed = stopwatch();
     let refused: number;
@@ -216,7 +216,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const load = new Load(await open(server.url()));
     await load.more(200);
     server.freeze();
-    while (load.refused < 20) await Bun.sleep(1);
+    await eventually(() => load.refused >= 20);
     server.thaw();
     expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
     await load.more(500);
@@ -392,10 +392,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     ]);
     for (const round of [1, 2]) {
       const sleeping = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT ${round} %'`;
-      await eventually(
-        () => server.run(sleeping),
-        ({ length }) => length > 0,
-      );
+      await eventually(async () => (await server.run(sleeping)).length > 0);
       await server.run(`UPDATE categories SET name = '${round}'`, database);
     }
     const [{ status }] = await written;

@@ -110,11 +110,7 @@ describe("a change", () => {
       return read.apply(this, parameters);
     });
     const names = async () => receiver.received.map(({ body }) => JSON.parse(body).data.data.name as string);
-    const roundWaits = () =>
-      eventually(
-        async () => settled.mock.results.at(-1)?.value === onDisk,
-        (waits) => waits,
-      );
+    const roundWaits = () => eventually(() => settled.mock.results.at(-1)?.value === onDisk);
     await webhooks.addPet("one");
     const delivering = webhooks.deliver();
     await roundWaits();
@@ -329,10 +325,7 @@ describe("a failing endpoint", () => {
     const failed = receiver.received.length;
     expect(failed).toBeWithin(10, 43); // ten, and those that were in progress at the same time
     const { retriesAt } = await webhooks.getEndpoint(id);
-    await eventually(
-      () => webhooks.service.store.rows("SELECT 1 FROM webhook_parked"),
-      (parked) => parked.length === failed,
-    );
+    await eventually(async () => (await webhooks.service.store.rows("SELECT 1 FROM webhook_parked")).length === failed);
     const { waiting } = (await webhooks.call("GET", "/sandbox")).json;
     expect(waiting).toEqual([{ kind: "webhook_attempt", count: failed, next: retriesAt }]);
     await webhooks.after(5 * SECOND_MS);
