@@ -50,15 +50,7 @@ const { Metrics } = await load<typeof import("../src/telemetry/metrics.ts")>("..
 
 const config = readConfig({ PETSTORE_VALKEY_URL: valkey, PETSTORE_DATA_DIR: folder });
 const storage = await openStorage(config);
-const parts = {
-  storage,
-  clock: systemClock,
-  log: new Log("error"),
-  metrics: new Metrics(),
-  repeat: () => {},
-  dataFolder: undefined,
-  isDevelopment: true,
-};
+const parts = { storage, clock: systemClock, log: new Log("error"), metrics: new Metrics(), repeat: () => {} };
 const { limiter } = await openLimiter(config, parts);
 
 process.on("message", (message: LimitsLoad) => void run(message).then((result) => process.send?.(result)));

@@ -18,11 +18,17 @@ afterEach(() => jest.useRealTimers());
 const note = (name: string): BackgroundTask => ({ name, by: "each", run: async () => void done.push(name) });
 const fail = (name: string): BackgroundTask => ({ name, by: "each", run: () => Promise.reject(new Error("away")) });
 const leads = () => true;
+function start(tasks: readonly BackgroundTask[], lead: (asSubstitute: boolean) => boolean): BackgroundTasks {
+  const work = new BackgroundTasks(log, lead);
+  for (const task of tasks) work.add(task);
+  work.start();
+  return work;
+}
 /** Lets all ready callbacks run. */
 const settle = () => Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)));
 
 test("runs its tasks in order, one round every half second", async () => {
-  const work = new BackgroundTasks(log, [note("first"), note("second")], leads);
+  const work = start([note("first"), note("second")], leads);
   jest.advanceTimersByTime(499);
   await settle();
   expect(done).toEqual([]);
@@ -34,8 +40,14 @@ test("runs its tasks in order, one round every half second", async () => {
   await work.stop();
 });
 
+test("takes no two tasks with one name, which the log could not tell apart", () => {
+  const work = new BackgroundTasks(log, leads);
+  work.add(note("save"));
+  expect(() => work.add(note("save"))).toThrow("Two background tasks are named save.");
+});
+
 test("runs one more round when it is stopped, and no other", async () => {
-  const work = new BackgroundTasks(log, [note("task")], leads);
+  const work = start([note("task")], leads);
   await work.stop();
   expect(done).toEqual(["task"]);
   jest.advanceTimersByTime(10_000);
@@ -46,7 +58,7 @@ test("runs one more round when it is stopped, and no other", async () => {
 test("runs final tasks after the last round, each once, even if another one fails", async () => {
   const broken = { ...note("broken"), finish: () => Promise.reject(new Error("away")) };
   const kept = { ...note("kept"), finish: async () => void done.push("finished") };
-  const work = new BackgroundTasks(log, [broken, kept, note("other")], leads);
+  const work = start([broken, kept, note("other")], leads);
   await work.stop();
   expect(done).toEqual(["broken", "kept", "other", "finished"]);
 });
@@ -54,7 +66,7 @@ test("runs final tasks after the last round, each once, even if another one fail
 test("does not start a round during another", async () => {
   const slow = Promise.withResolvers<void>();
   let started = 0;
-  const work = new BackgroundTasks(log, [{ name: "wait", by: "each", run: () => (started++, slow.promise) }], leads);
+  const work = start([{ name: "wait", by: "each", run: () => (started++, slow.promise) }], leads);
   jest.advanceTimersByTime(5_000);
   await settle();
   const stopped = work.stop();
@@ -69,7 +81,7 @@ test("continues without a task that takes long, also while it stops, and runs it
   let slow = Promise.withResolvers<void>();
   const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };
   const saving = { ...note("save"), finish: async () => void done.push("saved") };
-  const work = new BackgroundTasks(log, [waiting, saving], leads);
+  const work = start([waiting, saving], leads);
   for (let quarter = 0; quarter < 8; quarter++) {
     jest.advanceTimersByTime(250);
     await settle();
@@ -90,7 +102,7 @@ test("continues without a task that takes long, also while it stops, and runs it
 });
 
 test("logs failures, continues with the next task, and tries again", async () => {
-  const work = new BackgroundTasks(log, [fail("save"), note("task")], leads);
+  const work = start([fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);
   await settle();
   await work.stop();
@@ -107,7 +119,7 @@ test("runs the leader's tasks only while it leads, and checks this in each round
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  const work = new BackgroundTasks(log, [{ ...note("for all"), by: "leader" }, note("for itself")], lead);
+  const work = start([{ ...note("for all"), by: "leader" }, note("for itself")], lead);
   for (let round = 1; round <= 3; round++) {
     jest.advanceTimersByTime(500);
     await settle();
@@ -124,7 +136,7 @@ test("leads as a substitute while one of its tasks prevents leading", async () =
   let isLacking = false;
   const lead = (asSubstitute: boolean) => asked.push(asSubstitute) > 0;
   const check = { ...note("check"), preventsLeading: () => isLacking };
-  const work = new BackgroundTasks(log, [note("first"), check, { ...note("for all"), by: "leader" }], lead);
+  const work = start([note("first"), check, { ...note("for all"), by: "leader" }], lead);
   for (isLacking of [false, true, false]) {
     jest.advanceTimersByTime(500);
     await settle();
@@ -137,7 +149,7 @@ test("leads as a substitute while one of its tasks prevents leading", async () =
 test("runs a round at once on request, after the one in progress", async () => {
   const slow = Promise.withResolvers<void>();
   const waiting: BackgroundTask = { name: "wait", by: "each", run: async () => (done.push("began"), slow.promise) };
-  const work = new BackgroundTasks(log, [waiting], leads);
+  const work = start([waiting], leads);
   work.runSoon();
   await settle();
   expect(done).toEqual(["began"]);

@@ -17,9 +17,9 @@ const TASK_WAIT = 100;
  */
 export class BackgroundTasks {
   readonly #log: Log;
-  readonly #tasks: readonly BackgroundTask[];
   readonly #lead: (asSubstitute: boolean) => MaybePromise<boolean>;
-  readonly #timer: Timer;
+  readonly #tasks: BackgroundTask[] = [];
+  #timer: Timer | undefined;
   #round: Promise<void> | undefined;
   readonly #inProgress = new Map<BackgroundTask, Promise<void>>();
   /** Tasks in progress that a round has left out: another round must follow when they end. */
@@ -29,18 +29,28 @@ export class BackgroundTasks {
   #isStopped = false;
 
   /** `lead` returns in each round whether this process is the leader: see `Storage.lead`. */
-  constructor(log: Log, tasks: readonly BackgroundTask[], lead: (asSubstitute: boolean) => MaybePromise<boolean>) {
+  constructor(log: Log, lead: (asSubstitute: boolean) => MaybePromise<boolean>) {
     this.#log = log;
-    this.#tasks = tasks;
     this.#lead = lead;
-    this.#timer = setInterval(() => this.#start(), PERIOD);
+  }
+
+  /** Adds a task. Throws `TypeError` if another one has its name, because the log identifies tasks by name. */
+  add(task: BackgroundTask): void {
+    if (this.#tasks.some(({ name }) => name === task.name))
+      throw new TypeError(`Two background tasks are named ${task.name}.`);
+    this.#tasks.push(task);
+  }
+
+  /** Starts a round twice a second from now on. */
+  start(): void {
+    this.#timer = setInterval(() => this.#startRound(), PERIOD);
   }
 
   /** Starts a round at once, or when the one in progress ends. */
   runSoon(): void {
     if (this.#isStopped) return;
     this.#isDue = this.#round !== undefined;
-    this.#start();
+    this.#startRound();
   }
 
   /** Runs each task one last time, then calls its `finish`. A slow task does not delay the others. */
@@ -58,12 +68,12 @@ export class BackgroundTasks {
     );
   }
 
-  #start(): void {
+  #startRound(): void {
     this.#round ??= this.#run().finally(() => {
       this.#round = undefined;
       if (!this.#isDue || this.#isStopped) return;
       this.#isDue = false;
-      this.#start();
+      this.#startRound();
     });
   }
 

@@ -31,7 +31,7 @@ const gauges = {
  */
 export async function openLimiter(
   config: Config,
-  { storage, clock, log, metrics, repeat }: Omit<Host, "limiter" | "runSoon">,
+  { storage, clock, log, metrics, repeat }: Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">,
 ): Promise<RunningLimiter> {
   const { valkey } = config;
   const share = new Share();

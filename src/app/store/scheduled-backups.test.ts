@@ -32,7 +32,7 @@ function schedule() {
   const host = { clock, metrics, repeat, log: new Log("info", async () => {}) };
   scheduleBackups(
     { every: HOUR_MS, folder, keep: 7 },
-    host as unknown as Parameters<typeof scheduleBackups>[1],
+    host,
     async (stop) => {
       taken++;
       await failure?.(stop);

@@ -16,7 +16,7 @@ export type TakeBackup = (stop: AbortSignal) => Promise<void>;
  */
 export function scheduleBackups(
   { every, folder }: BackupSettings,
-  { clock, log, metrics, repeat }: Omit<Host, "limiter" | "runSoon">,
+  { clock, log, metrics, repeat }: Pick<Host, "clock" | "log" | "metrics" | "repeat">,
   take: TakeBackup,
 ): void {
   if (every === undefined) return;

@@ -1,0 +1,85 @@
+import { type Config, valuesOf } from "../config.ts";
+import type { Write } from "../contract/handler.ts";
+import type { Host } from "../domains/domain.ts";
+import type { LoadLimits } from "../http/overload/load-limits.ts";
+import { RequestChecks } from "../http/request-checks.ts";
+import type { InStep } from "../http/server.ts";
+import { Tracer } from "../telemetry/tracer.ts";
+import { keyEnvironment, openCallerParts } from "./caller-parts.ts";
+import { domains, type ServedDomain } from "./domains.ts";
+import { openAbuseLog } from "./open-abuse-log.ts";
+import { openIdempotency } from "./open-idempotency.ts";
+import type { RunningLimiter } from "./open-limiter.ts";
+import { scheduleDeletion } from "./schedule-deletion.ts";
+import { serveOperations } from "./serve-operations.ts";
+import { hasExpired } from "./web/well-known.ts";
+
+export interface ServiceOptions {
+  readonly domains?: readonly ServedDomain[];
+  /** Set if other processes share the port: returns the metrics of all, and makes them stop in step. */
+  readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
+  /** When requests are queued or refused; if absent, the service's own limits. */
+  readonly loadLimits?: LoadLimits;
+  /** The most open streams; if absent, the service's own limit. */
+  readonly maxStreams?: number | undefined;
+}
+
+/** What `openService` opens and other parts use. */
+export type Service = ReturnType<typeof openService>;
+
+/**
+ * Opens all that requests need besides the store and the limiter, and listens. `stopping` is aborted when the service
+ * begins to stop. Throws `ListenError`.
+ */
+export function openService(
+  config: Config,
+  host: Host,
+  limits: RunningLimiter,
+  stopping: AbortSignal,
+  { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
+) {
+  const { storage, clock, log, metrics, limiter } = host;
+  const callers = openCallerParts(host, keyEnvironment(config));
+  const { accounts, keys, authenticator, usage, records } = callers;
+  const abuse = openAbuseLog(config, host, keys, limits);
+  const tracer = config.traces && new Tracer(config.traces, host);
+  const requestChecks = new RequestChecks({ ...host, authenticator }, loadLimits, maxStreams);
+  // The cast is safe: handlers of domains yield only steps of transactions.
+  const write = storage.write.bind(storage) as Write;
+  const idempotency = openIdempotency(host, write);
+  const operations = served.flatMap((domain) => domain.operations);
+  const bound = served.flatMap((domain) =>
+    domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
+  );
+  scheduleDeletion(host, callers, served);
+  const { shedder, deadlines, drains, delays, streams } = requestChecks;
+  const { server, base, docs, webConsole } = serveOperations(config, bound, {
+    storage,
+    services: {
+      authenticator,
+      limiter,
+      usage,
+      records,
+      write,
+      idempotency,
+      clock,
+      log,
+      metrics,
+      tracer,
+      shedder,
+      deadlines,
+      abuse,
+      drains,
+      delays,
+      streams,
+    },
+    monitoring: {
+      checkStore: () => storage.check(),
+      isStopping: () => stopping.aborted,
+      metrics: () => shared?.metricsOfAll() ?? metrics.expose(),
+    },
+    isShared: shared !== undefined,
+  });
+  if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
+  return { accounts, keys, abuse, tracer, requestChecks, server, base, docs, webConsole };
+}
