@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import { clearNotedBan } from "../../domains/keys/keys.statements.ts";
+import { clearNotedBan } from "../../domains/keys/noted-bans.store.ts";
 import { ClockReader, realSeconds } from "../../limits/clock-reading.ts";
 import { liftBan } from "../../limits/lifted-bans.store.ts";
 import { LimitStore } from "../../limits/limits.store.ts";

@@ -30,15 +30,11 @@ function schedule() {
   let task: BackgroundTask | undefined;
   const repeat = (given: BackgroundTask) => void (task = given);
   const host = { clock, metrics, repeat, log: new Log("info", async () => {}) };
-  scheduleBackups(
-    { every: HOUR_MS, folder, keep: 7 },
-    host,
-    async (stop) => {
-      taken++;
-      await failure?.(stop);
-      write(clock.now());
-    },
-  );
+  scheduleBackups({ every: HOUR_MS, folder, keep: 7 }, host, async (stop) => {
+    taken++;
+    await failure?.(stop);
+    write(clock.now());
+  });
   const round = async () => {
     await task?.run();
     await new Promise(setImmediate);

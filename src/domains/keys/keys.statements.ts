@@ -1,7 +1,6 @@
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { accountTable } from "../../storage/owned-table.ts";
 import { lookUp, type Row, statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey, KeyWithQuota } from "./keys.ts";
 
@@ -99,30 +98,9 @@ export const revoke = statement<KeyRow>(
 export const expire = statement<KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-/** Records a ban until `$1`, unless the recorded one ends later than `$3`. In Unix milliseconds. */
-export const noteBan = statement<KeyRow>(
-  `UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3)
-   RETURNING ${keyColumns}`,
-);
-const shortenNoted = statement(
-  "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
-);
-// The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
-// read the key again.
-const clearNoted = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 export const touch = statement(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
-
-/** Part of a transaction: clears the recorded ban of a key, so that its next ban adds an event again. */
-export function* clearNotedBan(keyId: string): Transaction<void> {
-  yield* all(clearNoted, keyId);
-}
-
-/** Part of a transaction that advances the clock of an account's sandbox by this many milliseconds: its bans end earlier. */
-export function* shortenNotedBans(accountId: string, by: number): Transaction<void> {
-  yield* all(shortenNoted, by, accountId);
-}
 
 function toNumber(value: bigint | null): number | null {
   return value === null ? null : Number(value);

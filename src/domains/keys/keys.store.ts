@@ -3,7 +3,6 @@ import { each, inLockOrder } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
-import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { randomBase62 } from "../accounts/base62.ts";
 import { noSuchAccount, OperatorError } from "../accounts/operator-error.ts";
@@ -26,7 +25,6 @@ import {
   keysOfAccount,
   keysOfAll,
   keysOfModeAfter,
-  noteBan,
   ownerOfKey,
   revoke,
   toApiKey,
@@ -44,6 +42,7 @@ import {
   noSuchKey,
   type Rotation,
 } from "./keys.ts";
+import { noteBan } from "./noted-bans.store.ts";
 import { recordEnvironment } from "./store-environment.store.ts";
 import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
@@ -226,7 +225,7 @@ export class KeyStore {
   /** Adds an event for a ban until this time to the log of the shop, once for all processes. In Unix milliseconds. */
   async noteBan(keyId: string, until: number, now: number): Promise<void> {
     await this.#change(keyId, now, function* ({ key, locked }) {
-      if (!(yield* first(noteBan, until, keyId, until - BAN_END_ROUNDING))) return;
+      if (!(yield* noteBan(keyId, until))) return;
       const banned = bannedEventOf(keyBannedEvent, { ...shown(key), ...banOf(until / 1000) });
       yield* publish(locked, system(locked.shop), [banned]);
     });

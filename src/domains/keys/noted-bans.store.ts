@@ -1,0 +1,29 @@
+// The end of the last ban of each key that has an event: `banned_until`, in Unix milliseconds.
+import { statement } from "../../storage/statement.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
+import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
+
+const note = statement(
+  "UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3) RETURNING id",
+);
+const shorten = statement(
+  "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
+);
+// The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
+// read the key again.
+const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
+
+/** Part of a transaction: notes a ban of a key until this time in Unix milliseconds. False if it is noted already. */
+export function* noteBan(keyId: string, until: number): Transaction<boolean> {
+  return (yield* all(note, until, keyId, until - BAN_END_ROUNDING)).length > 0;
+}
+
+/** Part of a transaction: forgets the noted ban of a key, so that its next ban adds an event again. */
+export function* clearNotedBan(keyId: string): Transaction<void> {
+  yield* all(clear, keyId);
+}
+
+/** Part of a transaction that advances the clock of an account's sandbox by this many milliseconds: its bans end earlier. */
+export function* shortenNotedBans(accountId: string, by: number): Transaction<void> {
+  yield* all(shorten, by, accountId);
+}
