@@ -44,6 +44,19 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** Test files that run in the same environment. */
+interface Group {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** How many of the files run at the same time. */
+  readonly parallel: number;
+}
+
+function isOnEachEngine(file: string): boolean {
+  return tiersOf(file).includes("engines") && tiersOf(file).includes("embedded");
+}
+
 /** Runs the files that the arguments name, whatever their tier, or else all files of the tier. */
 async function runTier(): Promise<Result[]> {
   const named = words.flatMap((word) =>
@@ -56,43 +69,60 @@ async function runTier(): Promise<Result[]> {
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
   if (!existsSync(program)) buildExecutable(program);
-  if (tier !== "engines" && tier !== "all") return [run("tests", files, {})];
 
-  // Files that need no such environment share one run, because at the end of each run some processors are idle.
-  const shared = files.filter((file) => tiersOf(file).includes("engines") && tiersOf(file).includes("embedded"));
-  const own = tier === "all" ? files : files.filter((file) => !shared.includes(file));
-  const results = own.length > 0 ? [run("tests", own, {})] : [];
-  if (shared.length === 0) return results;
-  if (postgresMissing !== undefined) return [...results, nothingRun(1)];
+  const shared = tier === "engines" || tier === "all" ? files.filter(isOnEachEngine) : [];
+  const own = tier === "engines" ? files.filter((file) => !isOnEachEngine(file)) : files;
+  const alone = { name: "tests", files: own, environment: {}, parallel: PARALLEL };
+  if (shared.length === 0) return runGroups([alone]);
+  if (postgresMissing !== undefined) return [...(await runGroups([alone])), nothingRun(1)];
   const postgres = await SharedPostgres.start();
+  const environment = { TEST_ENGINE: "postgres", ...postgres.environment };
   try {
-    return [...results, run("postgres", shared, { TEST_ENGINE: "postgres", ...postgres.environment })];
+    return await runGroups([
+      // These mostly wait for the database, and take less time than the others.
+      { name: "postgres", files: shared, environment, parallel: Math.ceil(PARALLEL / 3) },
+      { ...alone, parallel: Math.max(1, PARALLEL - 1) },
+    ]);
   } finally {
     await postgres.stop();
   }
 }
 
-/**
- * Runs files, and then those with a failure once more, one at a time. A test that fails twice has failed. A test that
- * fails only next to others depends on time or on load: it is named as flaky, so that someone repairs it, and counts
- * as passed. More than MAX_RETRIED_FILES files are no coincidence, and a long run looks for rare failures.
- */
-function run(name: string, files: readonly string[], environment: Record<string, string>): Result {
-  const [tests, search] = runOnce(name, files, environment, PARALLEL);
-  const { failedFiles } = tests;
-  if (isLongRun || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return sum([tests, search]);
-  console.log(`Runs again, one file at a time: ${failedFiles.join(", ")}.`);
-  const [again, searchAgain] = runOnce(`${name}-again`, failedFiles, environment, 1);
-  return sum([afterSecondRun(tests, again), search, searchAgain]);
+/** Runs groups of files at the same time, because at the end of each group some processors are idle. */
+async function runGroups(groups: readonly Group[]): Promise<Result[]> {
+  const running: Promise<Run>[] = [];
+  for (const group of groups.filter(({ files }) => files.length > 0)) {
+    running.push(runOnce(group));
+    if (PARALLEL === 1) await running.at(-1);
+  }
+  const results: Result[] = [];
+  for (const run of await Promise.all(running)) results.push(...(await retry(run)));
+  return results;
 }
 
-/** Runs files and searches the output of their services. Returns the results of the tests and of the search. */
-function runOnce(
-  name: string,
-  files: readonly string[],
-  environment: Record<string, string>,
-  parallel: number,
-): [tests: Result, search: Result] {
+/**
+ * Runs the files with a failure once more, one at a time. A test that fails twice has failed. A test that fails only
+ * next to others depends on time or on load: it is named as flaky, so that someone repairs it, and counts as passed.
+ * More than MAX_RETRIED_FILES files are no coincidence, and a long run looks for rare failures.
+ */
+async function retry({ group, tests, search }: Run): Promise<Result[]> {
+  const { failedFiles } = tests;
+  if (isLongRun || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return [tests, search];
+  console.log(`Runs again, one file at a time: ${failedFiles.join(", ")}.`);
+  const again = await runOnce({ ...group, name: `${group.name}-again`, files: failedFiles, parallel: 1 });
+  return [afterSecondRun(tests, again.tests), search, again.search];
+}
+
+/** The results of the tests of a group, and of the search in the output of their services. */
+interface Run {
+  readonly group: Group;
+  readonly tests: Result;
+  readonly search: Result;
+}
+
+/** Runs a group of files and searches the output of their services. */
+async function runOnce(group: Group): Promise<Run> {
+  const { name, files, environment, parallel } = group;
   const [report, evidence, temporary] = [join(folder, `${name}.xml`), join(folder, name), join(folder, `tmp-${name}`)];
   mkdirSync(evidence);
   mkdirSync(temporary);
@@ -100,7 +130,7 @@ function runOnce(
   const times = join(folder, `${name}-times.json`);
   const cpuTimes = join(folder, `${name}-cpu-times`);
   writeFileSync(times, timings(files));
-  const { exitCode } = Bun.spawnSync(
+  const child = Bun.spawn(
     [
       process.execPath,
       "test",
@@ -131,6 +161,7 @@ function runOnce(
       },
     },
   );
+  const exitCode = await child.exited;
   const { keys, bytes, leaks } = searchEvidence(evidence);
   console.log(
     `Searched ${(bytes / 1e6).toFixed(1)} MB of responses, logs and output for ${keys} keys: ${leaks.length} leaks.`,
@@ -141,5 +172,5 @@ function runOnce(
     failed: leaks.length === 0 ? 0 : 1,
     failures: leaks.map((leak) => `Leak: ${leak}`),
   };
-  return [readReport(report, exitCode, files, cpuTimes), search];
+  return { group, tests: readReport(report, exitCode, files, cpuTimes), search };
 }
