@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, asyncProperty, constantFrom, oneof } from "fast-check";
@@ -29,8 +29,15 @@ const noonSecond = NOON / SECOND;
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-limits-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** An empty store. A copy of it is cheaper than a new one, of which hundreds are needed. */
+const emptyStore = join(folder, "empty.db");
+beforeAll(() => new SqliteStorage(emptyStore).close());
 let stores = 0;
-const newFile = () => join(folder, `${++stores}.db`);
+function newFile(): string {
+  const file = join(folder, `${++stores}.db`);
+  copyFileSync(emptyStore, file);
+  return file;
+}
 
 limiterConformance("MemoryLimiter", async (clock, quota) => {
   const storage = new SqliteStorage(newFile());

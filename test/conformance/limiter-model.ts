@@ -30,11 +30,13 @@ interface KeyState {
  */
 export class LimiterModel {
   readonly #clock: ManualClock;
-  #admitted: (Instant & { readonly who: string })[] = [];
+  /** The admitted requests of each shop and address. */
+  readonly #admitted = new Map<string, Instant[]>();
   #keys = new Map<string, KeyState>();
   /** How far the clocks of sandboxes are ahead, by account. */
   #ahead = new Map<string, number>();
-  #saved = 0;
+  /** How many of them are on disk. */
+  #saved = new Map<string, number>();
 
   constructor(clock: ManualClock) {
     this.#clock = clock;
@@ -77,12 +79,12 @@ export class LimiterModel {
 
   /** What was admitted until now is on disk. */
   save(): void {
-    this.#saved = this.#admitted.length;
+    this.#saved = new Map([...this.#admitted].map(([who, own]) => [who, own.length]));
   }
 
   /** The limiter starts again and knows what is on disk: the counts that were saved, and all bans. */
   restart(): void {
-    this.#admitted.length = this.#saved;
+    for (const [who, own] of this.#admitted) own.length = this.#saved.get(who) ?? 0;
     for (const key of this.#keys.values()) key.denial = undefined;
   }
 
@@ -97,28 +99,16 @@ export class LimiterModel {
   }
 
   #count(who: string, quota: Quota, now: Instant): Admission {
-    const { minute, day } = this.#windows(who, quota, now);
+    const own = this.#admitted.getOrInsertComputed(who, () => []);
+    const { minute, day } = windowsOf(own, quota, now);
     if (minute.left > 0 && day.left > 0) {
-      this.#admitted.push({ who, ...now });
-      const after = this.#windows(who, quota, now);
+      own.push(now);
+      const after = windowsOf(own, quota, now);
       return this.#admission("admitted", after.minute.left < after.day.left ? after.minute : after.day);
     }
     if (day.left > 0) return this.#admission("limited", minute);
     if (minute.left > 0) return this.#admission("limited", day);
     return this.#admission("limited", seconds(minute.rest) > seconds(day.rest) ? minute : day);
-  }
-
-  #windows(who: string, quota: Quota, now: Instant) {
-    const own = this.#admitted.filter((request) => request.who === who);
-    let start = Number.NEGATIVE_INFINITY;
-    for (const { monotonic } of own) if (monotonic >= start + MINUTE) start = monotonic;
-    if (now.monotonic >= start + MINUTE) start = now.monotonic;
-    const inMinute = own.filter(({ monotonic }) => monotonic >= start).length;
-    const inDay = own.filter(({ wall }) => dayOf(wall) === dayOf(now.wall)).length;
-    return {
-      minute: { limit: quota.perMinute, left: quota.perMinute - inMinute, rest: start + MINUTE - now.monotonic },
-      day: { limit: quota.perDay, left: quota.perDay - inDay, rest: (dayOf(now.wall) + 1) * DAY - now.wall },
-    };
   }
 
   #admission(
@@ -133,6 +123,23 @@ export class LimiterModel {
       retryAfter: verdict === "admitted" ? 0 : seconds(window.rest),
     };
   }
+}
+
+/** The current windows of a shop or an address, from its admitted requests. */
+function windowsOf(admitted: readonly Instant[], quota: Quota, now: Instant) {
+  let start = Number.NEGATIVE_INFINITY;
+  for (const { monotonic } of admitted) if (monotonic >= start + MINUTE) start = monotonic;
+  if (now.monotonic >= start + MINUTE) start = now.monotonic;
+  const today = dayOf(now.wall);
+  let [inMinute, inDay] = [0, 0];
+  for (const { monotonic, wall } of admitted) {
+    if (monotonic >= start) inMinute++;
+    if (dayOf(wall) === today) inDay++;
+  }
+  return {
+    minute: { limit: quota.perMinute, left: quota.perMinute - inMinute, rest: start + MINUTE - now.monotonic },
+    day: { limit: quota.perDay, left: quota.perDay - inDay, rest: (today + 1) * DAY - now.wall },
+  };
 }
 
 /** Whole seconds, rounded up, so that a client that waits for them has waited long enough. */
