@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
 import { freePort } from "./free-port.ts";
+import { eventually } from "./program.ts";
 
 const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
 
@@ -82,9 +83,9 @@ export class ValkeyServer {
   }
 
   async #untilReady(): Promise<void> {
-    while ((await this.command("PING").catch(() => undefined)) !== "PONG") {
-      if (this.#process.exitCode !== null) throw new Error("The Valkey server did not start.");
-    }
+    const ping = () => this.command("PING").catch(() => undefined);
+    await eventually(ping, (reply) => reply === "PONG" || this.#process.exitCode !== null);
+    if (this.#process.exitCode !== null) throw new Error("The Valkey server did not start.");
   }
 }
 
@@ -130,14 +131,15 @@ export class ValkeyCluster {
     }
     for (const [index, replica] of this.replicas.entries()) {
       const id = await this.masters[index]?.command("CLUSTER", "MYID");
-      // It must have heard of its master first.
-      while ((await replica.command("CLUSTER", "REPLICATE", String(id)).catch(() => "")) !== "OK");
+      const follow = () => replica.command("CLUSTER", "REPLICATE", String(id)).catch(() => "");
+      await eventually(follow, (reply) => reply === "OK"); // once it has heard of its master
     }
-    for (const server of servers) {
-      while (!String(await server.command("CLUSTER", "INFO")).includes("cluster_state:ok"));
-    }
-    for (const replica of this.replicas) {
-      while (!String(await replica.command("INFO", "replication")).includes("master_link_status:up"));
-    }
+    const tells = (server: ValkeyServer, text: string, ...words: [string, string]) =>
+      eventually(
+        () => server.command(...words),
+        (reply) => String(reply).includes(text),
+      );
+    for (const server of servers) await tells(server, "cluster_state:ok", "CLUSTER", "INFO");
+    for (const replica of this.replicas) await tells(replica, "master_link_status:up", "INFO", "replication");
   }
 }
