@@ -8,8 +8,10 @@ import { settlesWithin } from "../timing/settles-within.ts";
  * second is left for a busy process, in which a round starts late and takes longer.
  */
 const PERIOD = 500;
-/** How long a round waits for one task before it starts the next, in milliseconds. Leading ends after 3 s without a round. */
+/** How long a round waits for one task before it starts the next, in milliseconds. Leading ends 2 s after the last round. */
 const TASK_WAIT = 100;
+/** Fewer than the connections to PostgreSQL for transactions of several statements: one is left for requests. */
+const MAX_AT_ONCE = 3;
 
 /**
  * Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. A task that takes
@@ -22,8 +24,8 @@ export class BackgroundTasks {
   #timer: Timer | undefined;
   #round: Promise<void> | undefined;
   readonly #inProgress = new Map<BackgroundTask, Promise<void>>();
-  /** Tasks in progress that a round has left out: another round must follow when they end. */
-  readonly #leftOut = new Set<BackgroundTask>();
+  /** Tasks that were in progress when a round was asked for: another round must follow when they end. */
+  readonly #mustRepeat = new Set<BackgroundTask>();
   /** True if another round must follow the one in progress. */
   #isDue = false;
   #isStopped = false;
@@ -46,11 +48,11 @@ export class BackgroundTasks {
     this.#timer = setInterval(() => this.#startRound(), PERIOD);
   }
 
-  /** Starts a round at once, or when the one in progress ends. */
+  /** Starts a round at once, or when the one in progress ends. Tasks in progress run again when they end. */
   runSoon(): void {
     if (this.#isStopped) return;
-    this.#isDue = this.#round !== undefined;
-    this.#startRound();
+    for (const task of this.#inProgress.keys()) this.#mustRepeat.add(task);
+    this.#startSoon();
   }
 
   /** Runs each task one last time, then calls its `finish`. A slow task does not delay the others. */
@@ -61,11 +63,19 @@ export class BackgroundTasks {
     const leads = await this.#leads();
     await Promise.all(
       this.#tasks.map(async (task) => {
-        await this.#inProgress.get(task);
-        if (task.by === "each" || leads) await this.#runTask(task);
+        const pending = this.#inProgress.get(task);
+        await pending;
+        // During a long wait, another process may have begun to lead.
+        const isAllowed = task.by === "each" || (pending ? await this.#leads() : leads);
+        if (isAllowed) await this.#runTask(task);
         await task.finish?.().catch((error: unknown) => this.#log.error("task_failed", error, { task: task.name }));
       }),
     );
+  }
+
+  #startSoon(): void {
+    this.#isDue = this.#round !== undefined;
+    this.#startRound();
   }
 
   #startRound(): void {
@@ -81,8 +91,8 @@ export class BackgroundTasks {
     const leads = await this.#leads();
     for (const task of this.#tasks) {
       if (task.by === "leader" && !leads) continue;
-      if (this.#inProgress.has(task)) this.#leftOut.add(task);
-      else await settlesWithin(this.#runTask(task), TASK_WAIT);
+      while (this.#inProgress.size >= MAX_AT_ONCE) await Promise.race(this.#inProgress.values());
+      if (!this.#inProgress.has(task)) await settlesWithin(this.#runTask(task), TASK_WAIT);
     }
   }
 
@@ -93,7 +103,7 @@ export class BackgroundTasks {
       .catch((error: unknown) => this.#log.failing("task_failed", error, { task: task.name }))
       .finally(() => {
         this.#inProgress.delete(task);
-        if (this.#leftOut.delete(task)) this.runSoon();
+        if (this.#mustRepeat.delete(task) && !this.#isStopped) this.#startSoon();
       });
     this.#inProgress.set(task, run);
     return run;

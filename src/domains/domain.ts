@@ -21,7 +21,7 @@ export interface BackgroundTask {
   /** True while this process cannot do all that the leader does, so that another one should lead. */
   readonly preventsLeading?: () => boolean;
   readonly run: () => Promise<void>;
-  /** Called once after the last round, when the service stops and requests have ended. */
+  /** Called once after its last run, when the service stops and requests have ended. Other tasks may still run. */
   readonly finish?: () => Promise<void>;
 }
 
