@@ -14,10 +14,17 @@ test("a process gets the lock while another one that will be refused looks at it
   const other = new Database(join(folder, "petstore.lock"), { create: true });
   other.run("BEGIN");
   other.query("SELECT count(*) FROM sqlite_schema").get();
-  const lock = new ServingLock(folder);
-  expect(() => new ServingLock(folder)).toThrow(StoreServed);
+  const store = join(folder, "petstore.db");
+  const lock = new ServingLock(store);
+  expect(() => new ServingLock(store)).toThrow(StoreServed);
   expect(() => other.run("CREATE TABLE t (x)")).toThrow("locked");
   other.close();
   lock.release();
-  new ServingLock(folder).release();
+  new ServingLock(store).release();
+});
+
+test("two stores in one folder can be served at once", () => {
+  const locks = ["a.db", "b.db"].map((name) => new ServingLock(join(folder, name)));
+  expect(() => new ServingLock(join(folder, "a.db"))).toThrow(StoreServed);
+  for (const lock of locks) lock.release();
 });

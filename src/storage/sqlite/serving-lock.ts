@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { isBusy } from "./database.ts";
 import { makeFolder } from "./folders.ts";
 
@@ -23,7 +23,7 @@ export class StoreServed extends Error {
 }
 
 /**
- * A lock that lets only one process serve the store of a folder. It is an SQLite lock on an empty file next to the
+ * A lock that lets only one process serve a store. It is an SQLite lock on an empty file next to the
  * store. SQLite supports it on every system, and the operating system releases it however the process ends. Commands
  * that run while the service runs do not need it.
  */
@@ -31,11 +31,13 @@ export class ServingLock {
   readonly #lock: Database;
   readonly #note: string;
 
-  /** Takes the lock. Throws `StoreServed` if another process has it, and other errors if locking fails. */
-  constructor(folder: string) {
-    this.#note = join(folder, "petstore.lock.json");
+  /** Takes the lock of a store file. Throws `StoreServed` if another process has it, and other errors if locking fails. */
+  constructor(store: string) {
+    const { dir: folder, name } = parse(store);
+    const file = join(folder, `${name}.lock`);
+    this.#note = `${file}.json`;
     makeFolder(folder);
-    this.#lock = new Database(join(folder, "petstore.lock"), { create: true });
+    this.#lock = new Database(file, { create: true });
     try {
       // Never committed, so the file stays empty. Not EXCLUSIVE: it fails while another process only reads the file, so
       // processes that start at the same moment could refuse each other.
