@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Config, settings } from "../../config.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
@@ -59,7 +59,8 @@ export function engineOf({ database, dataDir }: Config): Engine {
 }
 
 function sqlite(dataDir: string): Engine {
-  const file = realStoreFile(join(dataDir, STORE_FILE));
+  const name = join(dataDir, STORE_FILE);
+  const file = realStoreFile(name);
   const setting = "PETSTORE_DATA_DIR";
   /** Throws `StorageUnusable` for a link that leads nowhere: the store may be on a disk that is not mounted. */
   const exists = () => {
@@ -75,14 +76,14 @@ function sqlite(dataDir: string): Engine {
     place: file,
     setting,
     folderToCreate: () => (exists() ? undefined : dataDir),
-    lock: () => new ServingLock(dirname(file)),
+    lock: () => new ServingLock(file),
     requireUnused: async () => {
       requireStore();
       SqliteSource.open(file).close();
     },
     open: async (create, observer, stop) => {
       if (!exists() && !create) throw missing();
-      return openSqlite(file, observer, stop);
+      return openSqlite(name, observer, stop);
     },
     inspect: async () => (exists() ? inspectSqlite(file) : undefined),
     backup: (target) => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
@@ -29,8 +29,8 @@ let causes: string[];
 let postponed: Error[];
 let fatalErrors: Error[];
 
-const open = () => {
-  storage = new SqliteStorage(file, {
+const open = (name = file) => {
+  storage = new SqliteStorage(name, {
     committed: () => {},
     failed: (cause) => causes.push(cause),
     postponed: (_, error) => postponed.push(error),
@@ -120,6 +120,24 @@ describe("files that were moved or deleted", () => {
     renameSync(away(), dirname(file));
     await add("Ada");
     expect(count()).toBe(2);
+  });
+
+  test.each([
+    ["is removed", () => {}],
+    ["leads to another store", (link: string) => symlinkSync(file, link)],
+  ])("by a link that %s, are read and not written", async (_, replace) => {
+    await storage.close();
+    const linked = join(dirname(file), "linked.db");
+    renameSync(file, linked);
+    const link = `${file}.link`;
+    symlinkSync(linked, link);
+    await new SqliteStorage(file).close();
+    open(link);
+    await add("Rex");
+    rmSync(link);
+    replace(link);
+    expect(await failureOf(add("Tom"))).toBeInstanceOf(StorageUnavailable);
+    expect(count()).toBe(1);
   });
 
   test("do not affect the store in their place when they are closed", async () => {

@@ -17,7 +17,7 @@ import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { SqliteStagingTable } from "./sqlite-staging-table.ts";
-import { StoreFiles, StoreFilesGone } from "./store-files.ts";
+import { realStoreFile, StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
 import { beginImmediate } from "./transaction-statements.ts";
 import { TurnRead } from "./turn-read.ts";
@@ -64,17 +64,18 @@ export class SqliteStorage implements Storage {
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
 
-  /** Opens the store in `file`. Throws `StorageUnusable`, for example if another process has it locked. */
+  /** Opens the store in a file, or the one that a link leads to. Throws `StorageUnusable`, such as if it is locked. */
   constructor(
-    file: string,
+    name: string,
     observer: StorageObserver = silentObserver,
     migrations: readonly Migration[] = allMigrations,
   ) {
+    const file = realStoreFile(name);
     this.#file = file;
     this.#knownSchema = migrations.length;
     this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations));
     this.#wal = new WalFile(file);
-    this.#files = new StoreFiles(file);
+    this.#files = new StoreFiles(name);
     this.#connection.run(syncOnlyAtCheckpoints);
     this.#observer = observer;
     this.#turnRead = new TurnRead({
