@@ -13,7 +13,7 @@ export function openAbuseLog({ logAddresses }: Config, host: Host, keys: KeyStor
     ...host,
     showsAddresses: logAddresses,
     strikesForBan,
-    onBan: (keyId, endsAt) => events.add(keyId, endsAt),
+    onBan: (keyId, endsAt, earlierEnd) => events.add(keyId, endsAt, earlierEnd),
   });
   limits.onLifted((keyId) => {
     abuse.lifted(keyId);

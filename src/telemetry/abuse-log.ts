@@ -30,6 +30,8 @@ interface BanRefusal {
 interface KnownBan extends Pick<KeyHolder, "keyId" | "accountId"> {
   /** Milliseconds of the monotonic clock. */
   readonly endsAt: number;
+  /** The same in Unix seconds. */
+  readonly reset: number;
   /** True if it has ended earlier, because the clock of the sandbox was advanced. */
   isOver: boolean;
 }
@@ -42,8 +44,11 @@ interface AbuseLogOptions {
   readonly showsAddresses: boolean;
   /** How many strikes ban a key whose account has this minute limit. */
   readonly strikesForBan: (perMinute: number) => number;
-  /** Called when this process first refuses a key because of a ban, with the ban's end in unix seconds. */
-  readonly onBan: (keyId: string, endsAt: number) => void;
+  /**
+   * Called when this process first refuses a key because of a ban, with the ban's end in Unix seconds. `earlierEnd` is
+   * that of a ban of the key that this process knows to be over; 0 if there is none.
+   */
+  readonly onBan: (keyId: string, endsAt: number, earlierEnd: number) => void;
 }
 
 /**
@@ -88,10 +93,10 @@ export class AbuseLog {
     if (known && !known.isOver && endsAt < known.endsAt + BAN_END_ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
-    this.#bans.set(keyId, { keyId, accountId, endsAt, isOver: false });
+    this.#bans.set(keyId, { keyId, accountId, endsAt, reset, isOver: false });
     this.#counted.bans++;
     const until = new Date(reset * 1000).toISOString();
-    onBan(keyId, reset);
+    onBan(keyId, reset, known?.reset ?? 0);
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
   }
 

@@ -43,7 +43,7 @@ export function keyHandlers(
   }
 
   /**
-   * Part of a transaction that has locked the keys of a mode: locks those of the caller's mode too, and returns the
+   * Part of a transaction that has locked the keys of a mode, if any: locks those of the caller's mode too, and returns the
    * calling key if it is still valid. It may have been revoked since the request began, because a client can send the body
    * of a request later than its headers.
    */

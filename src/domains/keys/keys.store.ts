@@ -222,10 +222,13 @@ export class KeyStore {
     return revoked;
   }
 
-  /** Adds an event for a ban until this time to the log of the shop, once for all processes. In Unix milliseconds. */
-  async noteBan(keyId: string, until: number, now: number): Promise<void> {
+  /**
+   * Adds an event for a ban until this time to the log of the shop, once for all processes. `earlier` is the end of a ban
+   * that is known to be over. It may have been recorded after the fast-forward that ended it. In Unix milliseconds.
+   */
+  async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
     await this.#change(keyId, now, function* ({ key, locked }) {
-      if (!(yield* noteBan(keyId, until))) return;
+      if (!(yield* noteBan(keyId, until, earlier))) return;
       const banned = bannedEventOf(keyBannedEvent, { ...shown(key), ...banOf(until / 1000) });
       yield* publish(locked, system(locked.shop), [banned]);
     });

@@ -3,8 +3,10 @@ import { statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 
+// A noted ban that ends after `$3` stays, unless its end is from `$4` to `$5`: then it is over.
 const note = statement(
-  "UPDATE api_keys SET banned_until = $1 WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3) RETURNING id",
+  `UPDATE api_keys SET banned_until = $1
+   WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5) RETURNING id`,
 );
 const shorten = statement(
   "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
@@ -13,9 +15,14 @@ const shorten = statement(
 // read the key again.
 const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 
-/** Part of a transaction: notes a ban of a key until this time in Unix milliseconds. False if it is noted already. */
-export function* noteBan(keyId: string, until: number): Transaction<boolean> {
-  return (yield* all(note, until, keyId, until - BAN_END_ROUNDING)).length > 0;
+/**
+ * Part of a transaction: notes a ban of a key until this time. False if it is noted already. `earlier` is the end of a ban
+ * that is known to be over. It may have been noted after the fast-forward that ended it. In Unix milliseconds.
+ */
+export function* noteBan(keyId: string, until: number, earlier: number): Transaction<boolean> {
+  const from = earlier - BAN_END_ROUNDING;
+  const to = earlier + BAN_END_ROUNDING;
+  return (yield* all(note, until, keyId, until - BAN_END_ROUNDING, from, to)).length > 0;
 }
 
 /** Part of a transaction: forgets the noted ban of a key, so that its next ban adds an event again. */
