@@ -24,6 +24,8 @@ import {
 
 /** The maximum number of orders that one transaction expires. It blocks other writes for some milliseconds. */
 const BATCH = 100;
+/** The maximum number of reads in one run, which may find only orders of shops that have failed. */
+const READS = 200;
 /** The maximum number of batches in one run of the background task. The next run continues. */
 const BATCHES = 20;
 
@@ -49,8 +51,8 @@ export class Reservations implements ForegroundWork {
     const now = this.#clock.now();
     const failures = new Map<number, unknown>();
     /** Up to this time, only orders of shops that have failed are left. */
-    let doneUpTo = -1;
-    for (let batch = 0; batch < BATCHES; ) {
+    let doneUpTo = Number.MIN_SAFE_INTEGER;
+    for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
       const found = await this.#storage.all(due, now, doneUpTo, BATCH);
       const last = found.at(-1);
       if (!last) break;
@@ -67,7 +69,10 @@ export class Reservations implements ForegroundWork {
           break; // Reads again, which fails too if the whole store has failed.
         }
       }
-      if (known > 0 && failures.size === known) doneUpTo = Number(last.due_at);
+      if (known > 0 && failures.size === known) {
+        // Others may be due in the same millisecond as the last one.
+        doneUpTo = Math.max(Number(found[0]?.due_at), Number(last.due_at) - 1);
+      }
     }
     const [failure] = failures.values();
     if (failure !== undefined) throw failure;
