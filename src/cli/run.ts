@@ -80,8 +80,9 @@ export async function run(
       context.print(text);
     } catch (error) {
       if (ifLost === undefined && isClosedPipe(error)) throw error;
-      const { message } = asFileError(error, "standard output") as Error;
-      throw new FileError([message, ifLost].filter(Boolean).join(" "), { cause: error });
+      const failure = asFileError(error, "standard output");
+      if (!(failure instanceof FileError)) throw failure;
+      throw new FileError([failure.message, ifLost].filter(Boolean).join(" "), { cause: error });
     }
   };
   const isJson = words.includes("--json");
