@@ -144,8 +144,8 @@ export class LoadShedder {
     this.#begun = 0;
     this.#isTurn = false;
     this.#shops.endTurn();
-    this.#longTurns.end();
-    this.#queued.nextTurn();
+    this.#queued.nextTurn(); // first, because these requests have waited longest
     if (this.#queued.size > 0) this.#beginTurn(performance.now()); // those that are left need another turn
+    this.#longTurns.end();
   };
 }
