@@ -29,7 +29,7 @@ export class GroupQueue<S extends Step> {
 
   /**
    * `commit` commits a group and settles its members, or adds them to `postponed`. It is called again, even with an empty
-   * group, while there are any of these. It must not reject.
+   * group, while there are any of these.
    */
   constructor(
     slot: ConnectionSlot,
@@ -58,7 +58,12 @@ export class GroupQueue<S extends Step> {
   async #run(): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
     while (this.#waiting.length > 0 || this.#postponed.size > 0) {
-      await this.#commit(this.#waiting.splice(0, GROUP_SIZE));
+      const group = this.#waiting.splice(0, GROUP_SIZE);
+      try {
+        await this.#commit(group);
+      } catch (error) {
+        for (const { reject } of group) reject(error); // those that are settled ignore it
+      }
       if (this.#slot.isSilent) this.#refuseAll();
     }
     this.#running = undefined;

@@ -117,7 +117,7 @@ export class Transactions {
     const { step: firstStep } = run;
     if (!firstStep) return run.finish();
     let hasCommitted = false;
-    const begun = connection.run(!firstStep.append && firstStep.statement.locks ? beginReadCommitted : begin);
+    const begun = connection.run(firstStep.append || firstStep.statement.locks ? beginReadCommitted : begin);
     begun.catch(() => {}); // the following statements fail too
     try {
       for (let step: Step | undefined = firstStep; step; step = run.step) {
