@@ -151,8 +151,8 @@ export class MemoryLimiter implements Limiter {
 
   async #save(): Promise<void> {
     await this.#unsavedBans.save();
-    await this.#shops.save();
     this.#sweep(this.#clock.now());
+    await this.#shops.save();
   }
 
   /** Entries held in memory, for the metrics. */

@@ -1,6 +1,6 @@
 import type { KeyBan, LimitStore } from "./limits.store.ts";
 
-/** The bans that are not on disk yet. None is announced before: a killed process would forget it. */
+/** The bans that are not on disk yet. A new one is announced only after an attempt to write it: a killed process would forget it. */
 export class UnsavedBans {
   readonly #store: Pick<LimitStore, "saveBans">;
   readonly #unsaved = new Map<string, KeyBan>();
@@ -50,7 +50,7 @@ export class UnsavedBans {
     return this.#write([...this.#unsaved.values()]);
   }
 
-  /** Resolves when no new ban is being written. */
+  /** Resolves when the new bans that are being written now have been written. */
   async settled(): Promise<void> {
     await Promise.all(this.#writing.values());
   }
