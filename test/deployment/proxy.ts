@@ -38,7 +38,9 @@ export class Proxy {
     const [first, second] = upstream.map(String) as [string, string];
     const files = {
       "nginx.conf": read("deploy/nginx.conf").replace("listen 8080;", `listen 127.0.0.1:${port};`),
-      "petstore-upstream.conf": read("deploy/petstore-upstream.conf").replace("8081", first).replace("8082", second),
+      "petstore-upstream.conf": read("deploy/petstore-upstream.conf")
+        .replace(":8081", `:${first}`)
+        .replace(":8082", `:${second}`),
       "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
     };
     return Proxy.#start(`http://127.0.0.1:${port}`, files, nginxCommand);
