@@ -6,7 +6,6 @@ import {
   chownSync,
   closeSync,
   copyFileSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -137,11 +136,6 @@ describe("at the start,", () => {
       "a database whose tables are damaged",
       ({ file }) => writeFileSync(file, readFileSync(file).fill(0xff, 100, PAGE)),
       "database disk image is malformed",
-    ],
-    [
-      "a folder in the place of the file",
-      ({ file }) => (rmSync(file), mkdirSync(file)),
-      "unable to open database file",
     ],
   ];
   test.each(refusals)("the service refuses %s with a reason", async (_, happen, reason) => {
