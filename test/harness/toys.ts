@@ -127,7 +127,7 @@ function handlers(storage: Storage): Handlers<typeof operations> {
   };
 }
 
-/** A domain with everything that a domain may have, in one file: see `test/new-domain.test.ts`. */
+/** A domain with everything that a domain may have, in one file: see `test/contract/new-domain.test.ts`. */
 export const toys = defineDomain<typeof settings>({
   name: "toys",
   operations,

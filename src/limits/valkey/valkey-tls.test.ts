@@ -1,0 +1,58 @@
+// Limits that are counted in a Valkey or Redis server over TLS: only with a server that shows who it is.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Authority, canCertify } from "../../../test/harness/certificates.ts";
+import { freePort } from "../../../test/harness/free-port.ts";
+import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
+import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
+
+describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-tls-"));
+  const authority = { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") };
+  let server: ValkeyServer;
+  let port: number;
+  beforeAll(async () => {
+    const { cert, key } = await (await Authority.make(folder)).certify("DNS:localhost");
+    port = freePort();
+    const files = ["--tls-cert-file", cert, "--tls-key-file", key];
+    server = await ValkeyServer.start("--tls-port", String(port), "--tls-auth-clients", "no", ...files);
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Starts a service and ends it. With `isShared`, it first waits until the service shares limits. */
+  async function started(host: string, settings: Record<string, string>, isShared = false) {
+    const program = await Program.start(newDataDir(), { PETSTORE_VALKEY_URL: `rediss://${host}:${port}`, ...settings });
+    const metrics = await eventually(
+      async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text(),
+      (text) => !isShared || /^petstore_limiter_degraded 0$/m.test(text),
+    );
+    expect(await program.end()).toBe(0);
+    return {
+      isDegraded: /^petstore_limiter_degraded ([01])$/m.exec(metrics)?.[1] === "1",
+      reason: /limits_not_shared.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
+    };
+  }
+
+  test("is used if its certificate is trusted", async () => {
+    const { isDegraded, reason = "" } = await started("localhost", authority, true);
+    expect(isDegraded).toBe(false);
+    expect(reason).not.toContain("certificate");
+  });
+
+  test("receives no data if its certificate is not trusted; the error says why", async () => {
+    const { isDegraded, reason } = await started("localhost", {});
+    expect(isDegraded).toBe(true);
+    expect(reason).toContain("certificate");
+  });
+
+  test("receives no data if its certificate is for another name", async () => {
+    const { isDegraded, reason } = await started("127.0.0.1", authority);
+    expect(isDegraded).toBe(true);
+    expect(reason).toContain("does not match");
+  });
+});

@@ -1,0 +1,159 @@
+// A ban is seen where keys are listed: in the API, and by the command line, which is another process.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
+import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
+import { askEach, startWorkers } from "../harness/workers.ts";
+import { Bans } from "../torture/bans.ts";
+import { Client } from "../torture/client.ts";
+
+interface ListedKey {
+  readonly id: string;
+  readonly ban?: { readonly reason: string; readonly endsAt: string } | null;
+}
+
+const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1000000"];
+
+/** A service with an account that has a banned key and one that lists keys and advances the clock. */
+async function startWithBan(settings: Record<string, string>, start = () => Program.start(newDataDir(), settings)) {
+  const program = await start();
+  const command = (...words: string[]) => runJsonInProcess(program.dataDir, words, settings);
+  const account = await command("accounts", "create", "--name", "Corner shop", ...least);
+  const issue = (scopes: string) => command("keys", "create", "--account", account.id, "--scopes", scopes);
+  const [banned, admin] = [await issue("read"), await issue("write,admin")];
+  await new Bans().provoke(program.base, banned.key);
+  // Its keys share the minute, which is used up.
+  await command("accounts", "set-plan", account.id, "--plan", "business");
+  return { program, account: account.id as string, banned, admin };
+}
+
+/** Expects the ban in all lists. */
+async function expectBan(settings: Record<string, string>): Promise<void> {
+  const { program, account, banned, admin } = await startWithBan(settings);
+  const headers = { Authorization: `Bearer ${admin.key}` };
+  const response = await eventually(
+    () => fetch(`${program.base}/keys`, { headers }),
+    ({ status }) => status === 200,
+  );
+  const shown = (await response.json()) as ListedKey[];
+  const ban = shown.find(({ id }) => id === banned.id)?.ban;
+  expect(ban).toEqual({ reason: "It kept sending requests after a 429.", endsAt: expect.any(String) as string });
+  expect(shown.find(({ id }) => id === admin.id)).not.toHaveProperty("ban");
+
+  const words = ["keys", "list", "--account", account];
+  const listed: ListedKey[] = await runJsonInProcess(program.dataDir, words, settings);
+  const endsAt = listed.find(({ id }) => id === banned.id)?.ban?.endsAt ?? "";
+  expect(Math.abs(Date.parse(endsAt) - Date.parse(ban?.endsAt ?? ""))).toBeLessThanOrEqual(1_000); // two processes round
+  expect(listed.find(({ id }) => id === admin.id)?.ban).toBeNull();
+  const { stdout, stderr } = await runInProcess(program.dataDir, words, settings);
+  expect(stderr).toBe("");
+  expect(stdout.split("\n").find((line) => line.startsWith(banned.id))).toContain(`  banned until ${endsAt}  never  `);
+  expect(stdout.split("\n").find((line) => line.startsWith(admin.id))).toContain("  valid  ");
+  await program.end();
+}
+
+/** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in all of `processes` processes. */
+async function expectLift(settings: Record<string, string>, processes = 1) {
+  const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
+  const { program, account, banned } = await startWithBan(settings, start);
+  const command = (...words: string[]) => runInProcess(program.dataDir, words, settings);
+  const statuses = async () => (await askEach(program.base, banned.key, processes)).map(({ status }) => status);
+  await eventually(statuses, (all) => all.includes(429));
+
+  const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
+  expect([row.keyId, row.accountId, others]).toEqual([banned.id, account, []]);
+  expect((await command("bans", "list")).stdout).toContain(`  ${row.endsAt}\n`);
+  const other = await runJsonInProcess(
+    program.dataDir,
+    ["accounts", "create", "--name", "Other shop", ...least],
+    settings,
+  );
+  expect((await command("bans", "list", "--account", other.id)).stdout).toBe("No key is banned.\n");
+
+  const { stdout } = await command("bans", "lift", banned.id);
+  expect(stdout).toStartWith(`The ban of key ${banned.id} (`);
+  await eventually(statuses, (all) => all.every((status) => status === 200));
+  expect(Date.now()).toBeLessThan(Date.parse(row.endsAt)); // it was lifted, and has not ended by itself
+  expect(await runJsonInProcess(program.dataDir, ["bans", "list"], settings)).toEqual([]);
+  const again = await command("bans", "lift", banned.id);
+  expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
+  expect((await command("bans", "lift", "key_0")).stderr).toBe("There is no key key_0.\n");
+  return { program, key: banned.key as string, endsAt: Date.parse(row.endsAt) };
+}
+
+test("a ban is listed on the embedded store", () => expectBan({}));
+
+test("a ban is lifted on the embedded store, and stays lifted after a restart", async () => {
+  const { program } = await expectLift({});
+  const { dataDir } = program;
+  expect(await program.end()).toBe(0);
+  const restarted = await Program.start(dataDir);
+  expect(await runJsonInProcess(dataDir, ["bans", "list"])).toEqual([]);
+  await restarted.end();
+});
+
+describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+
+  test("a ban is listed", async () => expectBan({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }));
+
+  test("a ban of one of two processes with separate counts is lifted", async () => {
+    const { program } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
+    expect(await program.end()).toBe(0);
+  });
+
+  test("a ban of one of two processes with separate counts ends by a fast-forward at the other", async () => {
+    const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const { program, banned, admin } = await startWithBan(settings);
+    const other = await Program.start(newDataDir(), settings);
+    const pets = () => new Client(program.base, banned.key).call("GET", "/pets");
+    const endsAt = Number((await pets()).headers.get("x-ratelimit-reset"));
+    const client = new Client(other.base, admin.key);
+    expect((await client.call("POST", "/sandbox/fast-forward", '{"seconds":60}')).status).toBe(200);
+    await eventually(pets, ({ status }) => status === 200);
+    expect(Date.now() / 1000).toBeLessThan(endsAt); // in real time, it would still hold
+    await Promise.all([program.end(), other.end()]);
+  });
+
+  test.skipIf(!hasValkey)("a ban shared in Valkey is lifted, also while Valkey is unreachable", async () => {
+    const valkey = await ValkeyServer.start();
+    const settings = {
+      PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
+      PETSTORE_VALKEY_URL: valkey.url,
+    };
+    const { program, key, endsAt } = await expectLift(settings, 2);
+    await valkey.kill();
+    await program.until(() => program.output.split("limits_not_shared").length > 2);
+    // A process that counts alone notices within a second that a ban was lifted.
+    await eventually(async () => (await askEach(program.base, key, 2)).every(({ status }) => status === 200));
+    expect(Date.now()).toBeLessThan(endsAt);
+    expect(await program.end()).toBe(0);
+    await valkey.stop();
+  });
+});
+
+describe("with Valkey", () => {
+  test.skipIf(!hasValkey)("a ban is listed", async () => {
+    const server = await ValkeyServer.start();
+    await expectBan({ PETSTORE_VALKEY_URL: server.url });
+    await server.stop();
+  });
+
+  test("keys are listed without bans while Valkey is unreachable", async () => {
+    const dataDir = newDataDir();
+    const account = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Corner shop", ...least]);
+    await runJsonInProcess(dataDir, ["keys", "create", "--account", account.id]);
+    const away = { PETSTORE_VALKEY_URL: "redis://127.0.0.1:1" };
+    const { status, stdout, stderr } = await runInProcess(dataDir, ["keys", "list"], away);
+    expect([status, stdout]).toEqual([0, expect.stringContaining("  valid  ") as string]);
+    expect(stderr).toStartWith("Which keys are banned is not known: ");
+    const asJson = await runInProcess(dataDir, ["keys", "list", "--json"], away);
+    expect(JSON.parse(asJson.stderr)).toEqual({ code: "bans_unknown", message: stderr.trimEnd() });
+    expect((JSON.parse(asJson.stdout) as object[]).some((key) => "ban" in key)).toBe(false);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
+
+const dataDir = newDataDir();
+const settings = { PETSTORE_ENV: "staging" };
+let program: Program;
+beforeAll(async () => {
+  program = await Program.start(dataDir, settings);
+});
+afterAll(() => program.end());
+
+const newKey = async (accountId: string, name: string) =>
+  runJsonInProcess(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
+const get = (key: string, path: string) => fetch(program.base + path, { headers: { Authorization: `Bearer ${key}` } });
+const report = () => runJsonInProcess(dataDir, ["deprecations"], settings);
+
+test("petstore deprecations lists, alongside a running service, the keys that still call deprecated operations", async () => {
+  const [{ operation, daysLeft, callers, ...rest }] = await report();
+  expect([operation, callers]).toEqual(["getPet", []]);
+  expect(rest).toEqual({
+    method: "GET",
+    path: "/pets/{petId}",
+    since: "2026-11-21",
+    removal: "2030-12-05",
+    replacement: "listPets",
+  });
+  expect(Math.abs(daysLeft - (Date.UTC(2030, 11, 5) - Date.now()) / 86_400_000)).toBeLessThanOrEqual(1);
+  expect((await runInProcess(dataDir, ["deprecations"], settings)).stdout).toEndWith(
+    "No key has called it in the last 30 days.\n",
+  );
+
+  const account = await runJsonInProcess(
+    dataDir,
+    ["accounts", "create", "--name", "Corner shop", "--plan", "pro"],
+    settings,
+  );
+  const [till, van, modern] = [
+    await newKey(account.id, "till"),
+    await newKey(account.id, "van"),
+    await newKey(account.id, "modern"),
+  ];
+  for (const key of [till.key, van.key, van.key]) await get(key, "/pets/1");
+  await get(modern.key, "/pets?limit=1");
+  const [told] = await eventually(report, ([{ callers: seen }]) => seen.length === 2);
+  expect(told.callers).toEqual(
+    [van, till].map(({ id, hint, name }, index) => ({
+      accountId: account.id,
+      accountName: "Corner shop",
+      keyId: id,
+      keyName: name,
+      hint,
+      calls: 2 - index,
+      lastCalledAt: expect.stringMatching(/^20/),
+    })),
+  );
+  expect(Math.abs(Date.parse(told.callers[0].lastCalledAt) - Date.now())).toBeLessThan(60_000);
+  const { stdout } = await runInProcess(dataDir, ["deprecations"], settings);
+  expect(stdout).toContain("Called in the last 30 days by:");
+  expect(stdout).toContain(`${van.id}  ${van.hint}  van       2 `);
+  expect(stdout).toContain(`${till.id}  ${till.hint}  till      1 `);
+});

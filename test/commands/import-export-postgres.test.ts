@@ -1,0 +1,143 @@
+// `petstore import` and `petstore export` while PostgreSQL dies: a clear message, no partial result, and no process
+// that hangs.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseProxy } from "../harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { eventually, programCommand, runCommand, runJson } from "../harness/program.ts";
+
+const lines = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `{"name":"Pet ${from + index}","categoryId":1}\n`).join("");
+
+describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
+  let server: PostgresServer;
+  let database: string;
+  let folder: string;
+  let settings: Record<string, string>;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    database = await server.newDatabase();
+    folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
+    settings = { PETSTORE_DATABASE_URL: server.url(database) };
+    await runJson(folder, ["accounts", "create", "--name", "x", "--plan", "free"], settings);
+  });
+
+  const figure = async (sql: string) => Number((await server.run<{ figure: bigint }>(sql, database))[0]?.figure);
+  const count = () => figure("SELECT count(*) AS figure FROM pets");
+  /** Resolves when a table has more than this many bytes, staged rows and uncommitted ones included. */
+  async function untilLarge(table: string, bytes: number): Promise<void> {
+    const size = `SELECT coalesce(sum(pg_relation_size(oid)), 0) AS figure FROM pg_class WHERE relname = '${table}'`;
+    await eventually(async () => (await figure(size)) > bytes);
+  }
+  const start = (words: readonly string[], stdin: "pipe" | "ignore" = "ignore") =>
+    Bun.spawn([...programCommand, ...words], {
+      env: { ...process.env, ...settings },
+      stdin,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+  const endOf = async (child: ReturnType<typeof start>) => [
+    await child.exited,
+    await new Response(child.stderr).text(),
+  ];
+  const newFile = (text: string) => {
+    const file = join(folder, "animals.jsonl");
+    writeFileSync(file, text);
+    return file;
+  };
+
+  test("an import during staging adds nothing, and reports it", async () => {
+    const child = start(["import", "-", "--format", "jsonl"], "pipe");
+    const input = child.stdin as Bun.FileSink;
+    void input.write(lines(0, 20_000));
+    await input.flush();
+    await untilLarge("staged_pets", 100_000);
+    await server.stop("at once");
+    const rest = async () => {
+      await input.write(lines(20_000, 40_000));
+      await input.end();
+    };
+    rest().catch(() => {}); // it may have ended before it has read all
+    const [status, said] = await endOf(child);
+    await server.start();
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The store failed: [^.]+\. Nothing was added\.\n$/)]);
+    expect(await count()).toBe(0);
+  });
+
+  test("an import during its transaction adds nothing, and reports it", async () => {
+    const child = start(["import", newFile(lines(0, 120_000))]);
+    await untilLarge("pets", 500_000);
+    await server.stop("at once");
+    const [status, said] = await endOf(child);
+    await server.start();
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The store failed: [^.]+\. Nothing was added\.\n$/)]);
+    expect(await count()).toBe(0);
+  });
+
+  test("an import in parts reports its progress, and resumes there", async () => {
+    const file = newFile(lines(0, 60_000));
+    const child = start(["import", file, "--resumable"]);
+    await eventually(count, (found) => found > 0);
+    await server.stop("at once");
+    const [status, said] = await endOf(child);
+    await server.start();
+    expect([status, said]).toEqual([
+      1,
+      expect.stringMatching(
+        /^The store failed: [^.]+\. (\d+ animals of the file are in the store; the same command continues after them|The last animals may or may not have been added\. Run the same command again: it adds nothing twice)\.\n$/,
+      ),
+    ]);
+    const before = await count();
+    expect(before % 10_000).toBe(0);
+    expect(await runJson(folder, ["import", file, "--resumable"], settings)).toMatchObject({
+      before,
+      added: 60_000 - before,
+    });
+    expect(await figure("SELECT count(DISTINCT name) AS figure FROM pets")).toBe(60_000);
+  });
+
+  test("an export to a file leaves no file, and reports it", async () => {
+    await server.run(
+      "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT shop, n, 'Pet ' || n, 1, 0 FROM shops, generate_series(1, 20000) AS n WHERE mode = 'test'",
+      database,
+    );
+    const proxy = await DatabaseProxy.start(server.port);
+    const through = { PETSTORE_DATABASE_URL: server.url(database).replace(String(server.port), String(proxy.port)) };
+    const file = join(folder, "out.jsonl");
+    proxy.cutBefore = "Pet 15000";
+    const { status, stderr } = await runCommand(folder, ["export", file], through);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The store failed: [^.]+\. The file was not written\.\n$/),
+    ]);
+    expect(existsSync(file)).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
+    proxy.stop();
+  });
+
+  test("an export to standard output ends with status 1", async () => {
+    await server.run(
+      "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT shop, n, 'Pet ' || n, 1, 0 FROM shops, generate_series(1, 100000) AS n WHERE mode = 'test'",
+      database,
+    );
+    const child = start(["export", "-", "--format", "jsonl"]);
+    const reader = child.stdout.getReader();
+    const { value } = await reader.read();
+    await server.stop("at once");
+    let text = new TextDecoder().decode(value);
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      text += new TextDecoder().decode(piece.value);
+    const [status, said] = await endOf(child);
+    await server.start();
+    expect(text.length).toBeLessThan(lines(0, 100_000).length);
+    expect([status, said]).toEqual([
+      1,
+      expect.stringMatching(/^The store failed: [^.]+\. The output is incomplete\.\n$/),
+    ]);
+  });
+});

@@ -1,0 +1,239 @@
+// What a developer is told who makes a mistake in an operation or its handler: by the compiler, or when the service starts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Type } from "typebox";
+import { contractFaults } from "../../src/contract/check.ts";
+import { defineError } from "../../src/contract/errors.ts";
+import { bind } from "../../src/contract/handler.ts";
+import { defineOperation, noContent, type Operation } from "../../src/contract/operation.ts";
+import { Int64 } from "../../src/contract/schemas.ts";
+import { requireDeclared } from "../../src/http/compiled-operation.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/** What each snippet starts with: an operation that reads, one that changes, and what a handler of theirs needs. */
+const start = `
+import { Type } from "typebox";
+import { defineError, failure } from "${root}/src/contract/errors.ts";
+import type { Handlers } from "${root}/src/contract/handler.ts";
+import { defineOperation } from "${root}/src/contract/operation.ts";
+import { Int64 } from "${root}/src/contract/schemas.ts";
+import { statement } from "${root}/src/storage/statement.ts";
+import { all } from "${root}/src/storage/transaction.ts";
+export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
+export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
+const common = {
+  name: "getToy",
+  method: "GET",
+  path: "/toys/{toyId}",
+  tag: { name: "toys", description: "What animals play with.", stability: "stable" },
+  summary: "Get a toy",
+  description: "Returns a toy.",
+  testPanel: true,
+  scope: "read",
+  params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: toyNotFound },
+  response: { status: 200, description: "It.", schema: Type.Object({ id: Int64({ description: "Its id." }) }), examples: {} },
+  errors: [toyNotFound],
+} as const;
+export const reads = [defineOperation(common)] as const;
+export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
+export const mend = () => all(statement("UPDATE toys SET name = $1"), "whole");
+export const say = () => failure(toyNotFound, "There is none.");
+export type Reads = Handlers<typeof reads>;
+export type Changes = Handlers<typeof changes>;
+`;
+
+/** Snippets, and the last line of what the compiler says of them. Types that are longer than a line are cut. */
+const compilerMessages: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  "nothing wrong with a read": [`const one: Reads = { getToy: () => say() };`, ""],
+  "nothing wrong with a change": [`const one: Changes = { *mendToy() { yield* mend(); return say(); } };`, ""],
+  "a misspelled key": [
+    `const one = defineOperation({ ...common, seperateQuota: "plan" });`,
+    `Type 'string' is not assignable to type 'MisspelledKeyOf<"operation">'.`,
+  ],
+  "a misspelled key of a part": [
+    `const one = defineOperation({ ...common, response: { ...common.response, secrete: true } });`,
+    `Type 'boolean' is not assignable to type 'MisspelledKeyOf<"response">'.`,
+  ],
+  "a key that is missing": [
+    `const { summary, ...rest } = common; export const one = defineOperation(rest);`,
+    "Property 'summary' is missing in type '…' but required in type 'Omit<Operation, Defaulted>'.",
+  ],
+  "a scope that does not exist": [
+    `const one = defineOperation({ ...common, scope: "fly" });`,
+    `Type '"fly"' is not assignable to type '"admin" | "any" | "read" | "write"'.`,
+  ],
+  "a path without a slash": [
+    `const one = defineOperation({ ...common, path: "toys" });`,
+    "Type '\"toys\"' is not assignable to type '`/${string}`'.",
+  ],
+  "a code in place of an error": [
+    `const one = defineOperation({ ...common, errors: ["toy_not_found"] });`,
+    "Type 'string' is not assignable to type 'ErrorDefinition'.",
+  ],
+  "a handler that is missing": [
+    `const one: Reads = {};`,
+    "Property 'getToy' is missing in type '{}' but required in type 'Reads'.",
+  ],
+  "a handler of no operation": [
+    `const one: Reads = { getToy: () => say(), getBall: () => say() };`,
+    "Object literal may only specify known properties, and 'getBall' does not exist in type 'Reads'.",
+  ],
+  "a change that is no generator": [
+    `const one: Changes = { mendToy: () => ({ body: { id: 1n } }) };`,
+    "Type '{ body: { id: bigint; }; }' is missing the following properties from type 'Generator<…'",
+  ],
+  "a change that is asynchronous": [
+    `const one: Changes = { mendToy: async () => ({ body: { id: 1n } }) };`,
+    "Type 'Promise<{ body: { id: bigint; }; }>' is missing the following properties from type 'Generator<…'",
+  ],
+  "a read that is a generator": [
+    `const one: Reads = { *getToy() { return { body: { id: 1n } }; } };`,
+    "Type 'Generator<never, { body: { id: bigint; }; }, unknown>' is missing the following properties from type 'Promise<…'",
+  ],
+  "a value that is yielded": [
+    `const one: Changes = { *mendToy() { yield 42; return say(); } };`,
+    "Type 'number' is not assignable to type 'ChangeStep'.",
+  ],
+  "a promise that is yielded": [
+    `const one: Changes = { *mendToy() { yield Promise.resolve(); return say(); } };`,
+    "Property '[yieldStarIsNeeded]' is missing in type 'Promise<void>' but required in type 'ChangeStep'.",
+  ],
+  "yield in place of yield*": [
+    `const one: Changes = { *mendToy() { yield mend(); return say(); } };`,
+    "Property '[yieldStarIsNeeded]' is missing in type 'Generator<AfterCommit | Step, readonly Row[], readonly Row[]>' but required in type 'ChangeStep'.",
+  ],
+  "an error that the operation does not declare": [
+    `const one: Reads = { getToy: () => failure(toyBroken, "It fell.") };`,
+    `Type '"toy_broken"' is not assignable to type '"toy_not_found"'.`,
+  ],
+  "a response that does not fit its schema": [
+    `const one: Reads = { getToy: () => ({ body: { id: 1 } }) };`,
+    "Type 'number' is not assignable to type 'bigint'.",
+  ],
+  "a parameter that the path does not have": [
+    `const one: Reads = { getToy: ({ params }) => ({ body: { id: params.id } }) };`,
+    "Property 'id' does not exist on type '{ toyId: bigint; }'.",
+  ],
+};
+
+describe("the compiler reports", () => {
+  const names = Object.keys(compilerMessages);
+  const folder = mkdtempSync(join(tmpdir(), "petstore-mistakes-"));
+  let said = "";
+  beforeAll(() => {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const settings = { extends: join(root, "tsconfig.json"), include: [join(folder, "*.ts")], exclude: [] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    for (const [index, name] of names.entries()) {
+      writeFileSync(join(folder, `snippet${index}.ts`), `${start}\nexport ${compilerMessages[name]?.[0]}\n`);
+    }
+    const tsc = [join(root, "node_modules/.bin/tsc"), "-p", folder, "--pretty", "false"];
+    said = Bun.spawnSync(tsc, { cwd: folder }).stdout.toString();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each(names)("%s", (name) => {
+    const own = said.split(/^(?=\S)/m).filter((text) => text.startsWith(`snippet${names.indexOf(name)}.ts`));
+    const message = compilerMessages[name]?.[1] ?? "";
+    expect(own).toHaveLength(message === "" ? 0 : 1);
+    const last = own[0]?.trimEnd().split("\n").at(-1) ?? "";
+    const cut = last.replace(/^.*?: error TS[0-9]+: /, "").trim();
+    expect(cut.replaceAll(/'(\w*<)?[^']{80,}'/g, "'$1…'")).toStartWith(message);
+  });
+});
+
+const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
+const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
+const toyId = Int64({ description: "Which toy." });
+const getToy = defineOperation({
+  name: "getToy",
+  method: "GET",
+  path: "/toys/{toyId}",
+  tag: { name: "toys", description: "What animals play with.", stability: "stable" },
+  summary: "Get a toy",
+  description: "Returns a toy.",
+  testPanel: true,
+  scope: "read",
+  params: { schema: Type.Object({ toyId }), invalidError: toyNotFound },
+  response: { status: 200, description: "The toy.", schema: Type.Object({ id: toyId }), examples: { One: { id: 1n } } },
+  errors: [toyNotFound],
+});
+const deprecation = { since: "2026-11-21", removal: "2030-12-05", replacement: "getToys", advice: "Get all." };
+
+/** A second operation, which differs from the first, and what is said of the two at the start. */
+const startupMessages: Readonly<Record<string, readonly [change: object, message: string]>> = {
+  "an operation's name is taken": [{ name: "getToy" }, "getToy: two operations have this name; rename one."],
+  "a path is taken": [
+    { path: "/toys/{toyId}" },
+    "GET /toys/{}: getToy and findToy have this method and path; change one.",
+  ],
+  "a key is misspelled": [
+    { seperateQuota: "plan" },
+    "findToy: the key seperateQuota is not known; did you mean separateQuota?",
+  ],
+  "a path parameter has no schema": [
+    { params: undefined },
+    "findToy: the path parameter toyId has no schema; add it to params.schema.",
+  ],
+  "a schema is of no path parameter": [
+    { path: "/found" },
+    "findToy: the path has no parameter toyId; add {toyId} to it, or remove toyId from params.schema.",
+  ],
+  "an example does not fit its schema": [
+    { response: { ...getToy.response, examples: { One: { id: "1" } } } },
+    'findToy: the response example "One" does not fit its schema: /id must be a 64-bit integer.',
+  ],
+  "an example is missing": [
+    { response: { ...getToy.response, examples: {} } },
+    "findToy: the response has no example; add one to response.examples.",
+  ],
+  "pages have no parameters": [
+    {
+      paged: { position: toyId },
+      response: { ...getToy.response, schema: Type.Array(toyId), examples: { One: [1n] } },
+    },
+    "findToy: a paged operation needs the query parameter limit; spread pageParameters into query.",
+  ],
+  "a replacement does not exist": [
+    { deprecation },
+    "findToy: the replacement getToys is not an operation. Did you mean getToy?",
+  ],
+  "an error code is defined twice": [
+    { errors: [toyNotFound, defineError({ ...toyNotFound })] },
+    "toy_not_found: two errors have this code; define it once and import it, or rename one.",
+  ],
+  "an error code has another form": [
+    { errors: [toyNotFound, defineError({ ...toyBroken, code: "ToyBroken" })] },
+    "ToyBroken: an error code is written in snake_case, like pet_not_found.",
+  ],
+  "a change does not list its events": [
+    { method: "DELETE", response: noContent("It is gone.") },
+    "findToy: it has no emits; list its events, or set emits to [].",
+  ],
+  "a change shows what a GET shows": [
+    { method: "PUT", path: "/toys/{toyId}", emits: [] },
+    "findToy: it returns what a GET shows; set response.entityTag to true.",
+  ],
+};
+
+describe("the start reports that", () => {
+  test.each(Object.entries(startupMessages))("%s", (_name, [change, message]) => {
+    const second = { ...getToy, name: "findToy", path: "/found/{toyId}", ...change } as Operation;
+    expect(contractFaults([getToy, second])[0]).toBe(message);
+  });
+
+  test("an operation has no handler", () => {
+    expect(() => bind([getToy], {} as never)).toThrow(
+      "The operation getToy has no handler; add getToy to the handlers.",
+    );
+  });
+});
+
+test("an undeclared error that the compiler missed is reported in the log", () => {
+  expect(() => requireDeclared({ error: toyBroken, message: "It fell." }, getToy)).toThrow(
+    "getToy gave toy_broken, which it does not declare; add it to the errors of the operation.",
+  );
+});

@@ -1,0 +1,126 @@
+// Each operation emits all events that its contract declares, and no others.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { domains } from "../../src/app/domains.ts";
+import { scopes } from "../../src/contract/caller.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { MINUTE_MS } from "../../src/timing/units.ts";
+import { ManualTasks } from "../harness/manual-tasks.ts";
+import { TestService } from "../harness/service.ts";
+import { bodyOf } from "../harness/valid-call.ts";
+import { secretKey } from "../harness/webhook-service.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  // Without background tasks, which would expire reservations before an operation does.
+  service = await TestService.start({
+    settings: { PETSTORE_SECRET_KEY: secretKey },
+    domains: new ManualTasks().domains,
+  });
+  ({ key } = await service.newAccountWithKey("enterprise", undefined, scopes));
+});
+afterAll(() => service.stop());
+
+const call = (method: string, path: string, body?: unknown) => service.call(method, path, { key, body });
+let made = 0;
+const make = async (path: string, body: object) => String((await call("POST", path, body)).json.id);
+const newPet = () => make("/pets", { name: "Rex", categoryId: 1, status: "available" });
+
+/** Makes the resource that a path parameter names, so that the operation can change it. */
+const resources: Readonly<Record<string, (operation: Operation) => Promise<string>>> = {
+  petId: newPet,
+  categoryId: () => make("/categories", { name: `Category ${++made}` }),
+  orderId: async ({ name }) => {
+    const id = await make("/store/orders", { petId: Number(await newPet()) });
+    if (name === "returnStoreOrder") await call("POST", `/store/orders/${id}/confirm`);
+    return id;
+  },
+  keyId: () => make("/keys", { name: "till", scopes: ["read"] }),
+  endpointId: () => make("/webhook-endpoints", { url: "https://example.org/petstore" }),
+};
+
+/** What must be in the shop before a success changes something. */
+const preparations: Readonly<Record<string, () => Promise<unknown>>> = {
+  fastForwardSandbox: async () => make("/store/orders", { petId: Number(await newPet()) }),
+};
+/** Operations that put another shop, whose log is empty, in the place of the one there is. */
+const replacing: ReadonlySet<string> = new Set(["resetSandbox"]);
+
+/** What must be in the body besides its example, which may name what does not exist. */
+const bodies: Readonly<Record<string, () => Promise<object>>> = {
+  placeStoreOrder: async () => ({ petId: Number(await newPet()) }),
+  redeliverWebhooks: async () => ({ from: 1 }),
+};
+
+/** The operation and type of each event so far. */
+const seen = new Set<string>();
+/** What each operation has emitted when it was called once. */
+const emitted = new Map<string, Promise<string[]>>();
+
+/** Types of the events that are added while an operation runs. */
+async function eventsOf(operation: string, work: () => Promise<unknown>, isNewLog = false): Promise<string[]> {
+  const [newest] = (await call("GET", "/events?sort=-id&limit=1")).json as { id: number }[];
+  await work();
+  const { json } = await call("GET", `/events?limit=100&after=${isNewLog ? 0 : (newest?.id ?? 0)}`);
+  const types = (json as { type: string }[]).map(({ type }) => type);
+  for (const type of types) seen.add(`${operation} ${type}`);
+  return types;
+}
+
+/** The types of the events of one valid call, which is made only once. */
+function emittedBy(operation: Operation): Promise<string[]> {
+  return emitted.getOrInsertComputed(operation.name, () => callOnce(operation));
+}
+
+async function callOnce(operation: Operation): Promise<string[]> {
+  const { name, method } = operation;
+  let { path }: { path: string } = operation;
+  for (const [hole, parameter = ""] of operation.path.matchAll(/\{([^}]*)\}/g)) {
+    const resource = resources[parameter];
+    if (!resource) throw new Error(`Say above how to make what ${parameter} names.`);
+    path = path.replace(hole, await resource(operation));
+  }
+  const example = bodyOf(operation);
+  const body = example && { ...JSON.parse(example), ...(await bodies[name]?.()) };
+  await preparations[name]?.();
+  const send = async () => {
+    const { status, text } = await call(method, path, body);
+    expect([text, status]).toEqual([text, operation.response.status]);
+  };
+  return eventsOf(name, send, replacing.has(name));
+}
+
+const emitting = operations.filter(({ emits }) => emits !== undefined);
+
+test.each(emitting.map((operation) => [operation.name, operation] as const))(
+  "%s emits the events that it declares",
+  async (_, operation) => {
+    const { emits = [] } = operation;
+    const types = await emittedBy(operation);
+    expect(types).toEqual(emits[0] ? expect.arrayContaining([emits[0]]) : []);
+    expect(types.filter((type) => !emits.includes(type as never))).toEqual([]);
+  },
+);
+
+test("each event that an operation emits only sometimes is emitted", async () => {
+  for (const operation of emitting) await emittedBy(operation);
+  const categoryId = Number(await make("/categories", { name: `Category ${++made}` }));
+  await call("POST", "/pets", { name: "Rex", categoryId });
+  const other = await make("/categories", { name: `Category ${++made}` });
+  await eventsOf("deleteCategory", () => call("DELETE", `/categories/${categoryId}?moveTo=${other}`));
+  const overdue = {
+    placeStoreOrder: (petId: number) => call("POST", "/store/orders", { petId }),
+    updatePet: (petId: number) => call("PATCH", `/pets/${petId}`, { status: "sold" }),
+    deletePet: (petId: number) => call("DELETE", `/pets/${petId}`),
+  };
+  for (const [name, change] of Object.entries(overdue)) {
+    const petId = Number(await newPet());
+    await call("POST", "/store/orders", { petId });
+    service.clock.advance(15 * MINUTE_MS);
+    await eventsOf(name, () => change(petId));
+  }
+  const declared = operations.flatMap(({ name, emits = [] }) => emits.map((type) => `${name} ${type}`));
+  expect([...seen].toSorted()).toEqual(declared.toSorted());
+});

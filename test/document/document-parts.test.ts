@@ -1,0 +1,284 @@
+// What the generators of clients need of the document, beyond what the interface states.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { brotliCompressSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { array, assert, constantFrom, oneof, property, string } from "fast-check";
+import { Type } from "typebox";
+import { domains } from "../../src/app/domains.ts";
+import { scopes } from "../../src/contract/caller.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { errorsOf, isCacheable, pathParameters } from "../../src/contract/operation-properties.ts";
+import { compileValidator } from "../../src/contract/validators.ts";
+import { TestService } from "../harness/service.ts";
+import { bodyOf } from "../harness/valid-call.ts";
+
+const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
+const cases = operations.map((operation) => [operation.name, operation] as const);
+
+/* oxlint-disable typescript/no-explicit-any -- the tests say what they expect of the document */
+let service: TestService;
+let text: string;
+let document: any;
+let key: string;
+
+beforeAll(async () => {
+  service = await TestService.start();
+  text = await (await fetch(new URL("/openapi.json", service.app.base))).text();
+  document = JSON.parse(text);
+  key = await service.newKey("enterprise", undefined, [...scopes]);
+});
+afterAll(() => service.stop());
+
+/** What a part of the document is or refers to. */
+function resolve(part: any): any {
+  const path: string[] | undefined = part.$ref?.slice(2).split("/");
+  return path ? path.reduce((node, token) => node[token], document) : part;
+}
+
+function documented({ path, method }: Operation): any {
+  return document.paths[path][method.toLowerCase()];
+}
+
+/** Every part of a part of the document, with its path; it goes through references if it is told to. */
+function* partsOf(part: any, path = "", followed?: Set<string>): Generator<[string, any]> {
+  if (typeof part !== "object" || part === null) return;
+  yield [path, part];
+  for (const [name, inner] of Object.entries(part)) yield* partsOf(inner, `${path}/${name}`, followed);
+  if (followed && part.$ref && !followed.has(part.$ref)) {
+    followed.add(part.$ref);
+    yield* partsOf(resolve(part), part.$ref, followed);
+  }
+}
+
+/** The schemas of the document, with their paths: what stands in an example is none. */
+function schemas(): [string, any][] {
+  const roots = [...partsOf(document)].flatMap(([path, part]) => (part.schema ? [[path, part.schema] as const] : []));
+  const named = Object.entries(document.components.schemas).map(([name, schema]) => [name, schema] as const);
+  return [...roots, ...named].flatMap(([path, schema]) => Array.from(partsOf(schema, path)));
+}
+
+// Counted in the JSON text as `/openapi.json` sends it: in bytes before and after compression. 5.5 KiB are 5,632 bytes.
+test("the document has at most 25 kB in brotli, and 5.5 KiB for each operation", () => {
+  const bytes = Buffer.byteLength(text);
+  expect(brotliCompressSync(text).length).toBeLessThanOrEqual(25_000);
+  expect(bytes / operations.length).toBeLessThanOrEqual(5.5 * 1_024);
+});
+
+describe("each error response", () => {
+  test.each(cases)("of %s has an enum of its codes, and a name", (_name, operation) => {
+    const expected = Map.groupBy(errorsOf(operation), ({ status }) => status);
+    const { responses } = documented(operation);
+    const statuses = Object.keys(responses).filter((status) => Number(status) >= 400);
+    expect(statuses.toSorted()).toEqual([...expected.keys()].map(String).toSorted());
+    for (const [status, errors] of expected) {
+      const response = responses[status];
+      expect(response.$ref).toStartWith("#/components/responses/");
+      const [error, { properties }] = resolve(resolve(response).content["application/json"].schema).allOf;
+      expect(error).toEqual({ $ref: "#/components/schemas/Error" });
+      expect(properties.code.enum.toSorted()).toEqual(errors.map(({ code }) => code).toSorted());
+    }
+  });
+
+  test("differs from all others", () => {
+    const all = Object.values(document.components.responses).map((response) => JSON.stringify(response));
+    expect(new Set(all).size).toBe(all.length);
+  });
+});
+
+describe("examples", () => {
+  test("exist for every parameter and header, and are valid", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: "document", components: document.components });
+    const described = [...partsOf(document)].filter(([, part]) => part.schema && !part.examples?.["application/json"]);
+    const parameters = described.filter(([path]) => /\/(parameters|headers)\/[^/]+$/.test(path));
+    expect(parameters.length).toBeGreaterThan(30);
+    for (const [path, { schema, example, examples }] of parameters) {
+      const values = examples ? Object.values<any>(examples).map(({ value }) => value) : [example];
+      const { $ref } = schema;
+      const validate = ajv.compile($ref ? { $ref: `document${$ref}` } : inDocument(schema));
+      for (const value of values) expect([path, value, validate(value)]).toEqual([path, expect.anything(), true]);
+    }
+  });
+
+  test.each(cases)("form a valid request to %s", async (_name, operation) => {
+    const parameters: any[] = documented(operation).parameters.map(resolve);
+    const of = (place: string) => parameters.filter((parameter) => parameter.in === place);
+    const path = operation.path.replaceAll(/\{([^}]*)\}/g, (_, name) =>
+      valueOf(of("path").find((parameter) => parameter.name === name)),
+    );
+    const query = new URLSearchParams(
+      Object.fromEntries(of("query").map((parameter) => [parameter.name, valueOf(parameter)])),
+    );
+    const { status } = await service.call(operation.method, query.size > 0 ? `${path}?${query}` : path, {
+      key,
+      headers: Object.fromEntries(of("header").map((parameter) => [parameter.name, valueOf(parameter)])),
+      body: bodyOf(operation),
+    });
+    expect([operation.response.status, 404, 409, 410]).toContain(status); // what the examples name need not exist
+  });
+});
+
+/** The example of a parameter as text. */
+function valueOf({ example, examples }: any): string {
+  return String(examples ? Object.values<any>(examples)[0].value : example);
+}
+
+function inDocument(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')) as object;
+}
+
+describe("schemas", () => {
+  test("state the bounds of integers and lists", () => {
+    const all = schemas();
+    const wrong = all.filter(
+      ([, { type, format, maxItems }]) =>
+        (type === "integer" && !/^int(32|64)$/.test(format ?? "")) || (type === "array" && maxItems === undefined),
+    );
+    expect(wrong).toEqual([]);
+    expect(all.length).toBeGreaterThan(100);
+  });
+
+  test("have a name where code generators create a type", () => {
+    const unnamed = schemas().filter(
+      ([path, { type, properties, enum: values }]) =>
+        (type === "object" || properties || values) && path.includes("/") && !/\/(allOf|code$|Replayed$)/.test(path),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  test("have no pattern in responses", () => {
+    const responses = operations.map((operation) => documented(operation).responses);
+    const parts = [...partsOf(responses, "", new Set())];
+    expect(parts.filter(([, { pattern }]) => pattern !== undefined)).toEqual([]);
+    expect(parts.some(([path]) => path.startsWith("#/components/schemas/Pet/properties"))).toBe(true);
+  });
+
+  test("have patterns with the same meaning with and without the u flag, and in the service", () => {
+    const patterns = new Set(
+      schemas().flatMap(([, { pattern }]) => (pattern === undefined ? [] : [pattern as string])),
+    );
+    expect(patterns.size).toBeGreaterThan(3);
+    const piece = oneof(
+      constantFrom(
+        "\0",
+        "\u001F",
+        "\u007F",
+        "\n",
+        "🐕",
+        "👩‍🔬",
+        "🇩🇪",
+        "é",
+        "שלום",
+        "\u202E",
+        "\uD83D",
+        "\uDC15",
+        "\uDC15\uD83D",
+        '"',
+        "\\",
+      ),
+      string({ unit: "binary", maxLength: 5 }),
+      string({ maxLength: 5 }),
+    );
+    for (const pattern of patterns) {
+      const [plain, unicode] = [new RegExp(pattern), new RegExp(pattern, "u")];
+      const validator = compileValidator(Type.String({ pattern }));
+      const judge = (value: string) => [plain.test(value), unicode.test(value), validator.Check(value)];
+      assert(
+        property(array(piece, { maxLength: 6 }), (pieces) => {
+          const verdicts = judge(pieces.join(""));
+          expect([pattern, pieces, new Set(verdicts).size]).toEqual([pattern, pieces, 1]);
+        }),
+        { numRuns: 500 },
+      );
+    }
+  });
+
+  test("of names accept every character of Unicode except NUL", () => {
+    const pattern = new RegExp(document.components.schemas.NewPet.properties.name.pattern);
+    for (const good of ["Rex", "🐕", "a🐕b", "שלום", "👩‍🔬", "\u{10FFFF}", ""])
+      expect([good, pattern.test(good)]).toEqual([good, true]);
+    for (const bad of ["\0", "a\0b", "\uD83D", "\uDC15", "🐕\uD83D", "\uDC15🐕"])
+      expect([bad, pattern.test(bad)]).toEqual([bad, false]);
+  });
+});
+
+describe("operations", () => {
+  test.each(cases)("%s states its scope", (_name, operation) => {
+    expect(documented(operation).security).toEqual([
+      { bearerAuth: operation.scope === "any" ? [] : [operation.scope] },
+    ]);
+  });
+
+  test.each(cases)("%s declares If-None-Match if it can return 304", (_name, operation) => {
+    const { parameters, responses } = documented(operation);
+    const names = parameters.map((parameter: any) => resolve(parameter).name);
+    expect([names.includes("If-None-Match"), "304" in responses]).toEqual([
+      isCacheable(operation),
+      isCacheable(operation),
+    ]);
+  });
+
+  test("listPets describes its filter", () => {
+    const status = document.paths["/pets"].get.parameters.find(({ name }: any) => name === "status");
+    expect(status.description).toBe("Filters animals by availability status.");
+    expect(document.components.schemas.PetStatus.description).toBe("Availability status of an animal.");
+  });
+});
+
+/** The links of the response of success, by name. */
+function linksOf(name: string): Record<string, any> {
+  const operation = operations.find((one) => one.name === name) as Operation;
+  return documented(operation).responses[operation.response.status].links ?? {};
+}
+
+describe("links", () => {
+  test("lead to operations, and set each of their path parameters", () => {
+    const all = operations.flatMap(({ name }) => Object.values(linksOf(name)).map(resolve));
+    expect(all.length).toBeGreaterThan(20);
+    for (const { operationId, parameters } of all) {
+      const target = operations.find(({ name }) => name === operationId) as Operation;
+      expect(Object.keys(parameters)).toEqual(pathParameters(target.path));
+    }
+  });
+
+  test("name the possible next operations", () => {
+    expect(Object.keys(linksOf("createPet"))).toEqual(
+      expect.arrayContaining(["getPet", "updatePet", "deletePet", "getCategory"]),
+    );
+    expect(Object.keys(linksOf("placeStoreOrder"))).toEqual(
+      expect.arrayContaining(["getStoreOrder", "confirmStoreOrder", "cancelStoreOrder", "getPet"]),
+    );
+    expect(Object.keys(linksOf("createKey"))).toEqual(["rotateKey", "revokeKey"]);
+    expect(linksOf("listPets")).toEqual({});
+  });
+
+  test("can be followed", async () => {
+    const body = { name: "Rex", categoryId: 1, status: "available" };
+    const pet = (await service.call("POST", "/pets", { key, body })).json;
+    const order = (await service.call("POST", "/store/orders", { key, body: { petId: pet.id } })).json;
+    for (const name of ["confirmStoreOrder", "getPet", "getStoreOrder"]) {
+      const { operationId, parameters } = resolve(linksOf("placeStoreOrder")[name]);
+      const { method, path } = operations.find((one) => one.name === operationId) as Operation;
+      const filled = path.replaceAll(/\{([^}]*)\}/g, (_, parameter) => order[parameters[parameter].split("#/")[1]]);
+      expect((await service.call(method, filled, { key })).status).toBe(200);
+    }
+  });
+});
+
+describe("the contact", () => {
+  test("is the service's own page by default", () => {
+    expect(document.info.contact).toEqual({ name: "The operator of this service", url: service.app.docs });
+    expect(document.info.license).toEqual({ name: "MIT", identifier: "MIT" });
+  });
+
+  test("is the configured one", async () => {
+    const settings = {
+      PETSTORE_CONTACT_URL: "https://example.org/help",
+      PETSTORE_CONTACT_EMAIL: "help@example.org",
+    };
+    const other = await TestService.start({ settings });
+    const { info } = (await (await fetch(new URL("/openapi.json", other.app.base))).json()) as any;
+    expect(info.contact).toMatchObject({ url: "https://example.org/help", email: "help@example.org" });
+    await other.stop();
+  });
+});

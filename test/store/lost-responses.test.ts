@@ -1,0 +1,68 @@
+// The response to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openStorage } from "../../src/app/store/open-storage.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { UsageStore } from "../../src/domains/usage/usage.store.ts";
+import { UsageCounter } from "../../src/domains/usage/usage-counter.ts";
+import { LimitStore } from "../../src/limits/limits.store.ts";
+import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { CommitUnknown } from "../../src/storage/errors.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { systemClock } from "../../src/timing/clock.ts";
+import { callerOf } from "../conformance/limiter-model.ts";
+import { DatabaseProxy } from "../harness/database-proxy.ts";
+import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+
+const COMMITTED = "COMMIT\0";
+const quota = { perMinute: 100, perDay: 1_000 };
+const caller = callerOf("acc_1", "key_1", quota);
+
+const startLimiter = (storage: Storage) => MemoryLimiter.open(new LimitStore(storage), systemClock, quota);
+
+describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
+  let server: PostgresServer;
+  let proxy: DatabaseProxy;
+  let storage: Storage;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    proxy = await DatabaseProxy.start(server.port);
+    const url = server.url().replace(String(server.port), String(proxy.port));
+    storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: url }));
+  });
+  afterAll(async () => {
+    await storage.close();
+    proxy.stop();
+    await server.remove();
+  });
+  beforeEach(() => {
+    proxy.cutBefore = undefined;
+  });
+
+  test("neither double-counts requests nor loses deprecated calls", async () => {
+    const store = new UsageStore(storage);
+    const counter = new UsageCounter(store, systemClock);
+    const operation = { name: "getPet", deprecation: {} } as Operation;
+    for (let request = 0; request < 3; request++) counter.count(caller, operation, 200);
+    proxy.cutBefore = COMMITTED;
+    expect(await counter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    expect(counter.size).toEqual({ counts: 0, uncounted: 3 });
+    counter.count(caller, operation, 200);
+    await counter.saveAll();
+    const now = systemClock.now();
+    const page = await store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] });
+    expect(page.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
+    // 3 + 3 + 1: these counts are saved again if their commit is unknown, although they may then be counted twice.
+    expect((await store.deprecatedCalls(now)).map(({ calls }) => calls)).toEqual([7]);
+  });
+
+  test("neither loses nor doubles saved limits: they are saved again", async () => {
+    const limiter = await startLimiter(storage);
+    for (let request = 0; request < 3; request++) await limiter.admit(caller);
+    proxy.cutBefore = COMMITTED;
+    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    await limiter.admit(caller);
+    await limiter.save();
+    expect((await (await startLimiter(storage)).limitStatus(caller)).minute.used).toBe(4);
+  });
+});
