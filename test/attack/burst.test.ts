@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { environment, newKeys } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
-import { environment, newKeys } from "../torture/keys.ts";
 import { type BriefResponse, sendAll } from "./keep-alive.ts";
 
 const CONNECTIONS = 50;

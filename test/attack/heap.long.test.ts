@@ -2,9 +2,9 @@
 // This fault was put into the code by hand, and these tests failed: the digest of a revoked key that is kept.
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { environment, newKeys } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { environment, newKeys } from "../torture/keys.ts";
 import { sendAll } from "./keep-alive.ts";
 
 const PART = 32 * 1024 * 1024;

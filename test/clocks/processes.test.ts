@@ -1,9 +1,9 @@
 // The wall clock is set between the end of one process and the start of the next.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { Client } from "../harness/client.ts";
+import { environment, newKey } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
-import { Client } from "../torture/client.ts";
-import { environment, newKey } from "../torture/keys.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

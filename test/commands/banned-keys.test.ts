@@ -1,12 +1,12 @@
 // A ban is seen where keys are listed: in the API, and by the command line, which is another process.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Bans } from "../harness/bans.ts";
+import { Client } from "../harness/client.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { askEach, startWorkers } from "../harness/workers.ts";
-import { Bans } from "../torture/bans.ts";
-import { Client } from "../torture/client.ts";
 
 interface ListedKey {
   readonly id: string;

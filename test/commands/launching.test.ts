@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environment } from "../harness/keys.ts";
 import { eventually, newDataDir, npmStart, Program } from "../harness/program.ts";
-import { environment } from "../torture/keys.ts";
 
 const launcher = join(import.meta.dir, "../../scripts/run.mjs");
 

@@ -1,6 +1,6 @@
-import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
-import { Animals, createBody } from "../torture/load.ts";
-import { Random } from "../torture/random.ts";
+import { Animals, createBody } from "../harness/animals.ts";
+import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
+import { Random } from "../harness/random.ts";
 
 const WRITERS = 8;
 const READERS = 2;

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { environment, newKey } from "../harness/keys.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
-import { environment, newKey } from "../torture/keys.ts";
 
 /** What a client saw: the status, and of an error its code and `Retry-After`; or that the connection was closed. */
 export type Seen = number | `${number} ${string} after ${string}` | "closed";

@@ -1,6 +1,6 @@
 // Commands of the command line that run inside the test, because starting a process for each would take too long.
 import { type ProcessContext, run } from "../../src/cli/run.ts";
-import { evidence } from "../leaks/evidence.ts";
+import { evidence } from "./evidence.ts";
 
 /** What a command has written so far. */
 interface CommandOutput {

@@ -8,8 +8,8 @@ import type { Account } from "../../src/domains/accounts/accounts.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
-import { evidence } from "../leaks/evidence.ts";
 import { type CheckedResponse, DocumentCheck } from "./document-check.ts";
+import { evidence } from "./evidence.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { newTestStore, type TestStore } from "./test-store.ts";
 

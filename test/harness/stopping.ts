@@ -1,4 +1,4 @@
-import type { Client } from "../torture/client.ts";
+import type { Client } from "./client.ts";
 import type { Program } from "./program.ts";
 
 /** A signal this long after the first, in milliseconds, is a second request to stop (src/main.ts). */

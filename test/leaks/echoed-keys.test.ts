@@ -1,9 +1,9 @@
 // Keys where clients put them by mistake, and what the service says of that: nowhere is a key given back
 // or written down. What the other tests provoke is searched with it when the run has ended.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { environment, newKeys } from "../harness/keys.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { environment, newKeys } from "../torture/keys.ts";
 
 let program: Program;
 let key: string;

@@ -5,7 +5,7 @@ import { domains } from "../../src/app/domains.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { IssuedKey } from "../../src/domains/keys/keys.ts";
 import type { Transaction } from "../../src/storage/transaction.ts";
-import { type Evidence, evidence } from "./evidence.ts";
+import { type Evidence, evidence } from "../harness/evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */
 const MAX_BODY = 1_000_000;

@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
+import { Evidence } from "../harness/evidence.ts";
 import { newDataDir, runCommand } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
-import { Evidence } from "./evidence.ts";
 import { searchEvidence } from "./search.ts";
 
 const root = join(import.meta.dir, "../..");

@@ -1,7 +1,7 @@
 // One shop sends more than the service can answer, and another one little.
 import { describe, expect, test } from "bun:test";
+import { newKey } from "../harness/keys.ts";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
-import { newKey } from "../torture/keys.ts";
 import { LoadedService } from "./loaded-service.ts";
 
 /** Connections of the shop that sends too much, all of them busy all the time. */

@@ -3,10 +3,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
 import { freePort } from "../harness/free-port.ts";
+import { environment, newKey } from "../harness/keys.ts";
 import { metric } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { environment, newKey } from "../torture/keys.ts";
 import { type LoadOrder, type LoadReport, runLoad } from "./open-loop.ts";
 
 /** Paths that monitoring requests. */

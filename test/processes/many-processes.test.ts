@@ -8,19 +8,19 @@ import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { type LoggedEvent, Replay } from "../conformance/replay.ts";
+import { Animals, createUntilGone } from "../harness/animals.ts";
+import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { development } from "../harness/key-environments.ts";
+import { environment } from "../harness/keys.ts";
+import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
 import { Listener } from "../harness/listener.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
+import { Random } from "../harness/random.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 import { Receiver, type ReceiverOptions } from "../harness/webhooks.ts";
-import { Client } from "../torture/client.ts";
-import { environment } from "../torture/keys.ts";
-import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
-import { Animals, createUntilGone } from "../torture/load.ts";
-import { Random } from "../torture/random.ts";
 
 /** The promise: a change of keys or plans by one process applies in all processes within this time, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { environment } from "../harness/keys.ts";
 import { newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
-import { environment } from "../torture/keys.ts";
 
 const listens = ({ output }: Program) => output.includes('"event":"listening"');
 const refusal = (dataDir: string) => `The store at ${join(dataDir, "petstore.db")} is served by another process`;

@@ -5,11 +5,11 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
+import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { environment, newKey } from "../harness/keys.ts";
 import { eventually, newDataDir, npmStart, Program, runJson } from "../harness/program.ts";
 import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
-import { Client } from "../torture/client.ts";
-import { environment, newKey } from "../torture/keys.ts";
 
 /** Another program that has the store for itself alone, from before the service is started. */
 async function lockedStore() {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Client } from "./client.ts";
+import { Client } from "../harness/client.ts";
 import { DayCount } from "./day-count.ts";
 
 const QUOTA = 1_000;

@@ -1,4 +1,4 @@
-import type { Client, ClientResponse } from "./client.ts";
+import type { Client, ClientResponse } from "../harness/client.ts";
 
 /** A killed process may forget what it counted in this time, in milliseconds. */
 const FORGOTTEN = 1_000;

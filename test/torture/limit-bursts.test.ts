@@ -11,13 +11,13 @@ import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { development } from "../harness/key-environments.ts";
+import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { ask } from "../harness/workers.ts";
-import { environment } from "./keys.ts";
 
 const LIMIT = 100;
 const REQUESTS = 400;

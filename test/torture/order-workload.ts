@@ -1,7 +1,7 @@
-import type { Client, ClientResponse } from "./client.ts";
-import { readExactly, type SentAnimal, type ShownAnimal } from "./ledger.ts";
-import { createBody } from "./load.ts";
-import { Random } from "./random.ts";
+import { createBody } from "../harness/animals.ts";
+import type { Client, ClientResponse } from "../harness/client.ts";
+import { readExactly, type SentAnimal, type ShownAnimal } from "../harness/ledger.ts";
+import { Random } from "../harness/random.ts";
 import type { ShopLedger, ShownOrder, Stock, TrackedPet } from "./shop-ledger.ts";
 
 const TILLS = 8;

@@ -4,10 +4,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { environment, newKey } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
+import { Random } from "../harness/random.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { environment, newKey } from "./keys.ts";
-import { Random } from "./random.ts";
 
 const ROUNDS = process.env["TORTURE"] === "long" ? 200 : 8;
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);

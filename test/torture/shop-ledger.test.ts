@@ -1,6 +1,6 @@
 // The check is checked: whatever may go wrong with an animal and its orders must be noticed.
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { ShownAnimal } from "./ledger.ts";
+import type { ShownAnimal } from "../harness/ledger.ts";
 import { ShopLedger, type ShownOrder, type TrackedPet } from "./shop-ledger.ts";
 
 const rex = { name: "shop 1", categoryId: "9007199254740993", status: "available" };

@@ -1,4 +1,4 @@
-import type { SentAnimal, ShownAnimal } from "./ledger.ts";
+import type { SentAnimal, ShownAnimal } from "../harness/ledger.ts";
 
 /** An order as the service shows it, as far as it is looked at. */
 export interface ShownOrder {

@@ -1,4 +1,4 @@
-import type { ShownAnimal } from "./ledger.ts";
+import type { ShownAnimal } from "../harness/ledger.ts";
 import type { ShownOrder } from "./shop-ledger.ts";
 
 /** Reads rows of the store. */

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "../harness/client.ts";
+import { environment, newKey } from "../harness/keys.ts";
 import { newDataDir, Program, serveCommand } from "../harness/program.ts";
-import { Client } from "./client.ts";
 import { controlCommand } from "./controls/command.ts";
-import { environment, newKey } from "./keys.ts";
 import { folderViolations, syncOrderViolations } from "./sync-order.ts";
 import { readSystemCalls } from "./system-calls.ts";
 

@@ -6,10 +6,10 @@ import { LineOutput } from "../../src/workers/line-output.ts";
 import { reservePort, type SharedPort } from "../../src/workers/shared-port.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, serveSource } from "../harness/program.ts";
 import { startWorkers, workerPids } from "../harness/workers.ts";
-import { environment } from "../torture/keys.ts";
 
 /** The limits of the service, except that it lets a start take 60 s. In milliseconds. */
 const SILENCE = { starting: 25_000, serving: 2_500 };

@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operations.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
+import { Client } from "../harness/client.ts";
+import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { ask, askEach, newAccount, startWorkers } from "../harness/workers.ts";
-import { Client } from "../torture/client.ts";
-import { environment } from "../torture/keys.ts";
 
 const WORKERS = 4;
 const CONNECTIONS = 50;

@@ -1,11 +1,11 @@
 // A walk through a list misses no animal and shows none twice, whichever processes add animals during it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { Client } from "../harness/client.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newDataDir, Program, serveCommand, serveSource } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { newAccount } from "../harness/workers.ts";
-import { Client } from "../torture/client.ts";
 
 const PROCESSES = 4;
 const WRITERS = 64;

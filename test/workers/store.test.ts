@@ -5,16 +5,16 @@ import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store
 import type { Pet } from "../../src/domains/pets/pets.schemas.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { systemClock } from "../../src/timing/clock.ts";
+import { Animals, createBody } from "../harness/animals.ts";
+import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { environment } from "../harness/keys.ts";
+import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
+import { Random } from "../harness/random.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { ask, newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
-import { Client } from "../torture/client.ts";
-import { environment } from "../torture/keys.ts";
-import { Ledger, readExactly, type ShownAnimal } from "../torture/ledger.ts";
-import { Animals, createBody } from "../torture/load.ts";
-import { Random } from "../torture/random.ts";
 
 const WORKERS = 3;
 /** The promise: a change of keys and plans by one process applies in all processes within this time, in milliseconds. */

@@ -3,13 +3,13 @@
 // or stopped too early, every process leading, a lease that never passes, an unprotected port, orphaned workers, endless
 // replacement, readiness announced too early, broken lines, silence measured by the clock.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "../harness/client.ts";
+import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
 import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { askEach, newAccount, startWorkers, workerPids } from "../harness/workers.ts";
-import { Client } from "../torture/client.ts";
-import { environment } from "../torture/keys.ts";
 
 const WORKERS = 3;
 /** npm and its launcher pass a signal on within this time, in milliseconds; the service still takes it for the same. */

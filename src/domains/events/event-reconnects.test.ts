@@ -2,10 +2,10 @@
 // runs it for longer. On PostgreSQL, writers and followers use different processes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Listener } from "../../../test/harness/listener.ts";
+import { Random } from "../../../test/harness/random.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
-import { Random } from "../../../test/torture/random.ts";
 
 const CONNECTIONS = rounds(40, 1_000);
 const WRITERS = 4;

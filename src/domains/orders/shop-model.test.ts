@@ -10,10 +10,10 @@ import {
   RESERVATION,
   ShopModel,
 } from "../../../test/conformance/shop-model.ts";
+import { readExactly } from "../../../test/harness/ledger.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
-import { readExactly } from "../../../test/torture/ledger.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { environment, newKeys } from "../../../test/harness/keys.ts";
 import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
 import { type Call, TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import { environment, newKeys } from "../../../test/torture/keys.ts";
 import type { Scope } from "../../contract/caller.ts";
 import { addressQuota, type Quota } from "../../contract/quota.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
