@@ -193,7 +193,7 @@ const requests: ServedDomain = {
   operations: requestOperations,
   shopTables: requestTables,
   commands: requestCommands,
-  open: ({ callers }) => bind(requestOperations, requestHandlers(callers.requestStore)),
+  open: ({ callers, operations }) => bind(requestOperations, requestHandlers(callers.requestStore, operations)),
 };
 
 /** Every domain whose operations are served. */

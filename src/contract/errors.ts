@@ -15,6 +15,8 @@ export interface ErrorDefinition {
   readonly status: number;
   /** One sentence for the reader of the documentation: when a client sees this code. */
   readonly meaning: string;
+  /** What the client can do, for the record of the request. Undefined if the advice for the status fits. */
+  readonly advice?: string;
   /** The usual `Retry-After`, in whole seconds. Undefined if there is none, or if it is different for each request. */
   readonly retryAfter?: number;
 }
@@ -52,6 +54,9 @@ export function failure<const E extends ErrorDefinition>(
   return { error, message, ...(retryAfter !== undefined && { retryAfter }), ...more };
 }
 
+/** The advice if nobody knows whether a request took effect. */
+export const sendAgain = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
+
 /** The body of every error (see docs/errors.md). Invalid input adds `details`. */
 export const ErrorBody = Type.Object(
   {
@@ -86,26 +91,31 @@ export const missingApiKey = defineError({
   code: "missing_api_key",
   status: 401,
   meaning: "The request has no bearer token.",
+  advice: "Send the key in the header Authorization: Bearer <API_KEY>.",
 });
 export const invalidApiKey = defineError({
   code: "invalid_api_key",
   status: 401,
   meaning: "The bearer token is not a valid API key. It is mistyped, unknown, expired or revoked.",
+  advice: "Check the key for typing mistakes, or use another: it may be revoked or expired.",
 });
 export const insufficientScope = defineError({
   code: "insufficient_scope",
   status: 403,
   meaning: "The API key lacks the scope that the operation needs.",
+  advice: "Use a key with the scope that the message names.",
 });
 export const accountSuspended = defineError({
   code: "account_suspended",
   status: 403,
   meaning: "The operator has suspended the account of the API key. Nothing was done.",
+  advice: "Ask the operator of the service to resume the account.",
 });
 export const rateLimitExceeded = defineError({
   code: "rate_limit_exceeded",
   status: 429,
   meaning: "The requests allowed in the current minute or day are used up. `Retry-After` says when to continue.",
+  advice: "Wait as many seconds as Retry-After says before the next request. Requests sent earlier lead to a ban.",
 });
 export const keyBanned = defineError({
   code: "key_banned",
@@ -113,36 +123,43 @@ export const keyBanned = defineError({
   meaning:
     "The API key kept sending requests after a 429 and is temporarily banned. " +
     "`Retry-After` says when the ban ends.",
+  advice: "Stop every program that uses the key until the ban ends, and make it obey Retry-After.",
 });
 export const pathNotFound = defineError({
   code: "path_not_found",
   status: 404,
   meaning: "No operation has this path.",
+  advice: "Compare the path with the reference. It follows the base URL and has no trailing slash.",
 });
 export const methodNotAllowed = defineError({
   code: "method_not_allowed",
   status: 405,
   meaning: "The path does not support this method. `Allow` lists the methods that it supports.",
+  advice: "Use one of the methods that the message names.",
 });
 export const operationRemoved = defineError({
   code: "operation_removed",
   status: 410,
   meaning: "The operation was deprecated and its removal date has passed. `Link` names its replacement.",
+  advice: "Use the operation that the message names instead.",
 });
 export const invalidRequest = defineError({
   code: "invalid_request",
   status: 400,
   meaning: "A header, the query or the body is invalid. `details` lists the faults.",
+  advice: "Correct every field named in the details.",
 });
 export const requestTimeout = defineError({
   code: "request_timeout",
   status: 408,
   meaning: `The body did not arrive within ${RESPONSE_TIMEOUT / 1_000} seconds. The connection is closed.`,
+  advice: "Send the whole body at once. The usual cause is a slow connection or a wrong Content-Length.",
 });
 export const payloadTooLarge = defineError({
   code: "payload_too_large",
   status: 413,
   meaning: `The body is larger than ${BODY_LIMIT / 1_024} KiB.`,
+  advice: "Send a smaller body, or several requests.",
 });
 export const unsupportedMediaType = defineError({
   code: "unsupported_media_type",
@@ -150,6 +167,7 @@ export const unsupportedMediaType = defineError({
   meaning:
     "The body has a content encoding, or a media type that the operation does not accept. " +
     "All operations accept `application/json`.",
+  advice: "Send the media type that the message names, without a content encoding.",
 });
 export const idempotencyKeyReused = defineError({
   code: "idempotency_key_reused",
@@ -157,22 +175,26 @@ export const idempotencyKeyReused = defineError({
   meaning:
     "The `Idempotency-Key` was used before with another body, query or `If-Match`, or, if the response holds a " +
     "secret, with another API key. Nothing was done.",
+  advice: "Use a new Idempotency-Key for a different request.",
 });
 export const idempotencyKeyInUse = defineError({
   code: "idempotency_key_in_use",
   status: 409,
   meaning: "A request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat the request.",
+  advice: "Wait as many seconds as Retry-After says, then send the same request again.",
   retryAfter: 1,
 });
 export const sandboxWasReset = defineError({
   code: "sandbox_was_reset",
   status: 409,
   meaning: "The sandbox was reset while the request was waiting. Nothing was done.",
+  advice: "Send it again with ids from the new sandbox. The old ids no longer exist.",
 });
 export const internalError = defineError({
   code: "internal_error",
   status: 500,
   meaning: "An internal error. It is logged with the `X-Request-Id` of the response.",
+  advice: "Give the request id to the operator, who finds the cause in the log.",
 });
 export const storageUnavailable = defineError({
   code: "storage_unavailable",
@@ -180,6 +202,7 @@ export const storageUnavailable = defineError({
   meaning:
     "The store is temporarily unavailable. A change may or may not have been made. " +
     "`Retry-After` says when to try again.",
+  advice: sendAgain,
   retryAfter: 1,
 });
 export const overloaded = defineError({
@@ -188,6 +211,7 @@ export const overloaded = defineError({
   meaning:
     "The service is overloaded. Nothing was done, and the request costs no quota. " +
     "`Retry-After` says when to try again.",
+  advice: "Wait as many seconds as Retry-After says, then send it again. It cost no quota.",
   retryAfter: 1,
 });
 
@@ -196,6 +220,7 @@ export const tooManyStreams = defineError({
   code: "too_many_streams",
   status: 429,
   meaning: `The account already has ${MAX_STREAMS} open streams in this process. \`Retry-After\` says when to try again.`,
+  advice: "Close the streams that you no longer need, or wait until some end.",
   retryAfter: 5,
 });
 export const streamsExhausted = defineError({
@@ -210,6 +235,7 @@ export const preconditionFailed = defineError({
   code: "precondition_failed",
   status: 412,
   meaning: "The resource no longer matches `If-Match`. Nothing was changed.",
+  advice: "Read the resource again, and send its new ETag as If-Match.",
 });
 
 /** The failure of a change because the resource, such as `animal`, does not match `If-Match`. */

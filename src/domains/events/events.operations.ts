@@ -21,6 +21,7 @@ export const eventsExpired = defineError({
   code: "events_expired",
   status: 410,
   meaning: "The requested events are not stored. The message names the first or last stored event.",
+  advice: "Note the id of the newest event, read the whole shop, and continue after that id.",
 });
 
 const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "k3x9-1f" } as const;

@@ -5,41 +5,12 @@ import type { RequestStage } from "../../contract/request-stages.ts";
 import { DISCONNECT, SIMULATED } from "../../contract/simulate-header.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
-const again = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
-
-/** What to do about errors that no single operation declares, by their codes. */
-const adviceByCode: Readonly<Record<string, string>> = {
-  [errors.missingApiKey.code]: "Send the key in the header Authorization: Bearer <API_KEY>.",
-  [errors.invalidApiKey.code]: "Check the key for typing mistakes, or use another: it may be revoked or expired.",
-  [errors.insufficientScope.code]: "Use a key with the scope that the message names.",
-  [errors.accountSuspended.code]: "Ask the operator of the service to resume the account.",
-  [errors.pathNotFound.code]: "Compare the path with the reference. It follows the base URL and has no trailing slash.",
-  [errors.methodNotAllowed.code]: "Use one of the methods that the message names.",
-  [errors.operationRemoved.code]: "Use the operation that the message names instead.",
-  [errors.invalidRequest.code]: "Correct every field named in the details.",
-  [errors.payloadTooLarge.code]: "Send a smaller body, or several requests.",
-  [errors.unsupportedMediaType.code]: "Send the media type that the message names, without a content encoding.",
-  [errors.requestTimeout.code]:
-    "Send the whole body at once. The usual cause is a slow connection or a wrong Content-Length.",
-  [errors.rateLimitExceeded.code]:
-    "Wait as many seconds as Retry-After says before the next request. Requests sent earlier lead to a ban.",
-  [errors.keyBanned.code]: "Stop every program that uses the key until the ban ends, and make it obey Retry-After.",
-  [errors.idempotencyKeyReused.code]: "Use a new Idempotency-Key for a different request.",
-  [errors.idempotencyKeyInUse.code]: "Wait as many seconds as Retry-After says, then send the same request again.",
-  [errors.preconditionFailed.code]: "Read the resource again, and send its new ETag as If-Match.",
-  [errors.sandboxWasReset.code]: "Send it again with ids from the new sandbox. The old ids no longer exist.",
-  [errors.overloaded.code]: "Wait as many seconds as Retry-After says, then send it again. It cost no quota.",
-  [errors.storageUnavailable.code]: again,
-  [errors.internalError.code]: "Give the request id to the operator, who finds the cause in the log.",
-  [DISCONNECT]: again,
-};
-
-/** What to do about all other errors, by status. */
+/** What to do about errors without their own advice, by status. */
 const adviceByStatus: Readonly<Record<number, string>> = {
-  403: "Use a key that is allowed to do this.",
+  400: "Change what the message names.",
+  403: "Change the request, or use a key that is allowed to do this.",
   404: "Compare the id with a list. The resource does not exist, or belongs to another shop.",
-  409: "Read the resource again. Its current state does not allow this request.",
-  410: "Use what the message names instead.",
+  409: "The message says what stands in the way. Change that, or the request.",
 };
 
 /** What to do about all other failures of the service. */
@@ -75,9 +46,11 @@ export function explain(request: StoredRequest): string {
 }
 
 /** What to do about a failure; undefined for a success. */
-export function adviceFor({ code, status }: StoredRequest): string | undefined {
+export function adviceFor({ code, status }: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): string | undefined {
   if (code === "") return undefined;
-  return adviceByCode[code] ?? adviceByStatus[status] ?? (status < 500 ? "Do what the message says." : later);
+  if (code === DISCONNECT) return errors.sendAgain;
+  const error = catalogue.find((one) => one.code === code);
+  return error?.advice ?? adviceByStatus[status] ?? later;
 }
 
 function describeSuccess({ operation, status, facts }: StoredRequest): string {

@@ -34,7 +34,7 @@ const explain: Command = {
         const reason = `Only changes and failures of the last ${RETENTION_DAYS} days are recorded, at most ${MAX_PER_SECOND} per key and second.`;
         throw new CommandFailed("request_not_found", `There is no record of a request ${id}. ${reason}`);
       }
-      const shown = toRequestRecord(found);
+      const shown = toRequestRecord(found, errorCatalogue(context.operations));
       return { json: { ...shown, hasValidKey: found.shop !== NO_SHOP }, text: describe(shown) };
     }),
 };
@@ -60,7 +60,8 @@ const list: Command = {
     return withStore(context, async (storage) => {
       const shop = await chosenShop(given, context.store, storage);
       const { items } = await new RequestStore(storage).page(shop, filters, undefined, limit);
-      const records = items.map(toRequestRecord);
+      const catalogue = errorCatalogue(context.operations);
+      const records = items.map((request) => toRequestRecord(request, catalogue));
       return { json: records, text: records.length > 0 ? table(headings, records.map(row)) : "There are none." };
     });
   },

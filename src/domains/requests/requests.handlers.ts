@@ -1,23 +1,30 @@
 import { failure } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { errorCatalogue } from "../../contract/operation-properties.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { readFilters } from "./read-filters.ts";
 import { requestNotFound, type requestOperations } from "./requests.operations.ts";
 import type { RequestStore } from "./requests.store.ts";
 import { toRequestRecord } from "./to-request-record.ts";
 
-export function requestHandlers(store: RequestStore): Handlers<typeof requestOperations> {
+/** Handlers that explain requests of the given operations, which are all that the service serves. */
+export function requestHandlers(
+  store: RequestStore,
+  operations: readonly Operation[],
+): Handlers<typeof requestOperations> {
+  const catalogue = errorCatalogue(operations);
   return {
     listRequests: ({ caller, query: { limit, ...filters }, after }) =>
       whenReady(store.page(caller.shop, readFilters(filters), after, limit), ({ items, ...rest }) => ({
-        items: items.map(toRequestRecord),
+        items: items.map((request) => toRequestRecord(request, catalogue)),
         ...rest,
       })),
 
     getRequest: ({ caller, params: { requestId } }) =>
       whenReady(store.get(caller.shop, requestId), (found) =>
         found
-          ? { body: toRequestRecord(found) }
+          ? { body: toRequestRecord(found, catalogue) }
           : failure(requestNotFound, `The shop has no request record with the id ${requestId}.`),
       ),
   };

@@ -1,13 +1,14 @@
+import type { ErrorDefinition } from "../../contract/errors.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { adviceFor, explain } from "./explanations.ts";
 import type { RequestRecord } from "./requests.operations.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
-/** A record as clients see it. */
-export function toRequestRecord(request: StoredRequest): RequestRecord {
+/** A record as clients see it. The catalogue has the advice of the errors. */
+export function toRequestRecord(request: StoredRequest, catalogue: readonly ErrorDefinition[]): RequestRecord {
   const { id, at, keyId, operation, status, code, facts } = request;
   const { method, clientRequestId, path, address, durationMs, limit, remaining, stage, message, details } = facts;
-  const advice = adviceFor(request);
+  const advice = adviceFor(request, catalogue);
   return {
     id,
     ...(clientRequestId !== undefined && { clientRequestId }),
