@@ -5,7 +5,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   401: "Sign in with another key.",
   403: "Sign in with a key that may do this.",
   404: "It may have been deleted. Go back to the list.",
-  409: "Reload to see how it is now.",
+  409: "Change what stands in the way. Reload to see how it is now.",
   410: "This is not available any more. Reload the console.",
   412: "Somebody else has changed it. Look at the change, then decide.",
   413: "Send less at once.",
