@@ -72,13 +72,13 @@ export class PermissionError extends PetstoreError {
 /** The resource does not exist. */
 export class NotFoundError extends PetstoreError {
   static {
-    describe(this, "NotFoundError", "Check the id.");
+    describe(this, "NotFoundError", "See the message.");
   }
 }
 /** The request conflicts with the current state of the resource. */
 export class ConflictError extends PetstoreError {
   static {
-    describe(this, "ConflictError", "Read it again.");
+    describe(this, "ConflictError", "See the message.");
   }
 }
 /** The limits are used up for longer than the timeout of the call, the key is banned, or too many streams are open. */
@@ -87,7 +87,7 @@ export class RateLimitError extends PetstoreError {
     describe(this, "RateLimitError", "Wait, or set a longer `timeout`.");
   }
 }
-/** The service failed. */
+/** The service failed, or did not receive the whole request in time. */
 export class ServiceError extends PetstoreError {
   static {
     describe(this, "ServiceError", "Try later, or report the `requestId`.");
@@ -104,6 +104,7 @@ const classOfStatus: Readonly<Record<number, new (message: string, facts: ErrorF
   401: AuthenticationError,
   403: PermissionError,
   404: NotFoundError,
+  408: ServiceError,
   409: ConflictError,
   410: NotFoundError,
   412: ConflictError,

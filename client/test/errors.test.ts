@@ -16,7 +16,7 @@ const classes: Readonly<Record<number, new (...inputs: never[]) => client.Petsto
   401: client.AuthenticationError,
   403: client.PermissionError,
   404: client.NotFoundError,
-  408: client.InvalidRequestError,
+  408: client.ServiceError,
   409: client.ConflictError,
   410: client.NotFoundError,
   412: client.ConflictError,

@@ -56,7 +56,7 @@ export declare class ConflictError extends PetstoreError {
 /** The limits are used up for longer than the timeout of the call, the key is banned, or too many streams are open. */
 export declare class RateLimitError extends PetstoreError {
 }
-/** The service failed. */
+/** The service failed, or did not receive the whole request in time. */
 export declare class ServiceError extends PetstoreError {
 }
 /** No response arrived, or one with a status below 400 that the service did not send (`unexpected_response`). */
