@@ -247,7 +247,9 @@ export function versionMismatch(resource: string, id: bigint) {
 export function invalidInput(faults: readonly Fault[]) {
   const details = faults.slice(0, MAX_FAULTS);
   const [first] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
+  // The validator stops at this number.
+  const atLeast = faults.length >= MAX_FAULTS ? "at least " : "";
+  const more = details.length > 1 ? ` (and ${atLeast}${details.length - 1} more, see details)` : "";
   const message = sentence(`The request is invalid: ${first?.path} ${first?.message}${more}`);
   return failure(invalidRequest, message, { details });
 }

@@ -257,6 +257,12 @@ describe("listPets", () => {
     expect(faultsOf(answer)).toEqual({ [path]: message });
   });
 
+  test("does not count the faults beyond those that it lists", async () => {
+    const { status, json } = await list(`?${"limit=1&".repeat(61)}`);
+    expect([status, json.details.length]).toEqual([400, 50]);
+    expect(json.message).toEndWith("is given more than once (and at least 49 more, see details).");
+  });
+
   test.each(["available", "pending", "sold"])("returns only animals with the status %s", async (status) => {
     const shown = await walk(`/pets?status=${status}&limit=7`);
     expect(shown).toEqual(expect.arrayContaining(ids[status] as number[]));

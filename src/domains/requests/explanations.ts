@@ -46,7 +46,10 @@ export function explain(request: StoredRequest): string {
 }
 
 /** What to do about a failure; undefined for a success. */
-export function adviceFor({ code, status }: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): string | undefined {
+export function adviceFor(
+  { code, status }: StoredRequest,
+  catalogue: readonly errors.ErrorDefinition[],
+): string | undefined {
   if (code === "") return undefined;
   if (code === DISCONNECT) return errors.sendAgain;
   const error = catalogue.find((one) => one.code === code);
