@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 
@@ -9,6 +9,7 @@ beforeAll(async () => {
   program = await Program.start(dataDir, settings);
 });
 afterAll(() => program.end());
+afterEach(() => void setSystemTime());
 
 const newKey = async (accountId: string, name: string) =>
   runJsonInProcess(dataDir, ["keys", "create", "--account", accountId, "--name", name], settings);
@@ -59,4 +60,14 @@ test("petstore deprecations lists, alongside a running service, the keys that st
   expect(stdout).toContain("Called in the last 30 days by:");
   expect(stdout).toContain(`${van.id}  ${van.hint}  van       2 `);
   expect(stdout).toContain(`${till.id}  ${till.hint}  till      1 `);
+});
+
+test.each([
+  ["2030-12-03T12:00:00Z", "is removed on 2030-12-05, in 2 days."],
+  ["2030-12-04T12:00:00Z", "is removed on 2030-12-05, in 1 day."],
+  ["2030-12-05T00:00:00Z", "was removed on 2030-12-05."],
+])("petstore deprecations says at %s when the operation ends", async (now, words) => {
+  setSystemTime(new Date(now));
+  const { stdout } = await runInProcess(dataDir, ["deprecations"], settings);
+  expect(stdout).toContain(`getPet (GET /pets/{petId}) ${words}`);
 });

@@ -1,3 +1,4 @@
+import { count } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import { timestampOf } from "../../contract/schemas.ts";
@@ -81,7 +82,8 @@ const headings = ["ACCOUNT", "ACCOUNT NAME", "KEY", "HINT", "KEY NAME", "CALLS",
 
 function toText(one: ReturnType<typeof describe>[number]): string {
   const { operation, method, path, removal, daysLeft, replacement, callers } = one;
-  const head = `${operation} (${method} ${path}) is removed on ${removal}, in ${daysLeft} days. Its replacement is ${replacement}.`;
+  const end = daysLeft === 0 ? `was removed on ${removal}` : `is removed on ${removal}, in ${count(daysLeft, "day")}`;
+  const head = `${operation} (${method} ${path}) ${end}. Its replacement is ${replacement}.`;
   if (callers.length === 0) return `${head}\nNo key has called it in the last 30 days.`;
   const rows = callers.map(({ accountId, accountName, keyId, keyName, hint, calls, lastCalledAt }) => [
     accountId,
