@@ -1,5 +1,5 @@
 import { scopes as allScopes, type Caller, type Mode } from "../../contract/caller.ts";
-import { failure, invalidApiKey, invalidRequest } from "../../contract/errors.ts";
+import { failure, invalidApiKey, invalidInput } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -171,9 +171,6 @@ function maximumReached(mode: Mode) {
   return failure(tooManyKeys, `The account has ${MAX_KEYS} valid ${mode} keys. Revoke one that you no longer need.`);
 }
 
-const overlapFault = { path: "/query/overlap", message: `must be at least ${MIN_OVERLAP} for the calling key` };
-const tooLittleOverlap = failure(
-  invalidRequest,
-  `The request is invalid: ${overlapFault.path} ${overlapFault.message}.`,
-  { details: [overlapFault] },
-);
+const tooLittleOverlap = invalidInput([
+  { path: "/query/overlap", message: `must be at least ${MIN_OVERLAP} for the calling key` },
+]);

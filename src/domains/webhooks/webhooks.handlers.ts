@@ -1,4 +1,4 @@
-import { type Failure, failure, invalidRequest } from "../../contract/errors.ts";
+import { type Failure, failure, invalidInput } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
@@ -143,14 +143,9 @@ const tooManyWaiting = failure(
   `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet. Try again later.`,
 );
 
-/** The failure of a request with a contradictory body. */
-function contradiction(path: string, message: string) {
-  return failure(invalidRequest, `The request is invalid: ${path} ${message}.`, { details: [{ path, message }] });
-}
-
-const eitherOr = contradiction("/body/deliveryId", "cannot be sent with from or to");
-const noEvents = contradiction("/body", "names no stored event");
-const emptyRange = contradiction("/body/from", "is after the last event of the range");
+const eitherOr = invalidInput([{ path: "/body/deliveryId", message: "cannot be sent with from or to" }]);
+const noEvents = invalidInput([{ path: "/body", message: "names no stored event" }]);
+const emptyRange = invalidInput([{ path: "/body/from", message: "is after the last event of the range" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
   const { id, url, types, description, state, secrets, createdAt, health, ahead } = endpoint;
