@@ -1511,7 +1511,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Revoke a key (experimental).
    *
-   * Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. The calling key can be revoked too, unless no other `admin` key of its mode is valid for as long.
+   * Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. An `admin` key can be revoked only if another one of its mode is valid for as long.
    *
    * Needs a key with the scope `admin`.
    */

@@ -57,8 +57,7 @@ export const lifetimeExceedsKey = defineError({
 export const lastAdminKey = defineError({
   code: "last_admin_key",
   status: 409,
-  meaning:
-    "This is the last `admin` key of its mode, or the one that expires last. Without it, no key could manage the keys.",
+  meaning: "No other `admin` key of this mode is valid for as long. Create one first.",
 });
 
 export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was created." });
@@ -223,7 +222,7 @@ const revokeKey = defineOperation({
   summary: "Revoke a key",
   description:
     "Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. " +
-    "The calling key can be revoked too, unless no other `admin` key of its mode is valid for as long.",
+    "An `admin` key can be revoked only if another one of its mode is valid for as long.",
   testPanel: { disabled: "one click would permanently revoke a key" },
   scope: "admin",
   params,
