@@ -130,6 +130,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
       `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}). ` +
       "Use it to test how your program handles each error.",
     "## Integers",
-    "Identifiers are 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
+    "Identifiers of animals, categories, orders, events and deliveries are 64-bit integers, written as JSON numbers. " +
+      "Use a parser that does not round above 2^53. All other identifiers are text.",
   ].join("\n\n");
 }
