@@ -16,7 +16,7 @@ export const serve: ProgramCommand = {
   summary: "Run the service until SIGTERM or SIGINT.",
   example: "serve --workers 4",
   description:
-    "With --workers, N processes share the port. SIGHUP replaces them one by one without losing a request.\n" +
+    "With --workers, N processes share the port. SIGHUP replaces them one by one; requests in progress finish.\n" +
     "They need a shared store: PETSTORE_DATABASE_URL.",
   options: { workers: { value: "N", meaning: "Number of processes (Linux only). Without it, one process." } },
   run: async (given, context) => {

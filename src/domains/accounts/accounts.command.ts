@@ -104,7 +104,7 @@ const deleteAccount: Command = {
   summary: "Delete an account permanently, with its keys and both shops.",
   description:
     "Its keys stop working within a second. The service deletes its data in the background, or at the next start if it\n" +
-    "does not run. Backups still contain the data, and PostgreSQL keeps its pages until VACUUM.",
+    "does not run. Backups still contain the data, and PostgreSQL keeps deleted rows in its pages until VACUUM.",
   example: "accounts delete acc_8sK2mX0qVb4TzR1c --yes",
   args: ["ACCOUNT"],
   options: yesOption,
