@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Calls an operation that the service is told to fail with a code. */
-async function failureOf({ name, path, body, query }: Operation, code: string): Promise<client.PetstoreError> {
+async function errorWith({ name, path, body, query }: Operation, code: string): Promise<client.PetstoreError> {
   const petstore = new client.Petstore({
     key,
     baseUrl: `http://${code.replaceAll("_", "-")}.invalid/v1`, // a separate gate: a limit of one call does not hold up others
@@ -68,7 +68,7 @@ test.each(cases)("each error of %s has its class, code, status and request id", 
   expect(errors.length).toBeGreaterThan(5);
   for (const { code, status } of errors) {
     service.clock.advance(3_000); // operations of the sandbox are limited to 20 a minute
-    const error = await failureOf(operation, code);
+    const error = await errorWith(operation, code);
     const { name, operation: called, requestId, advice } = error;
     expect([error.code, error.status, name, called]).toEqual([
       code,

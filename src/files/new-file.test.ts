@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { failureOf } from "../../test/harness/failure-of.ts";
 import { asFileError, FileError, writeNewFile } from "./new-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-new-file-"));
@@ -14,7 +15,7 @@ async function* pieces() {
 // The unfinished file has a longer name. As on a read-only file system, it can be neither created nor removed.
 test("says in words that a file cannot be created", async () => {
   const file = join(folder, "x".repeat(250));
-  const failure = await writeNewFile(file, pieces(), false).catch((error: unknown) => error);
+  const failure = await failureOf(writeNewFile(file, pieces(), false));
   expect(failure).toBeInstanceOf(FileError);
   expect((failure as FileError).message).toStartWith(`${file} failed: ENAMETOOLONG: `);
   expect(readdirSync(folder)).toEqual([]);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { DistantStorage } from "../../test/harness/distant-storage.ts";
+import { failureOf } from "../../test/harness/failure-of.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
@@ -45,7 +46,7 @@ describe("a shop that is not in memory", () => {
     process.on("unhandledRejection", note);
     await limiter.admit(caller(1));
     storage.readsFail = true;
-    const refused = await Promise.resolve(limiter.admit(caller(2))).catch((error: unknown) => error);
+    const refused = await failureOf(async () => limiter.admit(caller(2)));
     expect(refused).toBeInstanceOf(StorageUnavailable);
     expect(limiter.admit(caller(1))).toMatchObject({ verdict: "admitted", remaining: 98 });
     storage.readsFail = false;
@@ -61,7 +62,7 @@ describe("a save that fails", () => {
     const accounts = 2_500; // more than fit into one transaction
     for (let account = 0; account < accounts; account++) await limiter.admit(caller(account));
     storage.writesLeft = good;
-    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(StorageUnavailable);
+    expect(await failureOf(limiter.save())).toBeInstanceOf(StorageUnavailable);
     for (let account = 0; account < accounts; account += 2) await limiter.admit(caller(account));
     storage.writesLeft = Number.POSITIVE_INFINITY;
     await limiter.save();
@@ -77,7 +78,7 @@ describe("a save that fails", () => {
     clock.advance(1_000);
     for (let strike = 0; strike < 50; strike++) await limiter.admit(caller(1));
     expect((await limiter.admit(caller(1))).verdict).toBe("banned");
-    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(StorageUnavailable);
+    expect(await failureOf(limiter.save())).toBeInstanceOf(StorageUnavailable);
     storage.writesLeft = Number.POSITIVE_INFINITY;
     await limiter.save();
     limiter = await start();

@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import { failureOf } from "../../test/harness/failure-of.ts";
 import type { Log } from "../telemetry/log.ts";
 import { LineOutput } from "./line-output.ts";
 import { Supervisor, type SupervisorOptions, WorkersFailed } from "./supervisor.ts";
@@ -168,7 +169,7 @@ test("the end of a worker that has run for long is not among the five early ones
     isFirst = false;
     now.mockReturnValue(30_000);
     kill();
-    expect(await supervisor.ended().catch((error: unknown) => error)).toBeInstanceOf(WorkersFailed);
+    expect(await failureOf(supervisor.ended())).toBeInstanceOf(WorkersFailed);
     expect(await supervisor.metrics()).toContain("petstore_workers_replaced_total 6\n");
   } finally {
     now.mockRestore();

@@ -3,6 +3,7 @@ import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Row, type SqlParameter, statement } from "../../src/storage/statement.ts";
 import type { StagingTable, Storage } from "../../src/storage/storage.ts";
 import { all, first } from "../../src/storage/transaction.ts";
+import { failureOf } from "../harness/failure-of.ts";
 
 /** The store of the current test, and a way to open it once more. */
 export interface StoreUnderTest {
@@ -39,14 +40,6 @@ const table = {
 
 const row = (line: number): SqlParameter[] => [line, `Pet ${line}`, BigInt(line), line % 2 === 0 ? "sold" : null];
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => row(from + index));
-const failureOf = async (work: () => unknown): Promise<unknown> => {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-};
 
 const petsIn = async (store: Storage) => (await store.first(countPets))?.figure;
 const addPets = (store: Storage, from: number, to: number) =>

@@ -13,6 +13,7 @@ import {
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, append, final, first, type Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
+import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
 import { importExportConformance } from "./import-export.ts";
 
@@ -105,16 +106,6 @@ const addEach = (storage: Storage, pets: readonly string[]) =>
     for (const name of pets) yield* all(addPet, ...petRow(name, 1, null));
     return pets.length;
   });
-
-/** What the work fails with; undefined if it succeeds. */
-async function failureOf(work: () => MaybePromise<unknown>): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
 
 /** Declares what every engine must pass. */
 export function storageConformance(engineName: string, engine: StorageEngine): void {

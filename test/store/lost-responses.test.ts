@@ -12,6 +12,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { callerOf } from "../conformance/limiter-model.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
+import { failureOf } from "../harness/failure-of.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 
 const COMMITTED = "COMMIT\0";
@@ -45,7 +46,7 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     const operation = { name: "getPet", deprecation: {} } as Operation;
     for (let request = 0; request < 3; request++) counter.count(caller, operation, 200);
     proxy.cutBefore = COMMITTED;
-    expect(await counter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    expect(await failureOf(counter.save())).toBeInstanceOf(CommitUnknown);
     expect(counter.size).toEqual({ counts: 0, uncounted: 3 });
     counter.count(caller, operation, 200);
     await counter.saveAll();
@@ -60,7 +61,7 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     const limiter = await startLimiter(storage);
     for (let request = 0; request < 3; request++) await limiter.admit(caller);
     proxy.cutBefore = COMMITTED;
-    expect(await limiter.save().catch((error: unknown) => error)).toBeInstanceOf(CommitUnknown);
+    expect(await failureOf(limiter.save())).toBeInstanceOf(CommitUnknown);
     await limiter.admit(caller);
     await limiter.save();
     expect((await (await startLimiter(storage)).limitStatus(caller)).minute.used).toBe(4);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
@@ -100,7 +101,7 @@ test("a failure in one shop does not keep reservations of other shops from expir
   service.clock.advance(1);
   const orders = [failing, await newOrder(), await newOrder()];
   service.clock.advance(15 * MINUTE_MS);
-  expect(await tasks.run().catch((error: unknown) => error)).toBeInstanceOf(Error);
+  expect(await failureOf(tasks.run())).toBeInstanceOf(Error);
   expect(await Promise.all(orders.map(({ status }) => status()))).toEqual(["placed", "expired", "expired"]);
   await service.store.run(`UPDATE shops SET last_event_id = last_event_id + 1 WHERE shop = ${shop}`);
   await service.store.run(`DELETE FROM store_orders WHERE shop = ${shop} AND id > 1`);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import { type Row, statement } from "../../storage/statement.ts";
@@ -79,11 +80,6 @@ async function importText(text: string, { into, categoryExists: check, beforeAdd
   }
 }
 
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as Error,
-  );
 const pets = async () => (await new PetStore(storage).page(shop, undefined, 1_000_000)).items;
 const rex = { name: "Rex", categoryId: 1n };
 const addRex = async () => (await storage.write(() => new PetStore(storage).add(operator(shop), rex))) as Pet;

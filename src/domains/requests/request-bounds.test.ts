@@ -1,5 +1,6 @@
 // The limits on the number of records, with many requests and several processes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import type { Caller } from "../../contract/caller.ts";
@@ -140,8 +141,6 @@ test("old records are deleted in parts, in every shop", async () => {
   expect([await kept(1), await kept(2), await kept(NO_SHOP)]).toEqual([1, 0, 0]);
 });
 
-const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
-
 test("records are kept in bounded memory while the store fails, and written once", async () => {
   let failing: "before" | "after" | undefined = "before";
   const write: typeof storage.write = async (body) => {
@@ -156,9 +155,9 @@ test("records are kept in bounded memory while the store fails, and written once
     clock.advance(1_000);
   }
   expect(recorder.size).toEqual({ waiting: 10_000, unrecorded: 100 });
-  expect(await failureOf(recorder.save())).toBe("full");
+  expect((await failureOf(recorder.save()))?.message).toBe("full");
   failing = "after";
-  expect(await failureOf(recorder.save())).toBe("lost");
+  expect((await failureOf(recorder.save()))?.message).toBe("lost");
   failing = undefined;
   expect(recorder.size.waiting).toBe(10_000);
   await recorder.save();

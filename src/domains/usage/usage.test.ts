@@ -1,5 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
@@ -140,8 +141,6 @@ describe("getUsage", () => {
     expect((await usage("minute"))[0].operations).toEqual([{ operation: "listPets", status: 200, requests: 2 }]);
   });
 });
-
-const failureOf = (work: Promise<void>) => work.catch((error: Error) => error.message);
 
 /** The usage of a shop, stored or not. */
 const pageOf = async (counter: UsageCounter, shop: ShopName) =>
@@ -305,9 +304,9 @@ describe("usage", () => {
     const deprecated = { ...operation, deprecation: {} } as Operation;
     counter.count(caller, undefined, 404);
     counter.count(caller, deprecated, 200);
-    expect(await failureOf(counter.save())).toBe("full");
+    expect((await failureOf(counter.save()))?.message).toBe("full");
     counter.count(caller, deprecated, 200);
-    expect(await failureOf(counter.saveAll())).toBe("full");
+    expect((await failureOf(counter.saveAll()))?.message).toBe("full");
     const unsaved = await pageOf(counter, shopOf("acc_1"));
     expect(unsaved[0]?.operations).toEqual([
       { status: 404, requests: 1 },

@@ -1,6 +1,7 @@
 // While the server is unreachable, no request fails or waits for long. Afterwards the limiter recovers by itself.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callerOf } from "../../../test/conformance/limiter-model.ts";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
@@ -224,7 +225,7 @@ describe.skipIf(!hasValkey)("while Valkey is unreachable", () => {
       expect(await advance()).toBeInstanceOf(StorageUnavailable); // before the limiter notices the fault
       await untilFallback(processes, true);
       expect(await advance()).toBeInstanceOf(StorageUnavailable);
-      const forgotten = await process.limiter.forget("acc_1").catch((error: unknown) => error);
+      const forgotten = await failureOf(process.limiter.forget("acc_1"));
       expect(forgotten).toBeInstanceOf(StorageUnavailable);
       await end();
       await eventually(advance, (refused) => refused === undefined);

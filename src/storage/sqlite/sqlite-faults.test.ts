@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "
 import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { type Row, statement } from "../statement.ts";
@@ -47,11 +48,6 @@ beforeEach(() => {
 afterEach(() => storage.close());
 
 const add = (name: string) => storage.write(() => all(addPet, name));
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 const count = () => Number(storage.first(countPets)?.figure);
 /** Adds animals whose names fill more than ten pages each. */
 const addLong = async (number: number) => {
