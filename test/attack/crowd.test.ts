@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seedStore } from "../../bench/seed.ts";
+import { metric } from "../harness/metrics.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { type BriefResponse, sendAll } from "./keep-alive.ts";
@@ -35,10 +36,7 @@ function residentMemory(): number {
 }
 
 /** What the service says that it holds in memory. */
-async function held(kind: "addresses" | "shops"): Promise<number> {
-  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return Number(new RegExp(`^petstore_limiter_${kind} (\\d+)$`, "m").exec(metrics)?.[1]);
-}
+const held = (kind: "addresses" | "shops") => metric(program.base, `petstore_limiter_${kind}`);
 
 let addresses = 0;
 function newAddress(): string {

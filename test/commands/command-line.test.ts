@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { metricsText } from "../harness/metrics.ts";
 import { newDataDir, Program, programCommand, runCommand, runJson, serveSource } from "../harness/program.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -112,7 +113,7 @@ describe("the start", () => {
     const lines = program.output.split("\n").filter((line) => line.startsWith("{"));
     const listening = lines.map((line) => JSON.parse(line)).find(({ event }) => event === "listening");
     expect(listening).toMatchObject({ version, runtime: `bun ${Bun.version}`, store: "sqlite", limits: "memory" });
-    const metrics = await (await fetch(new URL("/metrics", program.base))).text();
+    const metrics = await metricsText(program.base);
     expect(metrics).toContain(`\npetstore_build_info{version="${version}",runtime="bun ${Bun.version}",`);
     await program.end();
   });

@@ -13,7 +13,7 @@ import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
 import type { Storage, StorageObserver } from "../../src/storage/storage.ts";
 import { everyOperation } from "../conformance/every-operation.ts";
 import { contextOf } from "../harness/commands.ts";
-import { eventually } from "../harness/program.ts";
+import { untilMetric } from "../harness/metrics.ts";
 import { type TestOptions, TestService } from "../harness/service.ts";
 import { toys, toyTable } from "../harness/toys.ts";
 
@@ -49,8 +49,6 @@ describe("a new domain", () => {
 
   const listed = async () => (await service.call("GET", "/toys", { key })).json;
 
-  const metrics = async () => (await fetch(new URL("/metrics", service.app.base))).text();
-
   /** Runs a command line on the store of the service, as the program of which the domain is a part. */
   async function command(...words: string[]) {
     const { context, output } = contextOf(service.store.folder, { ...service.store.settings, ...settings });
@@ -61,7 +59,7 @@ describe("a new domain", () => {
     for (const toy of ["Ball", "Rope", "Bone", "Ring"]) {
       expect((await service.call("POST", "/toys", { key, body: { name: toy } })).status).toBe(201);
     }
-    await eventually(metrics, (text) => text.includes("\npetstore_toys_discarded_total 2\n")); // in the next round
+    await untilMetric(service.app.base, "petstore_toys_discarded_total", 2); // in the next round
     expect(await listed()).toEqual([
       { id: 3, name: "Bone" },
       { id: 4, name: "Ring" },

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { metricsText } from "../harness/metrics.ts";
 import { TestService } from "../harness/service.ts";
 import { read, root } from "./files.ts";
 
@@ -253,7 +254,7 @@ describe("in a running service", () => {
 
   /** The value of the series of an alert's case, less the labels of a scrape; 0 for one that is not there yet. */
   async function valueOf(alert: string, labels: Record<string, string> = {}): Promise<number> {
-    const text = await (await fetch(new URL("/metrics", service.app.base))).text();
+    const text = await metricsText(service.app.base);
     const [first = ""] = Object.keys(cases[alert]?.series ?? {}).toReversed();
     const { __name__: name, ...own } = labelsOf(first);
     const wanted = { ...own, ...labels };
@@ -269,9 +270,8 @@ describe("in a running service", () => {
   test.skipIf(promtool === null)("the metrics are as promtool wants them", async () => {
     service = await TestService.start();
     await service.call("GET", "/pets", { key: await service.newKey() });
-    const stdin = await (await fetch(new URL("/metrics", service.app.base))).arrayBuffer();
     const { exitCode, stdout, stderr } = Bun.spawnSync([promtool as string, "check", "metrics"], {
-      stdin: new Uint8Array(stdin),
+      stdin: Buffer.from(await metricsText(service.app.base)),
     });
     expect([exitCode, `${stdout}${stderr}`]).toEqual([0, ""]);
   });
@@ -311,7 +311,7 @@ describe("in a running service", () => {
 
   test("every series of an alert that is there from the start has the labels that the case here says", async () => {
     service = await TestService.start();
-    const text = await (await fetch(new URL("/metrics", service.app.base))).text();
+    const text = await metricsText(service.app.base);
     for (const { series } of Object.values(cases)) {
       for (const one of Object.keys(series)) {
         const { __name__: name, ...labels } = labelsOf(one);

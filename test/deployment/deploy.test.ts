@@ -11,6 +11,7 @@ import { parse } from "yaml";
 import { domains } from "../../src/app/domains.ts";
 import { readConfig } from "../../src/config.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
+import { metricsText } from "../harness/metrics.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -196,7 +197,7 @@ describe.skipIf(!hasValkey)("alert rules and board", () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
       PETSTORE_BACKUP_EVERY: "1d",
     });
-    const exposed = await (await fetch(new URL("/metrics", program.base))).text();
+    const exposed = await metricsText(program.base);
     expect(await program.end()).toBe(0);
     await valkey.stop();
     const types = new Map(
@@ -221,7 +222,7 @@ describe.skipIf(!hasValkey)("alert rules and board", () => {
 
   test("tell why usage may be missing in the words of the service", async () => {
     const service = await TestService.start();
-    const exposed = await (await fetch(new URL("/metrics", service.app.base))).text();
+    const exposed = await metricsText(service.app.base);
     await service.stop();
     const [help = ""] = /^# HELP petstore_usage_uncounted_total .*$/m.exec(exposed) ?? [];
     const causes = [...help.matchAll(/because ([^,.]+)/g)].map(([, cause = ""]) => cause);

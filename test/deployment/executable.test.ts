@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canMount } from "../faults/faulty-disk.ts";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
-import { untilMetric } from "../harness/metrics.ts";
+import { metricsText, untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { type Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -112,8 +112,7 @@ describe("in an empty folder", () => {
   test("it knows its version", async () => {
     const { version } = (await Bun.file(join(import.meta.dir, "../../package.json")).json()) as { version: string };
     expect((await command(folder, "--version")).stdout).toBe(`petstore ${version}\n`);
-    const metrics = await (await fetch(new URL("/metrics", service.base))).text();
-    expect(metrics).toContain(`petstore_build_info{version="${version}",`);
+    expect(await metricsText(service.base)).toContain(`petstore_build_info{version="${version}",`);
   });
 
   test("commands work alongside the service", async () => {

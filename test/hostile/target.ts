@@ -10,6 +10,7 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { development } from "../harness/key-environments.ts";
+import { metricsText } from "../harness/metrics.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw-http.ts";
 import { isLongRun } from "../harness/test-length.ts";
@@ -165,7 +166,7 @@ export class Target {
 
   /** How often an operation has accepted a request as valid, by the service's own count. */
   async accepted(operation: Operation): Promise<number> {
-    const metrics = await (await fetch(new URL("/metrics", this.program.base))).text();
+    const metrics = await metricsText(this.program.base);
     // A 400 does not tell an operation's own error from invalid input.
     const statuses = acceptedStatuses(operation)
       .filter((status) => status !== 400)

@@ -12,8 +12,9 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { development } from "../harness/key-environments.ts";
 import { environment } from "../harness/keys.ts";
+import { untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
+import { newDataDir, Program, serveSource } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -73,12 +74,11 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
 
   /** Resolves when both count together. */
   const together = () =>
-    eventually(
-      () => Promise.all(programs.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text())),
-      (texts) =>
-        texts.every(
-          (text) => text.includes("petstore_limiter_degraded 0") && text.includes("petstore_limiter_processes 2"),
-        ),
+    Promise.all(
+      programs.flatMap(({ base }) => [
+        untilMetric(base, "petstore_limiter_degraded", 0),
+        untilMetric(base, "petstore_limiter_processes", 2),
+      ]),
     );
 
   /** How many of a burst are admitted. `disturb` is called when it has begun. */

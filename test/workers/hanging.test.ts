@@ -7,6 +7,7 @@ import { reservePort, type SharedPort } from "../../src/workers/shared-port.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment } from "../harness/keys.ts";
+import { metric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, serveSource } from "../harness/program.ts";
 import { startWorkers, workerPids } from "../harness/workers.ts";
@@ -119,8 +120,7 @@ describe.skipIf(postgresMissing !== undefined)("a supervisor", () => {
     await Bun.sleep(2 * SILENCE.serving);
     service.child.kill("SIGCONT");
     await Bun.sleep(2 * SILENCE.serving); // until it would have killed them
-    const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
-    expect(metrics).toContain("petstore_workers_answering 2\n");
+    expect(await metric(service.base, "petstore_workers_answering")).toBe(2);
     expect(workerPids(service)).toEqual(before);
     expect(await service.end()).toBe(0);
     expect(service.output).not.toMatch(/worker_hung|worker_ended/);

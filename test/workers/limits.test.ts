@@ -4,6 +4,7 @@ import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operatio
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { Client } from "../harness/client.ts";
 import { environment } from "../harness/keys.ts";
+import { metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -42,11 +43,10 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     await storage.close();
     return key;
   }
-  const metrics = async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
   /** Resolves when this number of workers counts alone. */
   const whenAlone = (workers: number) =>
     eventually(
-      metrics,
+      () => metricsText(program.base),
       (text) => (text.match(/^petstore_limiter_degraded\{worker="\d"\} 1$/gm) ?? []).length === workers,
     );
 

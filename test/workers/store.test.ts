@@ -10,6 +10,7 @@ import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
+import { metric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
@@ -122,8 +123,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     await showAll(ledger);
     expect(ledger.violations).toEqual([]);
     expect(broken).toBeGreaterThan(0);
-    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
-    expect(metrics).toContain("\npetstore_workers_replaced_total 3\n");
+    expect(await metric(program.base, "petstore_workers_replaced_total")).toBe(3);
   });
 
   test("return only 503 while PostgreSQL is stopped under load, and recover within 2 s", async () => {

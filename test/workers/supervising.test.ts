@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "../harness/client.ts";
 import { environment } from "../harness/keys.ts";
+import { metric, metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
 import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
@@ -62,7 +63,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     expect(workerPids(program).size).toBe(WORKERS);
     await askEach(program.base, key, WORKERS);
     expect((await readiness(program)).status).toBe(200);
-    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
+    const metrics = await metricsText(program.base);
     for (const number of [1, 2, 3]) {
       expect(metrics).toMatch(
         new RegExp(`^petstore_requests_total\\{worker="${number}",operation="listPets",status="200"\\} \\d+$`, "m"),
@@ -209,9 +210,8 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     program.child.kill("SIGHUP");
     await program.until(() => program.output.includes('"event":"restart_failed"'));
     expect(workerPids(program)).toEqual(before);
-    const metrics = await (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text();
-    expect(metrics).toContain("petstore_workers_answering 2\n");
-    expect(metrics).toContain("petstore_workers_replaced_total 0\n");
+    expect(await metric(program.base, "petstore_workers_answering")).toBe(2);
+    expect(await metric(program.base, "petstore_workers_replaced_total")).toBe(0);
     expect((await readiness(program)).status).toBe(200);
     expect(await program.end()).toBe(0);
   });

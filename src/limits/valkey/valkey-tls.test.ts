@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Authority, canCertify } from "../../../test/harness/certificates.ts";
 import { freePort } from "../../../test/harness/free-port.ts";
-import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
+import { metric, untilMetric } from "../../../test/harness/metrics.ts";
+import { newDataDir, Program } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 
 describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
@@ -27,13 +28,11 @@ describe.skipIf(!hasValkey || !canCertify)("Valkey over TLS", () => {
   /** Starts a service and ends it. With `isShared`, it first waits until the service shares limits. */
   async function started(host: string, settings: Record<string, string>, isShared = false) {
     const program = await Program.start(newDataDir(), { PETSTORE_VALKEY_URL: `rediss://${host}:${port}`, ...settings });
-    const metrics = await eventually(
-      async () => (await fetch(`http://127.0.0.1:${program.port}/metrics`)).text(),
-      (text) => !isShared || /^petstore_limiter_degraded 0$/m.test(text),
-    );
+    if (isShared) await untilMetric(program.base, "petstore_limiter_degraded", 0);
+    const isDegraded = (await metric(program.base, "petstore_limiter_degraded")) === 1;
     expect(await program.end()).toBe(0);
     return {
-      isDegraded: /^petstore_limiter_degraded ([01])$/m.exec(metrics)?.[1] === "1",
+      isDegraded,
       reason: /limits_not_shared.*?"reason":"([^"]*)"/.exec(program.output)?.[1],
     };
   }
