@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import { FreshCopy } from "./harness/fresh-copy.ts";
 import { PostgresServer, postgresMissing } from "./harness/postgres-server.ts";
+import { keyIn } from "./harness/program.ts";
 
 const root = join(import.meta.dir, "..");
 /** All pages that people write. The pages of results are written by `npm run bench`. */
@@ -126,7 +127,7 @@ describe("commands for newcomers", () => {
     ]);
   });
 
-  const key = () => /psk_test_\w+/.exec(copy.output)?.[0] ?? "";
+  const key = () => keyIn(copy.output);
 
   test("the README's call answers as it shows", async () => {
     const [, call = ""] = commandsOf("README.md");
@@ -273,7 +274,7 @@ describe("commands for operators, in production, as written", () => {
   test("create a key that the running service accepts", async () => {
     const id = /acc_\w+/.exec((await copy.shell(account)).stdout)?.[0] ?? "";
     const { stdout } = await copy.shell(create.replace("acc_…", id));
-    key = /psk_live_\w+/.exec(stdout)?.[0] ?? "";
+    key = keyIn(stdout);
     expect((await list()).status).toBe(200);
   });
 

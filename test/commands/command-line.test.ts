@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { metricsText } from "../harness/metrics.ts";
-import { newDataDir, Program, programCommand, runCommand, runJson, serveSource } from "../harness/program.ts";
+import { keyIn, newDataDir, Program, programCommand, runCommand, runJson, serveSource } from "../harness/program.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -27,7 +27,7 @@ describe("the first start", () => {
   test("prints a command that creates another key", async () => {
     const line = /^ *(\S.* keys create .*)$/m.exec(program.output)?.[1] ?? "";
     const { stdout } = Bun.spawnSync(["sh", "-c", line], { cwd: newDataDir() });
-    const [key = ""] = /psk_test_\w+/.exec(stdout.toString()) ?? [];
+    const key = keyIn(stdout.toString());
     const response = await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
   });
@@ -43,7 +43,7 @@ describe("the first start", () => {
   });
 
   test("shows the key once and the address of the reference page", async () => {
-    const key = /psk_test_[0-9A-Za-z]{38}/.exec(program.output)?.[0] as string;
+    const key = keyIn(program.output);
     const response = await fetch(`${program.base}/pets?limit=100`, { headers: { Authorization: `Bearer ${key}` } });
     expect(await response.json()).toHaveLength(6);
     expect(program.output).toContain(`Reference page: ${program.base.replace(/v1$/, "docs")}`);
@@ -165,7 +165,7 @@ describe("the start", () => {
 
   test("uses the configured base address in links and in the document", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_BASE_URL: "https://shop.test/api/v1" });
-    const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
+    const key = keyIn(program.output);
     const listening = /"pid":([0-9]+)/.exec(program.output)?.[1];
     expect(Number(listening)).toBe(program.child.pid);
     const { port } = program;
@@ -239,7 +239,7 @@ describe("backup and document", () => {
     const report = await runJson(program.dataDir, ["backups", "take", "--file", target]);
     expect(report).toMatchObject({ file: target, bytes: statSync(target).size, deleted: [] });
     expect(statSync(target).mode & 0o077).toBe(0); // it is for its user alone, as the store is
-    const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
+    const key = keyIn(program.output);
     const restored = await Program.start(join(target, ".."));
     const response = await fetch(`${restored.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
     expect(await response.json()).toHaveLength(6);

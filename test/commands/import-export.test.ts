@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
-import { newDataDir, Program, programCommand } from "../harness/program.ts";
+import { keyIn, newDataDir, Program, programCommand } from "../harness/program.ts";
 
 const command = (words: readonly string[]) => [...programCommand, ...words];
 const folder = newDataDir();
@@ -154,7 +154,7 @@ describe("petstore import", () => {
 
   test("into a running service is visible to the next request, also on cached pages", async () => {
     const program = await Program.start(newDataDir());
-    const key = /psk_test_\w+/.exec(program.output)?.[0] as string;
+    const key = keyIn(program.output);
     const page = async () =>
       (await (await fetch(`${program.base}/pets?limit=8`, { headers: { Authorization: `Bearer ${key}` } })).json()) as {
         id: number;

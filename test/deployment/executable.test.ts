@@ -7,7 +7,7 @@ import { canMount } from "../faults/faulty-disk.ts";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
 import { metricsText, untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { type Program } from "../harness/program.ts";
+import { keyIn, type Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { askEach, workerPids } from "../harness/workers.ts";
 import { buildExecutable, inFolder, onReadOnlyRoot, startFrom } from "./executable.ts";
@@ -46,7 +46,7 @@ describe("in an empty folder", () => {
   beforeAll(async () => {
     folder = newFolder();
     service = await startFrom(folder, inFolder(folder, "serve"));
-    key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+    key = keyIn(service.output);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -90,7 +90,7 @@ describe("in an empty folder", () => {
   test("the first start prints a command that makes another key", async () => {
     const line = /^ *(\S.* keys create .*)$/m.exec(service.output)?.[1] ?? "";
     const { stdout } = await run(["env", "-C", folder, "sh", "-c", line]);
-    const [another = ""] = /psk_test_\w+/.exec(stdout) ?? [];
+    const another = keyIn(stdout);
     expect((await ask("/pets", {}, { Authorization: `Bearer ${another}` })).status).toBe(200);
   });
 
@@ -162,7 +162,7 @@ test.skipIf(postgresMissing !== undefined)("it starts its own workers, which sha
   const server = await PostgresServer.start();
   const settings = { PETSTORE_DATABASE_URL: server.url() };
   const service = await startFrom(folder, inFolder(folder, "serve", "--workers", "2"), settings);
-  const key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  const key = keyIn(service.output);
   for (const { status } of await askEach(service.base, key, 2)) expect(status).toBe(200);
   const first = workerPids(service);
   expect([...first.keys()]).toEqual([1, 2]);
@@ -181,7 +181,7 @@ test.skipIf(postgresMissing !== undefined)("it starts its own workers, which sha
 test.skipIf(!canMount)("it writes nowhere but into its data folder", async () => {
   const folder = newFolder();
   const service = await startFrom(folder, onReadOnlyRoot(folder, "serve"));
-  const key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  const key = keyIn(service.output);
   const added = await fetch(`${service.base}/pets`, {
     method: "POST",
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },

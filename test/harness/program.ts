@@ -52,6 +52,11 @@ export async function runJson(
   return JSON.parse(stdout);
 }
 
+/** The API key in a text, such as the output of a first start; empty if there is none. */
+export function keyIn(text: string): string {
+  return /psk_(?:live|test)_\w+/.exec(text)?.[0] ?? "";
+}
+
 /** The service as a separate process. */
 export class Program {
   readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;

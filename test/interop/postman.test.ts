@@ -7,7 +7,7 @@ import { replacePart } from "../../scripts/derive/docs.ts";
 import { domains } from "../../src/app/domains.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { hasInteropTools, interopList } from "../harness/interop-tools.ts";
-import { newDataDir, Program } from "../harness/program.ts";
+import { keyIn, newDataDir, Program } from "../harness/program.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 import { makeCollection, type Outcome, runCollection } from "./postman-collection.ts";
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   if (!isInstalled) return;
   folder = mkdtempSync(join(tmpdir(), "petstore-postman-"));
   service = await Program.start(newDataDir());
-  const key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  const key = keyIn(service.output);
   const [document, file] = [join(folder, "openapi.json"), join(folder, "collection.json")];
   writeFileSync(document, await (await fetch(new URL("/openapi.json", service.base))).text());
   [requests, requestsByDefault] = await Promise.all([

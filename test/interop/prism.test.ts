@@ -8,7 +8,7 @@ import { domains } from "../../src/app/domains.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { freePort } from "../harness/free-port.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
-import { newDataDir, Program } from "../harness/program.ts";
+import { keyIn, newDataDir, Program } from "../harness/program.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 import { makeCollection, runCollection } from "./postman-collection.ts";
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   if (!isInstalled) return;
   folder = mkdtempSync(join(tmpdir(), "petstore-prism-"));
   service = await Program.start(newDataDir());
-  key = /psk_test_\w+/.exec(service.output)?.[0] ?? "";
+  key = keyIn(service.output);
   document = await (await fetch(new URL("/openapi.json", service.base))).json();
   const without422 = structuredClone(document);
   delete without422.paths["/pets"].post.responses["422"];

@@ -8,7 +8,7 @@ import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
 import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment, newKey } from "../harness/keys.ts";
-import { eventually, newDataDir, npmStart, Program, runJson } from "../harness/program.ts";
+import { eventually, keyIn, newDataDir, npmStart, Program, runJson } from "../harness/program.ts";
 import { LATER_SIGNAL, loadUntilStopped, unfinishedRequest } from "../harness/stopping.ts";
 
 /** Another program that has the store for itself alone, from before the service is started. */
@@ -23,13 +23,12 @@ async function lockedStore() {
 }
 /** How long a start waits for it at the most, in milliseconds. */
 const WAITS_FOR = 10_000;
-const firstKey = ({ output }: Program) => /psk_test_\w+/.exec(output)?.[0] ?? "";
 const isWaiting = ({ output }: Program) => output.includes('"task":"open_store"');
 
 describe("stopping", () => {
   test("a later signal ends the service at once; those within a second are one request to stop", async () => {
     const program = await Program.start(newDataDir());
-    const unfinished = await unfinishedRequest(program, firstKey(program));
+    const unfinished = await unfinishedRequest(program, keyIn(program.output));
     program.child.kill("SIGTERM");
     await program.until(() => program.output.includes('"event":"stopping"'));
     for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) program.child.kill(signal);
@@ -41,7 +40,7 @@ describe("stopping", () => {
 
   test("ends within 15 seconds, although a request hangs and another process holds the store", async () => {
     const program = await Program.start(newDataDir());
-    const key = firstKey(program);
+    const key = keyIn(program.output);
     const headers = { Authorization: `Bearer ${key}` };
     const unfinished = await unfinishedRequest(program, key);
     const database = new Database(join(program.dataDir, "petstore.db"));
@@ -61,7 +60,7 @@ describe("stopping", () => {
   test("keeps all acknowledged writes after kill -9, and the day's count except for its last second", async () => {
     const dataDir = newDataDir();
     const first = await Program.start(dataDir);
-    const key = /psk_test_\w+/.exec(first.output)?.[0] as string;
+    const key = keyIn(first.output);
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const create = (name: string) =>
       fetch(`${first.base}/pets`, { method: "POST", headers, body: JSON.stringify({ name, categoryId: 1 }) });

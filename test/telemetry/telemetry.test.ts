@@ -4,7 +4,7 @@ import { domains, type ServedDomain } from "../../src/app/domains.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { logEvents } from "../../src/telemetry/log-events.ts";
 import { metric } from "../harness/metrics.ts";
-import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { keyIn, newDataDir, Program, runJson } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 
 const MAX_ID = "9223372036854775807";
@@ -200,7 +200,7 @@ describe("the log", () => {
   test("does not block the service or its shutdown if nobody reads it", async () => {
     const dataDir = newDataDir();
     const program = await Program.start(dataDir);
-    const key = /psk_test_\w+/.exec(program.output)?.[0];
+    const key = keyIn(program.output);
     program.stopReading();
     // Far more lines than a pipe holds.
     for (let count = 0; count < 100; count++) {
@@ -291,7 +291,7 @@ describe("the monitoring pages", () => {
 test("the monitoring pages report a stopping service as not ready", async () => {
   const program = await Program.start(newDataDir());
   const { origin } = new URL(program.base);
-  const key = /psk_test_\w+/.exec(program.output)?.[0];
+  const key = keyIn(program.output);
   expect((await fetch(`${origin}/readyz`)).status).toBe(200);
   program.child.kill("SIGTERM");
   await program.until(() => program.output.includes('"event":"stopping"'));
