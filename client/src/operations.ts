@@ -531,7 +531,7 @@ export type WebhookFailure =
   | "error_status"
   | "secret_lost";
 
-/** The latest attempt that failed. */
+/** The latest delivery that failed. */
 export interface LastWebhookFailure<Id = bigint> {
   /** When it failed. */
   readonly at: string;
@@ -540,7 +540,7 @@ export interface LastWebhookFailure<Id = bigint> {
   readonly message: string;
   /** The status of the response, if one arrived. */
   readonly status?: number | undefined;
-  /** The failed attempt. */
+  /** The failed delivery. */
   readonly deliveryId: Id;
 }
 
@@ -548,7 +548,7 @@ export interface LastWebhookFailure<Id = bigint> {
 export interface WebhookEndpoint<Id = bigint> {
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. It starts with https://. */
+  /** Where messages are sent. It starts with https://, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
@@ -559,9 +559,9 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
+  /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -573,9 +573,9 @@ export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
 
 /** A webhook endpoint to create. */
 export interface NewWebhookEndpoint {
-  /** Where messages are sent. It starts with https://. */
+  /** Where messages are sent. It starts with https://, except in development. */
   readonly url: string;
-  /** The event types to send. */
+  /** The event types to send. Default: all (`*`). */
   readonly types?: readonly WebhookEventType[] | undefined;
   /** What the endpoint is for. */
   readonly description?: string | undefined;
@@ -587,7 +587,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly secret: string;
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. It starts with https://. */
+  /** Where messages are sent. It starts with https://, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
@@ -598,9 +598,9 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
+  /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -609,7 +609,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
 
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
 export interface WebhookEndpointPatch {
-  /** Where messages are sent. It starts with https://. */
+  /** Where messages are sent. It starts with https://, except in development. */
   readonly url?: string | undefined;
   /** The event types to send. */
   readonly types?: readonly WebhookEventType[] | undefined;
@@ -625,7 +625,7 @@ export interface NewWebhookRedelivery {
   readonly from?: Int64 | undefined;
   /** The last event. Default: the newest one. */
   readonly to?: Int64 | undefined;
-  /** Send only the message of this attempt. */
+  /** Send only the message of this delivery. Not with `from` or `to`. */
   readonly deliveryId?: Int64 | undefined;
 }
 
@@ -643,20 +643,20 @@ export type WebhookDeliveryKind = "event" | "redelivery" | "test";
 /** Whether the receiver accepted the message. */
 export type WebhookDeliveryOutcome = "succeeded" | "failed";
 
-/** An attempt to send a message to an endpoint. */
+/** One attempt to send a message to an endpoint. */
 export interface WebhookDelivery<Id = bigint> {
-  /** Identifies the attempt at its endpoint. */
+  /** Identifies the delivery at its endpoint. */
   readonly id: Id;
-  /** The `webhook-id` of the message. It is the same in every attempt. */
+  /** The `webhook-id` of the message. It is the same in every delivery of the message. */
   readonly webhookId: string;
   readonly kind: WebhookDeliveryKind;
   /** The type of the event. */
   readonly type: string;
   /** The event. Absent for a test. */
   readonly eventId?: Id | undefined;
-  /** The number of the attempt to send this message. */
+  /** 1 for the first delivery of this message, 2 for the next. */
   readonly attempt: number;
-  /** When the attempt ended. */
+  /** When the delivery ended. */
   readonly at: string;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
@@ -689,7 +689,7 @@ export interface RequestFault {
   readonly message: string;
 }
 
-/** A request that changed something or failed. */
+/** A request that failed, or any POST, PATCH or DELETE. */
 export interface RequestRecord {
   /** The `X-Request-Id` of the response. */
   readonly id: string;
@@ -740,7 +740,7 @@ export type UsageGranularity = "minute" | "hour" | "day";
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 
-/** Filters requests by status class: 2xx for changes, 4xx and 5xx for failures. */
+/** Filters requests by status class: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 
 /** The query of `listPets`. */
@@ -859,11 +859,11 @@ export interface StreamEventsQuery {
 
 /** The query of `listWebhookDeliveries`. */
 export interface ListWebhookDeliveriesQuery {
-  /** Maximum number of attempts returned. */
+  /** Maximum number of deliveries returned. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
   readonly cursor?: string | undefined;
-  /** Filters attempts by outcome. */
+  /** Filters deliveries by outcome. */
   readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
 
@@ -1292,7 +1292,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get an animal.
    *
-   * Returns the animal with the given identifier. `GET /pets?ids=7` returns the same animal and is not deprecated.
+   * Returns the animal with the given identifier.
    *
    * Needs a key with the scope `read`.
    *
@@ -1455,7 +1455,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Reset the sandbox (experimental).
    *
-   * Deletes everything in the sandbox, including events, request records, webhook attempts and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
+   * Deletes everything in the sandbox, including events, request records, webhook deliveries and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
    *
    * Needs a key with the scope `write`.
    */
@@ -1603,7 +1603,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete a webhook endpoint (beta).
    *
-   * Deletes the endpoint and its attempts. Nothing more is sent to it.
+   * Deletes the endpoint and its deliveries. Nothing more is sent to it.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1630,7 +1630,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Send events again (beta).
    *
-   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
+   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery that is no test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1641,9 +1641,9 @@ export interface Petstore<Ids extends IdKind> {
   ): Promise<Result<WebhookRedelivery<IdOf<Ids>>>>;
 
   /**
-   * List attempts to send messages (beta).
+   * List deliveries (beta).
    *
-   * Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.
+   * Returns the deliveries of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1654,9 +1654,9 @@ export interface Petstore<Ids extends IdKind> {
   ): Pages<WebhookDelivery<IdOf<Ids>>>;
 
   /**
-   * Get an attempt to send a message (beta).
+   * Get a delivery (beta).
    *
-   * Returns one attempt, with the start of the response.
+   * Returns one delivery, with the start of the response.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1669,7 +1669,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List recent changes and failures (experimental).
    *
-   * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
+   * Returns the requests of all keys of the shop that failed, and every POST, PATCH and DELETE, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
    *
    * Needs a key with the scope `read`.
    *
@@ -1680,7 +1680,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Explain a request (experimental).
    *
-   * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
+   * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
    *
    * Needs a key with the scope `read`.
    *

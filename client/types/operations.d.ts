@@ -423,7 +423,7 @@ export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.delete
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 /** Why an attempt failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";
-/** The latest attempt that failed. */
+/** The latest delivery that failed. */
 export interface LastWebhookFailure<Id = bigint> {
     /** When it failed. */
     readonly at: string;
@@ -432,14 +432,14 @@ export interface LastWebhookFailure<Id = bigint> {
     readonly message: string;
     /** The status of the response, if one arrived. */
     readonly status?: number | undefined;
-    /** The failed attempt. */
+    /** The failed delivery. */
     readonly deliveryId: Id;
 }
 /** A URL that receives events of the shop. */
 export interface WebhookEndpoint<Id = bigint> {
     /** Identifies the endpoint. */
     readonly id: string;
-    /** Where messages are sent. It starts with https://. */
+    /** Where messages are sent. It starts with https://, except in development. */
     readonly url: string;
     /** The event types to send. */
     readonly types: readonly WebhookEventType[];
@@ -450,9 +450,9 @@ export interface WebhookEndpoint<Id = bigint> {
     readonly publicKey?: string | undefined;
     /** When the endpoint was created. */
     readonly createdAt: string;
-    /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
+    /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
     readonly successRate24h?: number | undefined;
-    /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
+    /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
     readonly failingSince?: string | undefined;
     /** When the next attempt is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
@@ -462,9 +462,9 @@ export interface WebhookEndpoint<Id = bigint> {
 export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
 /** A webhook endpoint to create. */
 export interface NewWebhookEndpoint {
-    /** Where messages are sent. It starts with https://. */
+    /** Where messages are sent. It starts with https://, except in development. */
     readonly url: string;
-    /** The event types to send. */
+    /** The event types to send. Default: all (`*`). */
     readonly types?: readonly WebhookEventType[] | undefined;
     /** What the endpoint is for. */
     readonly description?: string | undefined;
@@ -475,7 +475,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
     readonly secret: string;
     /** Identifies the endpoint. */
     readonly id: string;
-    /** Where messages are sent. It starts with https://. */
+    /** Where messages are sent. It starts with https://, except in development. */
     readonly url: string;
     /** The event types to send. */
     readonly types: readonly WebhookEventType[];
@@ -486,9 +486,9 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
     readonly publicKey?: string | undefined;
     /** When the endpoint was created. */
     readonly createdAt: string;
-    /** The share of attempts in the last 24 hours that succeeded. Absent if there were none. */
+    /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
     readonly successRate24h?: number | undefined;
-    /** When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count. */
+    /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
     readonly failingSince?: string | undefined;
     /** When the next attempt is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
@@ -496,7 +496,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
 }
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
 export interface WebhookEndpointPatch {
-    /** Where messages are sent. It starts with https://. */
+    /** Where messages are sent. It starts with https://, except in development. */
     readonly url?: string | undefined;
     /** The event types to send. */
     readonly types?: readonly WebhookEventType[] | undefined;
@@ -511,7 +511,7 @@ export interface NewWebhookRedelivery {
     readonly from?: Int64 | undefined;
     /** The last event. Default: the newest one. */
     readonly to?: Int64 | undefined;
-    /** Send only the message of this attempt. */
+    /** Send only the message of this delivery. Not with `from` or `to`. */
     readonly deliveryId?: Int64 | undefined;
 }
 /** The events to send again. */
@@ -525,20 +525,20 @@ export interface WebhookRedelivery<Id = bigint> {
 export type WebhookDeliveryKind = "event" | "redelivery" | "test";
 /** Whether the receiver accepted the message. */
 export type WebhookDeliveryOutcome = "succeeded" | "failed";
-/** An attempt to send a message to an endpoint. */
+/** One attempt to send a message to an endpoint. */
 export interface WebhookDelivery<Id = bigint> {
-    /** Identifies the attempt at its endpoint. */
+    /** Identifies the delivery at its endpoint. */
     readonly id: Id;
-    /** The `webhook-id` of the message. It is the same in every attempt. */
+    /** The `webhook-id` of the message. It is the same in every delivery of the message. */
     readonly webhookId: string;
     readonly kind: WebhookDeliveryKind;
     /** The type of the event. */
     readonly type: string;
     /** The event. Absent for a test. */
     readonly eventId?: Id | undefined;
-    /** The number of the attempt to send this message. */
+    /** 1 for the first delivery of this message, 2 for the next. */
     readonly attempt: number;
-    /** When the attempt ended. */
+    /** When the delivery ended. */
     readonly at: string;
     /** How long it took, in milliseconds. */
     readonly durationMs: number;
@@ -560,7 +560,7 @@ export interface RequestFault {
     /** What is wrong with the value. */
     readonly message: string;
 }
-/** A request that changed something or failed. */
+/** A request that failed, or any POST, PATCH or DELETE. */
 export interface RequestRecord {
     /** The `X-Request-Id` of the response. */
     readonly id: string;
@@ -606,7 +606,7 @@ export type StoreOrderSort = "id" | "-id";
 export type UsageGranularity = "minute" | "hour" | "day";
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
-/** Filters requests by status class: 2xx for changes, 4xx and 5xx for failures. */
+/** Filters requests by status class: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 /** The query of `listPets`. */
 export interface ListPetsQuery {
@@ -715,11 +715,11 @@ export interface StreamEventsQuery {
 }
 /** The query of `listWebhookDeliveries`. */
 export interface ListWebhookDeliveriesQuery {
-    /** Maximum number of attempts returned. */
+    /** Maximum number of deliveries returned. */
     readonly limit?: number | undefined;
     /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
     readonly cursor?: string | undefined;
-    /** Filters attempts by outcome. */
+    /** Filters deliveries by outcome. */
     readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
 /** The query of `listRequests`. */
@@ -812,7 +812,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Get an animal.
      *
-     * Returns the animal with the given identifier. `GET /pets?ids=7` returns the same animal and is not deprecated.
+     * Returns the animal with the given identifier.
      *
      * Needs a key with the scope `read`.
      *
@@ -950,7 +950,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Reset the sandbox (experimental).
      *
-     * Deletes everything in the sandbox, including events, request records, webhook attempts and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
+     * Deletes everything in the sandbox, including events, request records, webhook deliveries and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
      *
      * Needs a key with the scope `write`.
      */
@@ -1076,7 +1076,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Delete a webhook endpoint (beta).
      *
-     * Deletes the endpoint and its attempts. Nothing more is sent to it.
+     * Deletes the endpoint and its deliveries. Nothing more is sent to it.
      *
      * Needs a key with the scope `admin`.
      */
@@ -1100,23 +1100,23 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Send events again (beta).
      *
-     * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
+     * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery that is no test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
      *
      * Needs a key with the scope `admin`.
      */
     redeliverWebhooks(endpointId: string, body: NewWebhookRedelivery, options?: OnceOptions): Promise<Result<WebhookRedelivery<IdOf<Ids>>>>;
     /**
-     * List attempts to send messages (beta).
+     * List deliveries (beta).
      *
-     * Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.
+     * Returns the deliveries of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.
      *
      * Needs a key with the scope `admin`.
      */
     listWebhookDeliveries(endpointId: string, query?: ListWebhookDeliveriesQuery, options?: CallOptions): Pages<WebhookDelivery<IdOf<Ids>>>;
     /**
-     * Get an attempt to send a message (beta).
+     * Get a delivery (beta).
      *
-     * Returns one attempt, with the start of the response.
+     * Returns one delivery, with the start of the response.
      *
      * Needs a key with the scope `admin`.
      */
@@ -1124,7 +1124,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * List recent changes and failures (experimental).
      *
-     * Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
+     * Returns the requests of all keys of the shop that failed, and every POST, PATCH and DELETE, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
      *
      * Needs a key with the scope `read`.
      *
@@ -1134,7 +1134,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Explain a request (experimental).
      *
-     * Returns the record of a request that changed something or failed, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
+     * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
      *
      * Needs a key with the scope `read`.
      *

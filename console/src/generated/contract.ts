@@ -266,7 +266,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
     label: "URL",
-    hint: "Where messages are sent. It starts with https://.",
+    hint: "Where messages are sent. It starts with https://, except in development.",
     isRequired: true,
     maxLength: 2048,
   },
@@ -303,7 +303,12 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   { name: "description", label: "Description", canBeEmpty: true, maxLength: 255 },
 ];
 export const updateWebhookEndpointBody: readonly FieldDescription[] = [
-  { name: "url", label: "URL", hint: "Where messages are sent. It starts with https://.", maxLength: 2048 },
+  {
+    name: "url",
+    label: "URL",
+    hint: "Where messages are sent. It starts with https://, except in development.",
+    maxLength: 2048,
+  },
   {
     name: "types",
     label: "Types",

@@ -140,7 +140,7 @@ const reset = defineOperation({
   path: "/sandbox/reset",
   summary: "Reset the sandbox",
   description:
-    "Deletes everything in the sandbox, including events, request records, webhook attempts and stored responses. Ids " +
+    "Deletes everything in the sandbox, including events, request records, webhook deliveries and stored responses. Ids " +
     "start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.",
   body: {
     schema: Type.Object(

@@ -96,7 +96,7 @@ function servingHandlers({
       if (deliveryId !== undefined && (from ?? to) !== undefined) return eitherOr;
       return successOr(yield* redeliveries.addRedelivery(caller, endpointId, body), {
         "not found": () => notFound,
-        "no delivery": () => failure(deliveryNotFound, `No attempt ${deliveryId} of the endpoint sent an event.`),
+        "no delivery": () => failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId} of an event.`),
         "no range": () => (from === undefined ? noEvents : emptyRange),
         "too many": () => tooManyWaiting,
         expired: ({ first }) =>
@@ -112,7 +112,7 @@ function servingHandlers({
     getWebhookDelivery: async ({ caller, params: { endpointId, deliveryId } }) => {
       if (!(await endpoints.get(caller, endpointId))) return notFound;
       const found = await deliveries.get(caller.shop, endpointId, deliveryId);
-      return found ? { body: found } : failure(deliveryNotFound, `The endpoint has no attempt ${deliveryId}.`);
+      return found ? { body: found } : failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId}.`);
     },
   };
 }

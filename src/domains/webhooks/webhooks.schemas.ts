@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/event-type.ts";
-import { Int32, Int64, PATTERN_MEANING, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { described, Int32, Int64, PATTERN_MEANING, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
@@ -61,7 +61,7 @@ const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
 });
 
 const url = Type.String({
-  description: "Where messages are sent. It starts with https://.",
+  description: "Where messages are sent. It starts with https://, except in development.",
   minLength: 1,
   maxLength: 2048,
   pattern: textWithout("\\u0000-\\u0020\\u007F-\\u009F"),
@@ -76,9 +76,9 @@ const LastFailure = Type.Object(
     failure: Failure,
     message: Type.String({ description: "A description of the reason." }),
     status: Type.Optional(Int32({ description: "The status of the response, if one arrived." })),
-    deliveryId: Int64({ description: "The failed attempt." }),
+    deliveryId: Int64({ description: "The failed delivery." }),
   },
-  { title: "LastWebhookFailure", description: "The latest attempt that failed." },
+  { title: "LastWebhookFailure", description: "The latest delivery that failed." },
 );
 export type LastFailure = Static<typeof LastFailure>;
 
@@ -103,15 +103,14 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   successRate24h: Type.Optional(
     Type.Number({
-      description: "The share of attempts in the last 24 hours that succeeded. Absent if there were none.",
+      description: "The share of deliveries in the last 24 hours that succeeded. Absent if there were none.",
       minimum: 0,
       maximum: 1,
     }),
   ),
   failingSince: Type.Optional(
     Timestamp({
-      description:
-        "When the current series of failures began. Between two failures, at most 28.8 hours, the longest wait, count.",
+      description: "Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait).",
     }),
   ),
   retriesAt: Type.Optional(
@@ -134,7 +133,7 @@ export function endpointSchemas(known: readonly EventType[]) {
   const fields = endpointFields(EventTypes);
   return {
     NewEndpoint: Type.Object(
-      { url, ...choices },
+      { url, ...choices, types: Type.Optional(described(EventTypes, "The event types to send. Default: all (`*`).")) },
       { title: "NewWebhookEndpoint", description: "A webhook endpoint to create.", additionalProperties: false },
     ),
     EndpointPatch: Type.Object(
@@ -191,8 +190,10 @@ export type DeliveryKind = (typeof deliveryKinds)[number];
 
 export const Delivery = Type.Object(
   {
-    id: Int64({ description: "Identifies the attempt at its endpoint.", examples: [17n] }),
-    webhookId: Type.String({ description: "The `webhook-id` of the message. It is the same in every attempt." }),
+    id: Int64({ description: "Identifies the delivery at its endpoint.", examples: [17n] }),
+    webhookId: Type.String({
+      description: "The `webhook-id` of the message. It is the same in every delivery of the message.",
+    }),
     kind: Type.Enum([...deliveryKinds], {
       title: "WebhookDeliveryKind",
       type: "string",
@@ -200,8 +201,8 @@ export const Delivery = Type.Object(
     }),
     type: Type.String({ description: "The type of the event.", examples: ["pet.created"] }),
     eventId: Type.Optional(Int64({ description: "The event. Absent for a test." })),
-    attempt: Int32({ description: "The number of the attempt to send this message.", minimum: 1 }),
-    at: Timestamp({ description: "When the attempt ended." }),
+    attempt: Int32({ description: "1 for the first delivery of this message, 2 for the next.", minimum: 1 }),
+    at: Timestamp({ description: "When the delivery ended." }),
     durationMs: Int32({ description: "How long it took, in milliseconds." }),
     outcome: Outcome,
     failure: Type.Optional(Failure),
@@ -209,7 +210,7 @@ export const Delivery = Type.Object(
     status: Type.Optional(Int32({ description: "The status of the response, if one arrived." })),
     response: Type.Optional(Type.String({ description: "The first 1,024 bytes of the response. Absent in lists." })),
   },
-  { title: "WebhookDelivery", description: "An attempt to send a message to an endpoint." },
+  { title: "WebhookDelivery", description: "One attempt to send a message to an endpoint." },
 );
 export type Delivery = Static<typeof Delivery>;
 
@@ -225,7 +226,9 @@ export const NewRedelivery = Type.Object(
   {
     from: Type.Optional(Int64({ description: "The first event. Default: the oldest stored one.", examples: [100n] })),
     to: Type.Optional(Int64({ description: "The last event. Default: the newest one.", examples: [250n] })),
-    deliveryId: Type.Optional(Int64({ description: "Send only the message of this attempt." })),
+    deliveryId: Type.Optional(
+      Int64({ description: "Send only the message of this delivery. Not with `from` or `to`." }),
+    ),
   },
   { title: "NewWebhookRedelivery", description: "What to send again.", additionalProperties: false },
 );

@@ -34,7 +34,7 @@ const delivery: Delivery = {
 const deliveryParams = {
   schema: Type.Object({
     endpointId,
-    deliveryId: Int64({ description: "The identifier of an attempt.", examples: [17n] }),
+    deliveryId: Int64({ description: "The identifier of a delivery.", examples: [17n] }),
   }),
   invalidError: deliveryNotFound,
 };
@@ -44,16 +44,16 @@ const listWebhookDeliveries = defineOperation({
   name: "listWebhookDeliveries",
   method: "GET",
   path: `${endpointPath}/deliveries`,
-  summary: "List attempts to send messages",
+  summary: "List deliveries",
   description:
-    "Returns the attempts of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.",
+    "Returns the deliveries of the endpoint, newest first, one page at a time. The last 1,000 are kept for up to 7 days.",
   params: endpointParams,
   ...pagesOf({
-    what: "attempts",
-    schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Attempts, newest first." }),
-    position: Int64({ description: "The `id` of an attempt.", examples: [17n] }),
-    filters: { outcome: Type.Optional(described(Outcome, "Filters attempts by outcome.")) },
-    examples: { "An attempt that failed": [delivery], "No attempt": [] },
+    what: "deliveries",
+    schema: Type.Array(Delivery, { title: "WebhookDeliveries", description: "Deliveries, newest first." }),
+    position: Int64({ description: "The `id` of a delivery.", examples: [17n] }),
+    filters: { outcome: Type.Optional(described(Outcome, "Filters deliveries by outcome.")) },
+    examples: { "A delivery that failed": [delivery], "No delivery": [] },
   }),
   errors: [webhooksUnavailable],
 });
@@ -63,14 +63,14 @@ const getWebhookDelivery = defineOperation({
   name: "getWebhookDelivery",
   method: "GET",
   path: `${endpointPath}/deliveries/{deliveryId}`,
-  summary: "Get an attempt to send a message",
-  description: "Returns one attempt, with the start of the response.",
+  summary: "Get a delivery",
+  description: "Returns one delivery, with the start of the response.",
   params: deliveryParams,
   response: {
     status: 200,
-    description: "The attempt.",
+    description: "The delivery.",
     schema: Delivery,
-    examples: { "An attempt that failed": { ...delivery, response: "Internal Server Error" } },
+    examples: { "A delivery that failed": { ...delivery, response: "Internal Server Error" } },
   },
   errors: [endpointNotFound, webhooksUnavailable],
 });
@@ -82,7 +82,7 @@ const redeliverWebhooks = defineOperation({
   path: `${endpointPath}/redeliver`,
   summary: "Send events again",
   description:
-    "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one attempt. " +
+    "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery that is no test. " +
     "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.",
   params: endpointParams,
   body: {
@@ -118,7 +118,7 @@ const testWebhookEndpoint = defineOperation({
   errors: [tooManyRedeliveries, webhooksUnavailable],
 });
 
-/** The operations on attempts to send messages. */
+/** The operations on messages and their deliveries. */
 export const deliveryOperations = [
   testWebhookEndpoint,
   redeliverWebhooks,

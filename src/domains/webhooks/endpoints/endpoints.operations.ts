@@ -140,7 +140,7 @@ export function endpointOperations(types: readonly EventType[]) {
     method: "DELETE",
     path: endpointPath,
     summary: "Delete a webhook endpoint",
-    description: "Deletes the endpoint and its attempts. Nothing more is sent to it.",
+    description: "Deletes the endpoint and its deliveries. Nothing more is sent to it.",
     testPanel: { disabled: "one click would permanently delete an endpoint" },
     params: endpointParams,
     emits: [endpointDeleted.type],
