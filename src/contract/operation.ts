@@ -4,6 +4,7 @@ import type { ErrorDefinition } from "./errors.ts";
 import type { EventType } from "./event-type.ts";
 import type { SeparateQuota } from "./quota.ts";
 
+/** How far an operation may change. The introduction of the OpenAPI document explains it to clients. */
 export type Stability = "stable" | "beta" | "experimental";
 
 export interface Tag {
