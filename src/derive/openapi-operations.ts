@@ -57,10 +57,12 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
 
 const costsNothing = "Costs no quota, and works while the key is banned or the windows are used up.";
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
-  plan: `${costsNothing} It has a separate limit, as high as the plan's; the limit headers are those of the shop.`,
+  plan:
+    `${costsNothing} Such operations of this group share a limit as high as the plan's, in each process; the limit ` +
+    "headers are those of the shop.",
   sandbox:
-    `${costsNothing} An account may send ${sandboxQuota.perMinute} requests for its sandbox in a minute of real time; ` +
-    "the limit headers are those of the sandbox until these requests are used up.",
+    `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests of an account in a minute of ` +
+    "real time; the limit headers are those of the sandbox until these requests are used up.",
 };
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
