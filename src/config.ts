@@ -16,7 +16,7 @@ export type Environment = (typeof environments)[number];
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
-      "What the service runs for. Only `production` has live keys. Commands need it only until the first start: then " +
+      "The environment of the service. Only `production` has live keys. Commands need it only until the first start: then " +
       "the store remembers whether it is for production. `adopt` always needs it; so does `restore` if the store that " +
       "it replaces cannot be read.",
     fallback: "development",

@@ -35,7 +35,11 @@ export class CommandTable {
       columns(this.#shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
       "\nSettings, in the environment:\n",
       columns(
-        Object.entries(settings).map(([name, { fallback, expects }]) => [`  ${name}`, fallback || "(unset)", expects]),
+        Object.entries(settings).map(([name, { fallback, meaning }]) => [
+          `  ${name}`,
+          fallback || "(unset)",
+          firstSentence(meaning).replaceAll("`", ""),
+        ]),
       ),
     ].join("\n");
   }
@@ -58,6 +62,10 @@ export class CommandTable {
     const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
     return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
   }
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.) /)[0] ?? "";
 }
 
 function isHelp(word: string): boolean {
