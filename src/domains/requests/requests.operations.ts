@@ -66,7 +66,7 @@ const RequestRecord = Type.Object(
     explanation: Type.String({ description: "What happened. For a failure, the stage and the reason." }),
     advice: Type.Optional(Type.String({ description: "How to fix a failure." })),
   },
-  { title: "RequestRecord", description: "A request that changed something or failed." },
+  { title: "RequestRecord", description: "A request that failed, or any POST, PATCH or DELETE." },
 );
 export type RequestRecord = Static<typeof RequestRecord>;
 
@@ -97,8 +97,8 @@ const listRequests = defineOperation({
   tag: account,
   summary: "List recent changes and failures",
   description:
-    "Returns the requests of all keys of the shop that changed something or failed, newest first. They are stored for " +
-    `${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
+    "Returns the requests of all keys of the shop that failed, and every POST, PATCH and DELETE, newest first. They are " +
+    `stored for ${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
     "within a second. Bodies, queries and keys are not recorded.",
   separateQuota: "plan",
   ...pagesOf({
@@ -108,7 +108,7 @@ const listRequests = defineOperation({
         Type.Enum([...statusClasses], {
           title: "StatusClass",
           type: "string",
-          description: "Filters requests by status class: 2xx for changes, 4xx and 5xx for failures.",
+          description: "Filters requests by status class: 2xx for successes, 4xx and 5xx for failures.",
         }),
       ),
       code: Type.Optional(plainText("The code of an error.", 64, ["rate_limit_exceeded"])),
@@ -134,7 +134,7 @@ const getRequest = defineOperation({
   tag: account,
   summary: "Explain a request",
   description:
-    "Returns the record of a request that changed something or failed, with an explanation and advice. " +
+    "Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. " +
     "Requests without a valid key belong to no shop, so only the operator sees them.",
   separateQuota: "plan",
   params: {
