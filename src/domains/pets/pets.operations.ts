@@ -151,15 +151,14 @@ const getPet = defineOperation({
   path: "/pets/{petId}",
   tag: animals,
   summary: "Get an animal",
-  description:
-    "Returns the animal with the given identifier. `GET /pets?ids=7` returns the same animal and is not deprecated.",
+  description: "Returns the animal with the given identifier.",
   stability: "stable",
   deprecation: {
     since: "2026-11-21",
     removal: "2030-12-05",
     replacement: "listPets",
-    // The specification that this service was built from requires this advice, although `ids` finds one animal.
-    advice: "Use `GET /pets` with the `status` filter instead.",
+    // The specification that this service was built from names `status`.
+    advice: "Use `GET /pets` with the `status` filter instead, or with `ids` for one animal.",
   },
   params,
   response: {
