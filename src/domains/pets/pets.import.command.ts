@@ -41,8 +41,8 @@ const description = {
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
     "createPet, by the same rules. The whole file is checked first, and the first 50 faults are listed. Animals get\n" +
-    "new ids, except with --ids keep. If the running service refuses unknown categories, add --strict-categories: the\n" +
-    "command does not know its settings.",
+    "new ids, except with --ids keep. Unknown categories are refused with --strict-categories, or if the command\n" +
+    "itself has the setting PETSTORE_STRICT_CATEGORIES=true: it does not know the settings of a running service.",
   args: ["FILE"],
   options: {
     ...formatOption,
@@ -52,9 +52,7 @@ const description = {
         "Required for a file with ids: keep those larger than any that the shop has assigned, or assign new ones.",
       value: idRules.join("|"),
     },
-    "strict-categories": {
-      meaning: "Refuse a category that does not exist. The setting PETSTORE_STRICT_CATEGORIES does the same.",
-    },
+    "strict-categories": { meaning: "Refuse a category that does not exist." },
     resumable: { meaning: "Add them in parts. The same command continues where an earlier one was stopped." },
   },
 } as const;
