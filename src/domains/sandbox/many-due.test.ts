@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 
 /** The maximum number of items in one step, and more open orders than that. */
@@ -14,22 +15,25 @@ let key: string;
 beforeAll(async () => {
   service = await TestService.start({ domains: tasks.domains });
   key = await service.newKey();
-  const shop = await service.shop();
+  await placeOrders(await service.shop(), AT_ONCE + MORE);
+});
+afterAll(() => service.stop());
+
+/** Adds this many animals with open orders to an empty shop. */
+async function placeOrders(shop: number, count: number): Promise<void> {
   const end = NOON + 900_000;
-  const ids = Array.from({ length: AT_ONCE + MORE }, (_, index) => index + 1);
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
   const pets = ids.map((id) => `(${shop}, ${id}, 'Rex', 1, 'pending', 0)`).join(", ");
   await service.store.run(`INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES ${pets}`);
   const orders = ids.map((id) => `(${shop}, ${id}, ${id}, 'placed', ${NOON}, ${end}, ${end})`).join(", ");
   await service.store.run(
     `INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at) VALUES ${orders}`,
   );
-  const last = AT_ONCE + MORE;
-  await service.store.run(`UPDATE shops SET last_pet_id = ${last}, last_order_id = ${last} WHERE shop = ${shop}`);
-});
-afterAll(() => service.stop());
+  await service.store.run(`UPDATE shops SET last_pet_id = ${count}, last_order_id = ${count} WHERE shop = ${shop}`);
+}
 
-const call = (method: string, path: string, body?: unknown) =>
-  service.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+const call = (method: string, path: string, body?: unknown, by = key) =>
+  service.call(method, path, { key: by, ...(body === undefined ? {} : { body }) });
 
 test("10,000 reservations end before the response, and the others in the background", async () => {
   const waiting = async () => (await call("GET", "/sandbox")).json.waiting;
@@ -39,4 +43,15 @@ test("10,000 reservations end before the response, and the others in the backgro
   expect((await call("GET", `/pets/${AT_ONCE}`)).json.status).toBe("available");
   await tasks.run();
   expect(await waiting()).toEqual([]);
+});
+
+test("a fast-forward succeeds if the sandbox is reset while its reservations end", async () => {
+  const { key: own, account } = await service.newAccountWithKey("enterprise");
+  await placeOrders(await service.shop(account.id), 1_000);
+  const ahead = async () => (await call("GET", "/sandbox", undefined, own)).json.clock.ahead;
+  const forwarded = call("POST", "/sandbox/fast-forward", { seconds: 900 }, own);
+  await eventually(async () => (await ahead()) === 900);
+  expect((await call("POST", "/sandbox/reset", { animals: "none" }, own)).status).toBe(200);
+  const { status, json } = await forwarded;
+  expect([status, json.ahead, await ahead()]).toEqual([200, 900, 900]);
 });

@@ -8,7 +8,7 @@ import type { Clock } from "../../timing/clock.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
 import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
-import { currentShop, lockShop, replaceShop, setClock } from "../shops/shops.store.ts";
+import { currentShop, lockShop, replaceShop, ShopDeleted, setClock } from "../shops/shops.store.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
 
@@ -86,13 +86,18 @@ export class SandboxStore {
 
   /**
    * Applies the clock of a sandbox to its limits, and does all due work. It can be called again. A reset may have
-   * replaced the caller's shop since the clock was advanced: the clock continues in the new one.
+   * replaced the caller's shop since the clock was advanced, or may replace it meanwhile: the clock continues in the new
+   * one, in which nothing is due.
    */
   async settle(caller: Caller): Promise<void> {
     const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
     const { shop, ahead } = await currentShop(storage, caller);
     await limiter.setClockOffset(caller, ahead);
-    for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);
+    try {
+      for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);
+    } catch (error) {
+      if (!(error instanceof ShopDeleted)) throw error;
+    }
     onClockAdvanced();
   }
 
