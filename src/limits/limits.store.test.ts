@@ -256,3 +256,25 @@ describe("bans", () => {
     await other.close();
   });
 });
+
+test.skipIf(!onPostgres)("two processes save the same limits at once without a deadlock", async () => {
+  const other = await store.open();
+  const shops = Array.from({ length: 100 }, (_, index) => ({ accountId: `acc_${index}`, mode: "test" as const }));
+  const end = { wall: NOON, monotonic: NOON, boot: 0 };
+  for (let round = 1; round <= 5; round++) {
+    const saved = [storage, other].map(async (one, index) => {
+      const inTurn = index === 0 ? shops : shops.toReversed();
+      const limits = new LimitStore(one);
+      const windows = { minuteEnd: end, minuteUsed: round, day: 0, dayUsed: round, earlierDays: [] };
+      await limits.saveWindows(inTurn.map((shop) => [shop, windows]));
+      await limits.saveBans(
+        inTurn.map((shop) => ({ shop, keyId: `key of ${shop.accountId}`, ban: { end, level: 1 } })),
+      );
+    });
+    await Promise.all(saved);
+  }
+  await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
+  storage = await store.open();
+  const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+  expect(await store.rows(deadlocks)).toEqual([{ deadlocks: 0n }]);
+});

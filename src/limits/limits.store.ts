@@ -1,6 +1,6 @@
 import type { ShopMap } from "../collections/shop-map.ts";
 import type { Mode, ShopName } from "../contract/caller.ts";
-import { each } from "../storage/combined-steps.ts";
+import { each, inLockOrder } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all } from "../storage/transaction.ts";
@@ -183,7 +183,7 @@ export class LimitStore {
   }
 
   async saveWindows(states: readonly (readonly [ShopName, WindowState])[]): Promise<void> {
-    const rows = states.map(([{ accountId, mode }, state]) => {
+    const rows = inLockOrder(states, ([shop]) => rowOf(shop)).map(([{ accountId, mode }, state]) => {
       const [previous = noDay, earlier = noDay] = state.earlierDays;
       return [
         accountId,
@@ -245,7 +245,8 @@ export class LimitStore {
   }
 
   async saveBans(bans: readonly KeyBan[]): Promise<void> {
-    const rows = bans.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) => [
+    const sorted = inLockOrder(bans, ({ keyId, shop }) => `${rowOf(shop)} ${keyId}`);
+    const rows = sorted.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) => [
       accountId,
       mode,
       keyId,
@@ -256,4 +257,8 @@ export class LimitStore {
     ]);
     await this.#storage.write(() => each(writeBan, rows));
   }
+}
+
+function rowOf({ accountId, mode }: ShopName): string {
+  return `${accountId} ${mode}`;
 }
