@@ -28,7 +28,8 @@ export class CurrentKey {
             ...toApiKeyBody(key),
             account: { id: account.id, name: account.name, plan: account.plan },
             limits: { minute, day },
-            strikes: { count: strikes, untilBan: strikesForBan - strikes },
+            // After a change to a smaller plan, a key can have more strikes than cause a ban: the next one causes it.
+            strikes: { count: strikes, untilBan: Math.max(1, strikesForBan - strikes) },
             ...banOf(banEnds),
             bans: { next: nextBan, ...banSchedule },
           };

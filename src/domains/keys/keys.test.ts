@@ -105,6 +105,17 @@ describe("getCurrentKey", () => {
     expect((await get(key, "/key")).json.bans.next).toBe(60);
   });
 
+  test("is banned at the next strike if a smaller plan has made its strikes too many", async () => {
+    const { key, account } = await service.newAccountWithKey("enterprise", { perMinute: 100, perDay: 1_000 }, ["read"]);
+    for (let request = 0; request < 101; request++) await get(key, "/pets");
+    service.clock.advance(1_000);
+    for (let strike = 0; strike < 45; strike++) await get(key, "/pets");
+    await service.app.accounts.setPlan(account.id, "free", undefined);
+    expect((await get(key, "/key")).json.strikes).toEqual({ count: 45, untilBan: 1 });
+    await get(key, "/pets");
+    expect((await get(key, "/key")).json.ban).toBeDefined();
+  });
+
   test("resets the strikes after Retry-After", async () => {
     const { key } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 1_000 }, ["read"]);
     for (let request = 0; request < 2; request++) await get(key, "/pets");
