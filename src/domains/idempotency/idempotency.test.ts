@@ -39,6 +39,7 @@ function send(
 }
 
 const create = (name: string, body: unknown = rex) => send(name, "/pets", body);
+const forward = (name: string) => send(name, "/sandbox/fast-forward", { seconds: 60 });
 const animals = async () => (await service.call("GET", "/pets?limit=100", { key })).json.length as number;
 const isReplay = ({ headers }: TestResponse) => headers.get("idempotent-replayed") === "true";
 /** What must be the same again. */
@@ -412,25 +413,42 @@ describe("while the first request is in progress", () => {
   });
 });
 
-test("a store that fails stores nothing: a later retry succeeds, once", async () => {
+/** Replaces the service with one on a store that can fail. */
+async function startOnDistantStore(): Promise<DistantStorage> {
   await service.stop();
   let storage: DistantStorage | undefined;
   service = await TestService.start({
     openStore: async (config, ...rest) => (storage = new DistantStorage(await openStorage(config, ...rest))),
   });
   key = await service.newKey();
-  (storage as DistantStorage).writesLeft = 0;
+  return storage as DistantStorage;
+}
+
+test("a store that fails stores nothing: a later retry succeeds, once", async () => {
+  const storage = await startOnDistantStore();
+  storage.writesLeft = 0;
   for (let round = 0; round < 3; round++) {
     const refused = await create("a");
     expect([refused.json.code, isReplay(refused)]).toEqual(["storage_unavailable", false]);
   }
-  (storage as DistantStorage).writesLeft = Number.POSITIVE_INFINITY;
+  storage.writesLeft = Number.POSITIVE_INFINITY;
   const replies = [await create("a"), await create("a")];
   expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual([
     [201, false],
     [201, true],
   ]);
   expect(await animals()).toBe(1);
+});
+
+test("a retry that fails after its response was found is not marked as a replay", async () => {
+  const storage = await startOnDistantStore();
+  expect((await forward("a")).status).toBe(200);
+  storage.writesLeft = 1; // for the response; none for the clock of the limits
+  const failed = await forward("a");
+  expect([failed.status, isReplay(failed)]).toEqual([503, false]);
+  storage.writesLeft = Number.POSITIVE_INFINITY;
+  const again = await forward("a");
+  expect([again.status, again.json.ahead, isReplay(again)]).toEqual([200, 60, true]);
 });
 
 describe("a response with a secret", () => {

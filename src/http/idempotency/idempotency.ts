@@ -76,30 +76,36 @@ export class Idempotency {
     }
     this.#running.add(keyDigest);
     try {
-      return await compiled.serve(input, async (change) => {
+      let isReplay = false;
+      const outcome = await compiled.serve(input, async (change) => {
         const result = await this.#write(() => once(change));
-        const response = "fingerprint" in result ? replay(exchange, operation, identity, result) : result;
+        if ("fingerprint" in result && !isSameRequest(identity, result)) return reused(secret !== "");
+        isReplay = "fingerprint" in result;
+        const response = "fingerprint" in result ? unsealed(result, identity, operation) : result;
         if ("error" in response) return response;
         exchange.rendered = response.rendered;
         return response.success;
       });
+      // Only now: if the handler fails after the change, its failure is not a stored one.
+      exchange.isReplay = isReplay;
+      return outcome;
     } finally {
       this.#running.delete(keyDigest);
     }
   }
 }
 
-/** The stored response, unless it is that of a different request. */
-function replay(
-  exchange: Exchange,
+/** True if the stored response is that of the same request. */
+function isSameRequest({ fingerprint, earlierFingerprint }: RequestIdentity, stored: StoredResponse): boolean {
+  return stored.fingerprint === fingerprint || stored.fingerprint === earlierFingerprint();
+}
+
+function unsealed(
+  { response: stored }: StoredResponse,
+  { keyDigest, secret }: RequestIdentity,
   operation: Operation,
-  { keyDigest, fingerprint, earlierFingerprint, secret }: RequestIdentity,
-  stored: StoredResponse,
 ): RenderedSuccess | Failure {
-  if (stored.fingerprint !== fingerprint && stored.fingerprint !== earlierFingerprint()) return reused(secret !== "");
-  exchange.isReplay = true;
-  const text = secret === "" ? stored.response : unseal(stored.response, secret, keyDigest);
-  const response = parseResponse(text, operation);
+  const response = parseResponse(secret === "" ? stored : unseal(stored, secret, keyDigest), operation);
   return "error" in response ? response : { success: { body: undefined }, rendered: response.rendered };
 }
 
