@@ -27,20 +27,21 @@ export interface CsvRecords {
 }
 
 /**
- * Reads the records of a CSV file (RFC 4180; lines may also end with a bare line feed). Lines without
- * a character are left out. Throws `UnreadableRest` at a quote that breaks the rules.
+ * Reads the records of a CSV file (RFC 4180; lines may also end with a bare line feed). Empty lines are left out.
+ * Throws `UnreadableRest` at a quote that breaks the rules.
  */
 export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<CsvRecords> {
   const { parse } = await import("csv-parse"); // here, because few processes read a CSV file
   let records: CsvRecord[] = [];
   let faults: readonly LineFault[] = [];
-  let line = 1;
+  let line = 1; // of the next record, without the empty lines
   const parser = parse({
     record_delimiter: ["\r\n", "\n"],
     relax_column_count: true,
+    skip_empty_lines: true,
     max_record_size: MAX_RECORD,
-    on_record: (fields: string[]) => {
-      if (fields.length > 1 || fields[0] !== "") records.push({ line, fields });
+    on_record: (fields: string[], { empty_lines }) => {
+      records.push({ line: line + empty_lines, fields });
       line += 1 + lineFeeds(fields);
       return null;
     },
@@ -58,7 +59,7 @@ export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<Csv
     if (error instanceof UnreadableRest) await end(parser).catch(() => {}); // it still holds the record before that line
     const meaning = meanings[(error as CsvError).code];
     yield { records, faults }; // those before it
-    throw meaning === undefined ? error : new UnreadableRest(line, meaning);
+    throw meaning === undefined ? error : new UnreadableRest(line + parser.info.empty_lines, meaning);
   }
   yield { records, faults };
 }

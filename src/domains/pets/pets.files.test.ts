@@ -149,6 +149,7 @@ describe("CSV", () => {
       ",Tom",
       ",,1",
       "gone,Tom,007",
+      '""',
       'sold,"x\n\ny",1',
       ",Tom,",
     ].join("\r\n");
@@ -159,7 +160,7 @@ describe("CSV", () => {
         { name: 'say "hi", Rex', categoryId: 2n },
         { name: "x\n\ny", categoryId: 1n, status: "sold" },
       ]);
-      expect(lines).toEqual([2, 5, 9]);
+      expect(lines).toEqual([2, 5, 10]);
       expect(faults).toEqual([
         { line: 6, message: "has 2 fields where the header has 3" },
         { line: 7, message: "/name must have at least 1 character" },
@@ -167,7 +168,8 @@ describe("CSV", () => {
           line: 8,
           message: "/categoryId must be a 64-bit integer; /status must be one of available, pending, sold",
         },
-        { line: 12, message: "/categoryId must be a 64-bit integer" },
+        { line: 9, message: "has 1 field where the header has 3" },
+        { line: 13, message: "/categoryId must be a 64-bit integer" },
       ]);
     }
   });
@@ -189,7 +191,7 @@ describe("CSV", () => {
   });
 
   test.each([
-    ['Rex,1\n"Tom,1\nKim,1', 3, `has a quote that is never closed${rest}`],
+    ['Rex,1\n\n\r\n"Tom,1\nKim,1', 5, `has a quote that is never closed${rest}`],
     ['Rex,1\nT"om,1\nKim,1', 3, `has a quote within a field that does not begin with one${rest}`],
     ['Rex,1\n"T"om,1\nKim,1', 3, `has something between a closing quote and the next comma${rest}`],
   ])("is read up to a quote that breaks the rules: %j", async (records, line, message) => {

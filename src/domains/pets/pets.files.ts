@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { faultsOf } from "../../contract/input-faults.ts";
+import { count } from "../../contract/messages.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { compileTextReaders } from "../../contract/text-readers.ts";
@@ -92,7 +93,7 @@ async function* readCsvPets(ids: IdRule | undefined, source: AsyncIterable<Lines
       } else if (record.fields.length === header.fields.length) {
         results.push(read(toValue(record.fields, header.fields), record.line));
       } else {
-        const message = `has ${record.fields.length} fields where the header has ${header.fields.length}`;
+        const message = `has ${count(record.fields.length, "field")} where the header has ${header.fields.length}`;
         results.push({ line: record.line, message });
       }
     }
