@@ -1,7 +1,7 @@
 import { engineOf } from "../app/store/engines.ts";
 import { openUnused } from "../app/store/serving-claim.ts";
 import { isProduction } from "../config.ts";
-import { adoptStore, belongsToProduction } from "../domains/keys/store-environment.store.ts";
+import { adoptStore } from "../domains/keys/store-environment.store.ts";
 import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";
@@ -19,7 +19,8 @@ export const adopt: ProgramCommand = {
   options: yesOption,
   run: async (given, context) => {
     const { config } = context;
-    const { place } = engineOf(config);
+    const engine = engineOf(config);
+    const { place } = engine;
     // Its default is development. If it is not set, this may be the production store, by mistake.
     if (isProduction(config) || !config.environmentIsSet) {
       throw new CommandFailed(
@@ -27,12 +28,14 @@ export const adopt: ProgramCommand = {
         "Set PETSTORE_ENV to the environment of the copy: staging or development.",
       );
     }
+    await engine.requireNotInUse();
+    const state = await engine.inspect(); // opening the store would migrate it before the user confirms
+    if (state && !state.belongsToProduction) {
+      throw new CommandFailed("wrong_environment", `The store at ${place} does not belong to production.`);
+    }
+    await confirm(`This removes all live keys from the store at ${place}.`, given, context);
     const { storage, release } = await openUnused(config);
     try {
-      if (!(await belongsToProduction(storage))) {
-        throw new CommandFailed("wrong_environment", `The store at ${place} does not belong to production.`);
-      }
-      await confirm(`This removes all live keys from the store at ${place}.`, given, context);
       const [liveKeys, endpoints] = await storage.write(function* () {
         return [yield* adoptStore(), yield* pauseAllEndpoints()] as const;
       });

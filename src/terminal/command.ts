@@ -8,9 +8,9 @@ export type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
 
 /** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
-  /** Opens the store. Rejects with `StorageUnusable`, also if it does not exist. */
+  /** Opens the store. Rejects with `StorageUnusable`, also if it does not exist or has an older schema. */
   open(observer?: StorageObserver): Promise<Storage>;
-  /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`. */
+  /** Opens the store and creates it if it does not exist. Rejects with `StorageUnusable`, also if it has an older schema. */
   openOrCreate(): Promise<Storage>;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;

@@ -1,4 +1,5 @@
 // What `petstore doctor` finds, on real stores and servers.
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { checkClock } from "../../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { migrations } from "../../src/storage/migrations.ts";
 import { stateQueries } from "../../src/storage/store-state.ts";
 import { freePort } from "../harness/free-port.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -80,6 +82,33 @@ describe("petstore doctor", () => {
       state: "failed",
       message: expect.stringMatching(/^0\.0\.0\.0\/0, ::\/00 trusts every client/) as string,
     });
+  });
+
+  test("reports a store with an older schema, which no command changes", async () => {
+    const dataDir = newDataDir();
+    const production = { PETSTORE_ENV: "production" };
+    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], production);
+    await runJson(dataDir, ["keys", "create", "--account", id], production);
+    const file = join(dataDir, "petstore.db");
+    const database = new Database(file);
+    database.run("DELETE FROM petstore_steps");
+    database.close();
+    const known = migrations.length;
+    expect((await examine(dataDir, production)).found["schema"]).toMatchObject({
+      state: "warning",
+      message: `Version 0; this release uses ${known}.`,
+    });
+    const reason =
+      `The store at ${file} has schema 0; this release uses ${known}. Take a backup, then start the service, ` +
+      "which updates it.\n";
+    for (const words of [
+      ["keys", "list"],
+      ["accounts", "create", "--name", "y", "--plan", "free"],
+    ])
+      expect(await runCommand(dataDir, words, production)).toMatchObject({ status: 1, stderr: reason });
+    // Migrating this store would fail, because its tables are there.
+    const { status, stderr } = await runCommand(dataDir, ["adopt"], { PETSTORE_ENV: "staging" });
+    expect([status, stderr]).toEqual([2, expect.stringContaining("Add --yes to do it.")]);
   });
 
   test.each([

@@ -13,7 +13,6 @@ import { inspectSqlite } from "../../storage/sqlite/inspect.ts";
 import { openSqlite } from "../../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
 import { ServingLock } from "../../storage/sqlite/serving-lock.ts";
-import { SqliteSource } from "../../storage/sqlite/sqlite-source.ts";
 import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../../storage/storage.ts";
@@ -21,6 +20,15 @@ import type { StoreState } from "../../storage/store-state.ts";
 
 /** The name of an embedded store in its folder. */
 export const STORE_FILE = "petstore.db";
+
+export interface OpeningOptions {
+  /** Creates the store if it is missing. */
+  readonly create: boolean;
+  /** Migrates a store with an older schema. If false, it is refused: a service of an earlier release may use it. */
+  readonly mayMigrate: boolean;
+  readonly observer?: StorageObserver | undefined;
+  readonly stop?: AbortSignal | undefined;
+}
 
 /** An engine and the location of its store. */
 export interface Engine {
@@ -30,15 +38,15 @@ export interface Engine {
   readonly setting: keyof typeof settings;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
-  /** Opens the store. If `create` is true, creates it if it is missing. Rejects with `StorageUnusable`. */
-  open(create: boolean, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage>;
+  /** Opens the store. Rejects with `StorageUnusable`. */
+  open(options: OpeningOptions): Promise<Storage>;
   /** Locks a store that only one process may serve; absent if several may. Throws `StoreServed` if another has the lock. */
   lock?(): ServingLock;
   /**
    * Rejects with `StorageUnusable` if another process has the store open, and for SQLite if there is no store. Rejects
    * with `StorageUnavailable` if the database server does not respond.
    */
-  requireUnused(): Promise<void>;
+  requireNotInUse(): Promise<void>;
   /**
    * Reads the state of the store without changing it; undefined if there is none. Rejects with `StorageUnusable` or
    * `StorageUnavailable`.
@@ -77,13 +85,13 @@ function sqlite(dataDir: string): Engine {
     setting,
     folderToCreate: () => (exists() ? undefined : dataDir),
     lock: () => new ServingLock(file),
-    requireUnused: async () => {
+    requireNotInUse: async () => {
       requireStore();
-      SqliteSource.open(file).close();
+      requireNotInUse(file);
     },
-    open: async (create, observer, stop) => {
+    open: async ({ create, ...options }) => {
       if (!exists() && !create) throw missing();
-      return openSqlite(name, observer, stop);
+      return openSqlite(name, options); // the link, if it is one: the store notices when it changes
     },
     inspect: async () => (exists() ? inspectSqlite(file) : undefined),
     backup: (target) => {
@@ -91,7 +99,8 @@ function sqlite(dataDir: string): Engine {
       return backupSqlite(file, target);
     },
     restore: (backup, now, accept) => {
-      if (exists()) requireNotInUse(file);
+      exists(); // throws for a link that leads nowhere
+      requireNotInUse(file);
       return restoreSqlite(backup, file, now, accept);
     },
   };
@@ -107,8 +116,8 @@ function postgres(address: PostgresAddress): Engine {
     place: address.shown,
     setting: "PETSTORE_DATABASE_URL",
     folderToCreate: () => undefined,
-    requireUnused: () => requireNoOtherSession(address),
-    open: (create, observer, stop) => openPostgres(address, { create, observer, stop }),
+    requireNotInUse: () => requireNoOtherSession(address),
+    open: (options) => openPostgres(address, options),
     inspect: () => inspectPostgres(address),
     backup: refuse,
     restore: refuse,

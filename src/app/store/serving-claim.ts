@@ -41,19 +41,19 @@ function storeServed({ place, setting }: Engine, error: StoreServed): StorageUnu
 }
 
 /**
- * Opens the store that the settings choose, which no other process may have open. Until `release`, no service can start
+ * Opens the store that the settings choose, which no other process may have open, and migrates an older schema. Until `release`, no service can start
  * on an embedded store. Rejects with `StorageUnusable`, also if there is none.
  */
 export async function openUnused(config: Config): Promise<{ storage: Storage; release: () => void }> {
   const engine = engineOf(config);
-  await engine.requireUnused();
+  await engine.requireNotInUse();
   const claim = claimStore(config);
   if (claim.failure) {
     throw new StorageUnusable(`The store at ${engine.place} cannot be locked: ${claim.failure.message}.`);
   }
   try {
-    await engine.requireUnused(); // again: now that it is claimed, no other process can start to serve it
-    return { storage: await engine.open(false), release: () => claim.release() };
+    await engine.requireNotInUse(); // again: now that it is claimed, no other process can start to serve it
+    return { storage: await engine.open({ create: false, mayMigrate: true }), release: () => claim.release() };
   } catch (error) {
     claim.release();
     throw error;

@@ -4,13 +4,12 @@ import { systemClock } from "../../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
 import { isProductionStore } from "./check-environment.ts";
 import { engineOf } from "./engines.ts";
-import { openStorage } from "./open-storage.ts";
 
 /** The store that the settings choose, for commands. */
 export function storeAccess(config: Config): StoreAccess {
   return {
-    open: (observer) => engineOf(config).open(false, observer),
-    openOrCreate: () => openStorage(config),
+    open: (observer) => engineOf(config).open({ create: false, mayMigrate: false, observer }),
+    openOrCreate: () => engineOf(config).open({ create: true, mayMigrate: false }),
     folderToCreate: () => engineOf(config).folderToCreate(),
     isProduction: (storage) => isProductionStore(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),

@@ -25,6 +25,14 @@ export function versionOf(digests: readonly string[], migrations: readonly Migra
   return digests.length;
 }
 
+/** For a store that may not be migrated: a service of an earlier release may use it. */
+export function olderSchema(shown: string, version: number, known: number): StorageUnusable {
+  return new StorageUnusable(
+    `The store at ${shown} has schema ${version}; this release uses ${known}. Take a backup, then start the service, ` +
+      "which updates it.",
+  );
+}
+
 export function newerSchema(shown: string, version: number, known: number): StorageUnusable {
   return new StorageUnusable(
     `The store at ${shown} was written by a newer release: its schema is ${version}, this release knows ${known}.`,

@@ -12,18 +12,18 @@ const RETRY = 100;
 /** How long a statement of a migration may take, in milliseconds. */
 const SCHEMA_DEADLINE = 600_000;
 
-export interface OpeningOptions extends Partial<Pick<SchemaOptions, "create" | "migrations">> {
+export interface OpeningOptions extends Partial<Pick<SchemaOptions, "create" | "mayMigrate" | "migrations">> {
   readonly observer?: StorageObserver | undefined;
   /** Ends the wait. */
   readonly stop?: AbortSignal | undefined;
 }
 
 /**
- * Opens the store in a database as soon as its server is reachable, and migrates its schema. Rejects with
+ * Opens the store in a database as soon as its server is reachable, and migrates an older schema. Rejects with
  * `StorageUnusable`.
  */
 export async function openPostgres(address: PostgresAddress, options: OpeningOptions = {}): Promise<PostgresStorage> {
-  const { observer = silentObserver, stop, create = true, migrations } = options;
+  const { observer = silentObserver, stop, create = true, mayMigrate = true, migrations } = options;
   const { shown } = address;
   const deadline = performance.now() + DEADLINE;
   for (let isWaiting = false; ; isWaiting = true) {
@@ -32,7 +32,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
     stop?.addEventListener("abort", end);
     try {
       connection = await Connection.open({ address, deadline: SCHEMA_DEADLINE });
-      await prepareSchema(connection, { shown, create, migrations });
+      await prepareSchema(connection, { shown, create, mayMigrate, migrations });
       return new PostgresStorage(address, await keyChangesOf(connection), observer);
     } catch (error) {
       if (error instanceof StorageUnusable) throw error;

@@ -47,6 +47,15 @@ describe.skipIf(postgresMissing !== undefined)("a store in PostgreSQL", () => {
     ]);
   });
 
+  test("of an older release is refused and stays as it is, if it may not be migrated", async () => {
+    await open({ mayMigrate: false }); // a new store
+    const later = [...migrations, newMigration("later", "CREATE TABLE later (id BIGINT);")];
+    expect(await refusal({ migrations: later, mayMigrate: false })).toContain(
+      `has schema ${migrations.length}; this release uses ${later.length}.`,
+    );
+    await open({ mayMigrate: false });
+  });
+
   test("of a newer release is refused", async () => {
     await open();
     const [known, newer] = [migrations.length, migrations.length + 1];

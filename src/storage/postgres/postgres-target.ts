@@ -48,7 +48,7 @@ export class PostgresTarget implements TargetStore {
     let connection: Connection | undefined;
     try {
       connection = await Connection.open({ address, deadline: DEADLINE, idle: DEADLINE });
-      await prepareSchema(connection, { shown, create: true, migrations });
+      await prepareSchema(connection, { shown, create: true, mayMigrate: true, migrations });
       await connection.run(beginReadCommitted);
       const columns = (await connection.run(readColumns)) as unknown as ColumnRow[];
       const store = new PostgresTarget(shown, connection, columns);

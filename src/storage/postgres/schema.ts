@@ -1,5 +1,11 @@
 import { StorageUnusable } from "../errors.ts";
-import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migrations/applied-migrations.ts";
+import {
+  digestOf,
+  MIGRATIONS_TABLE,
+  olderSchema,
+  unreleasedSchema,
+  versionOf,
+} from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
@@ -43,6 +49,8 @@ export interface SchemaOptions {
   readonly shown: string;
   /** False if the store must exist. */
   readonly create: boolean;
+  /** False if a store with an older schema is refused. */
+  readonly mayMigrate: boolean;
   readonly migrations?: readonly Migration[] | undefined;
 }
 
@@ -51,10 +59,11 @@ export interface SchemaOptions {
  * `StorageUnusable` or the errors of the driver.
  */
 export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
-  const { shown, create, migrations = allMigrations } = options;
+  const { shown, create, mayMigrate, migrations = allMigrations } = options;
   const found = await schemaVersion(connection, shown, migrations);
   if (found === migrations.length) return;
   if (found === undefined && !create) throw new StorageUnusable(`There is no store in ${shown}.`);
+  if (found !== undefined && !mayMigrate) throw olderSchema(shown, found, migrations.length);
   await connection.run(beginReadCommitted);
   try {
     await connection.run(limitWait, [String(LOCK_DEADLINE)]);

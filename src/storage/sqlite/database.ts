@@ -1,7 +1,13 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import { digestOf, MIGRATIONS_TABLE, unreleasedSchema, versionOf } from "../migrations/applied-migrations.ts";
+import {
+  digestOf,
+  MIGRATIONS_TABLE,
+  olderSchema,
+  unreleasedSchema,
+  versionOf,
+} from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import { accessFault } from "./access.ts";
@@ -19,17 +25,18 @@ export const APPLICATION_ID = 0x50455453;
 const createMigrationsTable = `CREATE TABLE ${MIGRATIONS_TABLE} (step INTEGER PRIMARY KEY, digest TEXT NOT NULL) STRICT`;
 
 /**
- * Opens the store. Creates the file and its folder if they are missing, and migrates the schema.
- * `busyTimeout` is how long each statement waits for another process's lock, in milliseconds. The wait blocks
+ * Opens the store. Creates the file and its folder if they are missing, and migrates an older schema, which is refused
+ * if `mayMigrate` is false. `busyTimeout` is how long each statement waits for another process's lock, in milliseconds. The wait blocks
  * the thread, so keep it short in a server. Throws `StorageUnusable` with a reason for the operator.
  */
 export function openDatabase(
   file: string,
   busyTimeout: number,
   migrations: readonly Migration[] = allMigrations,
+  mayMigrate = true,
 ): Database {
   return open(file, { busyTimeout, create: () => bytesOfNewStore(migrations) }, (database) =>
-    prepareForWork(database, file, migrations),
+    prepareForWork(database, file, migrations, mayMigrate),
   );
 }
 
@@ -54,15 +61,18 @@ function bytesOfNewStore(migrations: readonly Migration[]): Uint8Array {
 }
 
 /**
- * Opens and migrates an existing store for exclusive use: no other process can have it open at the same time. Throws
- * `StorageUnusable`.
+ * Opens an existing store for exclusive use: no other process can have it open at the same time. Throws
+ * `StorageUnusable`, also if its schema is older.
  */
 export function openExclusive(file: string, migrations: readonly Migration[] = allMigrations): Database {
   requireStore(file);
-  return open(file, { busyTimeout: 0, isExclusive: true }, (database) => prepareForWork(database, file, migrations));
+  return open(file, { busyTimeout: 0, isExclusive: true }, (database) =>
+    prepareForWork(database, file, migrations, false),
+  );
 }
 
-function prepareForWork(database: Database, file: string, migrations: readonly Migration[]): void {
+function prepareForWork(database: Database, file: string, migrations: readonly Migration[], mayMigrate: boolean): void {
+  if (!mayMigrate) requireCurrentSchema(database, file, migrations);
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
   database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
@@ -171,6 +181,11 @@ export function requireOwnFile(database: Database, file: string): void {
   if (readNumber(database, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new StorageUnusable(`${file} is a database of another program.`);
   }
+}
+
+function requireCurrentSchema(database: Database, file: string, migrations: readonly Migration[]): void {
+  const version = schemaVersion(database, file, migrations);
+  if (version < migrations.length) throw olderSchema(file, version, migrations.length);
 }
 
 function migrate(database: Database, file: string, migrations: readonly Migration[]): void {

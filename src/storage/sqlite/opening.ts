@@ -6,19 +6,24 @@ import { SqliteStorage } from "./sqlite-storage.ts";
 const DEADLINE = 10_000;
 const RETRY = 5;
 
+interface OpeningOptions {
+  /** If false, a store with an older schema is refused. */
+  readonly mayMigrate?: boolean;
+  readonly observer?: StorageObserver | undefined;
+  /** Ends the wait. */
+  readonly stop?: AbortSignal | undefined;
+}
+
 /**
- * Opens the store in `file` as soon as no other process has it locked. The wait does not block the thread, and `stop`
- * ends it. Rejects with `StorageUnusable`.
+ * Opens the store in `file` as soon as no other process has it locked. The wait does not block the thread.
+ * Rejects with `StorageUnusable`.
  */
-export async function openSqlite(
-  file: string,
-  observer: StorageObserver = silentObserver,
-  stop?: AbortSignal,
-): Promise<SqliteStorage> {
+export async function openSqlite(file: string, options: OpeningOptions = {}): Promise<SqliteStorage> {
+  const { mayMigrate, observer = silentObserver, stop } = options;
   const deadline = performance.now() + DEADLINE;
   for (let isWaiting = false; ; isWaiting = true) {
     try {
-      return new SqliteStorage(file, observer);
+      return new SqliteStorage(file, observer, undefined, mayMigrate);
     } catch (error) {
       if (!isBusy((error as Error).cause) || stop?.aborted || performance.now() > deadline) throw error;
       if (!isWaiting) observer.postponed("open_store", error as Error);

@@ -21,6 +21,7 @@ import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 import { openSqlite } from "./opening.ts";
+import { SqliteSource } from "./sqlite-source.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-opening-"));
@@ -32,8 +33,8 @@ beforeEach(() => {
 });
 
 /** Opens the store with the given migrations and closes it. */
-function openOnce(known: readonly Migration[] = migrations): void {
-  openDatabase(file, 1, known).close();
+function openOnce(known: readonly Migration[] = migrations, mayMigrate = true): void {
+  openDatabase(file, 1, known, mayMigrate).close();
 }
 
 /** The error message for the operator. */
@@ -97,6 +98,15 @@ describe("migrations", () => {
     openOnce([make, note("second")]);
     expect(log()).toEqual(["make", "second"]);
   });
+
+  test("do not run if the store may not be migrated: it is refused and stays as it is, also if it is moved", () => {
+    openOnce([make], false); // a new store
+    const reason = /has schema 1; this release uses 2\. .*start the service/;
+    expect(() => openOnce([make, note("second")], false)).toThrow(reason);
+    expect(() => SqliteSource.open(file, [make, note("second")])).toThrow(reason);
+    openOnce([make], false);
+    expect(log()).toEqual(["make"]);
+  });
 });
 
 test.each([
@@ -149,7 +159,7 @@ describe("opening a store that another process has locked", () => {
   test("waits for the lock, does other work during the wait, and reports once that it waits", async () => {
     const other = lockStore();
     const postponed: string[] = [];
-    const opening = openSqlite(file, { ...silentObserver, postponed: (work) => postponed.push(work) });
+    const opening = openSqlite(file, { observer: { ...silentObserver, postponed: (work) => postponed.push(work) } });
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
     other.close();
     await (await opening).close();
@@ -159,7 +169,7 @@ describe("opening a store that another process has locked", () => {
   test("ends the wait when it is stopped", async () => {
     const other = lockStore();
     const stop = new AbortController();
-    const opening = openSqlite(file, silentObserver, stop.signal).catch((error: StorageUnusable) => error.message);
+    const opening = openSqlite(file, { stop: stop.signal }).catch((error: StorageUnusable) => error.message);
     stop.abort();
     expect(await opening).toBe(`The store at ${file} cannot be opened: database is locked.`);
     other.close();

@@ -69,11 +69,12 @@ export class SqliteStorage implements Storage {
     name: string,
     observer: StorageObserver = silentObserver,
     migrations: readonly Migration[] = allMigrations,
+    mayMigrate = true,
   ) {
     const file = realStoreFile(name);
     this.#file = file;
     this.#knownSchema = migrations.length;
-    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations));
+    this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations, mayMigrate));
     this.#wal = new WalFile(file);
     this.#files = new StoreFiles(name);
     this.#connection.run(syncOnlyAtCheckpoints);
