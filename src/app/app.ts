@@ -20,8 +20,13 @@ import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
 
 /** How long a stopping service lets requests in flight finish, in milliseconds. */
 const SHUTDOWN_GRACE = 10_000;
-/** After this it only sends traces and writes its log, in milliseconds: the process must have ended after 15 seconds. */
-const STOP_DEADLINE = 13_000;
+/**
+ * Milliseconds after which it only sends traces and writes its log, for a second each: the process must have ended after
+ * 15 seconds.
+ */
+const STOP_DEADLINE = 12_500;
+/** How much of that time is left for saving, in milliseconds, however long the server takes to stop. */
+const SAVE_TIME = 1_000;
 
 export interface AppOptions extends ServiceOptions {
   readonly clock?: Clock;
@@ -146,7 +151,7 @@ export class App {
     requestChecks.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const timeLeft = () => STOP_DEADLINE - (performance.now() - started);
-    await settlesWithin(server.stop(SHUTDOWN_GRACE, shared?.inStep), timeLeft());
+    await settlesWithin(server.stop(SHUTDOWN_GRACE, shared?.inStep), timeLeft() - SAVE_TIME);
     requestChecks.stop();
     const saved = tasks
       .stop()

@@ -55,7 +55,7 @@ export const logEvents = {
   stopping: { level: "info", message: "The service was told to stop.", fields: [] },
   stopped_without_saving: {
     level: "warn",
-    message: "The store was locked for too long. Counts since the last save are lost.",
+    message: "The service could not save in time. Counts since the last save are lost.",
     fields: [],
   },
   request: {
