@@ -104,6 +104,24 @@ test("continues without a task that takes long, also while it stops, and runs it
   expect(done.slice(9)).toEqual(["began"]);
 });
 
+test("waits while three tasks take long, and then asks again whether it leads", async () => {
+  const slow = Promise.withResolvers<void>();
+  const waiting = (name: string): BackgroundTask => ({ name, by: "each", run: () => slow.promise });
+  const tasks = [waiting("first"), waiting("second"), waiting("third"), { ...note("for all"), by: "leader" as const }];
+  let isLeading = true;
+  const work = start([...tasks, note("for itself")], () => isLeading);
+  for (let step = 0; step < 8; step++) {
+    jest.advanceTimersByTime(100);
+    await settle();
+  }
+  isLeading = false;
+  expect(done).toEqual([]);
+  slow.resolve();
+  for (let turn = 0; turn < 10; turn++) await settle();
+  expect(done).toEqual(["for itself"]);
+  await work.stop();
+});
+
 test("logs failures, continues with the next task, and tries again", async () => {
   const work = start([fail("save"), note("task")], leads);
   jest.advanceTimersByTime(500);

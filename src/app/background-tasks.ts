@@ -8,14 +8,18 @@ import { settlesWithin } from "../timing/settles-within.ts";
  * second is left for a busy process, in which a round starts late and takes longer.
  */
 const PERIOD = 500;
-/** How long a round waits for one task before it starts the next, in milliseconds. Leading ends 2 s after the last round. */
+/**
+ * How long a round waits for one task before it starts the next, in milliseconds. A round is short, because only its start
+ * renews the lease of the leader, at most once a second, and the lease ends after 3 s (`lease.ts`).
+ */
 const TASK_WAIT = 100;
 /** Fewer than the connections to PostgreSQL for transactions of several statements: one is left for requests. */
 const MAX_AT_ONCE = 3;
 
 /**
- * Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. A task that takes
- * long, such as one that waits for a locked shop, delays no other: rounds continue without it until it has ended.
+ * Runs tasks in sequence, twice a second, outside of requests. A failed task is logged and tried again. Up to two tasks that
+ * take long, such as those that wait for a locked shop, delay no other: rounds continue without them. With three, a round
+ * waits until one has ended.
  */
 export class BackgroundTasks {
   readonly #log: Log;
@@ -88,10 +92,13 @@ export class BackgroundTasks {
   }
 
   async #run(): Promise<void> {
-    const leads = await this.#leads();
+    let leads = await this.#leads();
     for (const task of this.#tasks) {
+      if (this.#inProgress.size >= MAX_AT_ONCE) {
+        while (this.#inProgress.size >= MAX_AT_ONCE) await Promise.race(this.#inProgress.values());
+        leads = await this.#leads(); // during the wait, another process may have begun to lead
+      }
       if (task.by === "leader" && !leads) continue;
-      while (this.#inProgress.size >= MAX_AT_ONCE) await Promise.race(this.#inProgress.values());
       if (!this.#inProgress.has(task)) await settlesWithin(this.#runTask(task), TASK_WAIT);
     }
   }
