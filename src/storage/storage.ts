@@ -70,7 +70,8 @@ export interface Storage {
   /**
    * Calls the `onOtherProcessChange` listeners now if another process has changed the store. Returns true if caches are
    * then exact for all requests of this turn of the event loop. Returns false between a commit of this process and its
-   * `afterCommit` actions: reads can see the commit, but caches do not know it.
+   * `afterCommit` actions: reads can see the commit, but caches do not know it. Returns false, and does nothing, if
+   * `noticesEveryWrite` is false.
    */
   catchUp(): boolean;
   /**

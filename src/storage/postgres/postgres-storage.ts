@@ -159,7 +159,7 @@ export class PostgresStorage implements Storage {
   }
 
   catchUp(): boolean {
-    return true;
+    return false;
   }
 
   lead(asSubstitute = false): Promise<boolean> {
