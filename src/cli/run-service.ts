@@ -8,7 +8,7 @@ import type { ParsedArguments } from "../terminal/command.ts";
 import { takeBackupInChild } from "./backup-child.ts";
 import type { ProgramContext } from "./program-command.ts";
 
-interface ServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
+interface RunServiceOptions extends Pick<AppOptions, "log" | "metrics" | "shared"> {
   /** Called when requests are served. */
   readonly listening: (app: App) => void;
 }
@@ -20,7 +20,7 @@ const PREPARE_CONSOLE_AFTER = 3_000;
 export async function runService(
   given: ParsedArguments,
   context: ProgramContext,
-  options: ServiceOptions,
+  options: RunServiceOptions,
 ): Promise<void> {
   const claim = claimStore(context.config);
   try {
@@ -34,7 +34,7 @@ async function runClaimed(
   claim: ServingClaim,
   { json }: ParsedArguments,
   context: ProgramContext,
-  { listening, ...options }: ServiceOptions,
+  { listening, ...options }: RunServiceOptions,
 ): Promise<void> {
   const { config, print, stop } = context;
   let fatal: Error | undefined;

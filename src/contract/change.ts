@@ -9,5 +9,5 @@ export interface ChangeStep {
   readonly [yieldStarIsNeeded]: true;
 }
 
-/** The steps of a change, which the store runs as one transaction, with their result. */
+/** The steps of a change, which the store runs as one transaction, with their result. To the store, it is a `Transaction`. */
 export type Change<T> = Generator<ChangeStep, T, never>;

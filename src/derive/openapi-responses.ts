@@ -97,12 +97,12 @@ function errorResponse(
   components: Components,
 ): Json {
   const name = nameOfErrors(status, errors);
-  const canBeReplayed = errors.some((error) => canBeStored(error));
+  const isReplayed = errors.some((error) => mayBeReplayed(error));
   return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
     description: describeErrors(errors),
     headers: headerReferences([
       ...headersOf(operation),
-      ...(canBeReplayed ? ["Replayed"] : []),
+      ...(isReplayed ? ["Replayed"] : []),
       ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
       ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
       ...(status === 401 ? ["Challenge"] : []),
@@ -125,8 +125,11 @@ function describeErrors(errors: readonly ErrorDefinition[]): string {
   return lines.join("\n\n");
 }
 
-/** True if the response can be stored for retries: an error that a handler returns. Some return `invalidRequest` too. */
-function canBeStored(error: ErrorDefinition): boolean {
+/**
+ * True if the response may be a replayed one: an error that a handler returns. Some return `invalidRequest` too. It does
+ * not depend on the operation, because operations share the component: a GET never sends the header.
+ */
+function mayBeReplayed(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }
 

@@ -1,5 +1,6 @@
 import { type Page, pageOf } from "./page.ts";
-import { cachedStatement, type Row, type SqlParameter, type Statement } from "./statement.ts";
+import { cachedStatement, type Row, type SqlParameter } from "./statement.ts";
+import type { Call } from "./transaction.ts";
 
 /** The maximum number of rows that one page scans for conditions without an index. Scanning them takes about 1 ms. */
 export const SCAN_LIMIT = 10_000;
@@ -39,12 +40,6 @@ export interface PageSelection {
   readonly scannedColumns?: readonly string[];
 }
 
-/** A statement with its parameters. */
-export interface Query<R extends Row> {
-  readonly statement: Statement<R>;
-  readonly parameters: readonly SqlParameter[];
-}
-
 /** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `pageQuery`. */
 export type Scanned<R extends Row> = R & { id: bigint; reached: bigint | null };
 
@@ -53,7 +48,7 @@ export type Scanned<R extends Row> = R & { id: bigint; reached: bigint | null };
  * results, one more row contains the id of the last scanned row. It is one statement: between two statements, others
  * could add rows that both miss.
  */
-export function pageQuery<R extends Row>(page: PageSelection): Query<Scanned<R>> {
+export function pageQuery<R extends Row>(page: PageSelection): Call<Scanned<R>> {
   const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;

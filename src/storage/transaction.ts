@@ -2,8 +2,8 @@ import type { ChangeStep } from "../contract/change.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "./statement.ts";
 
 /** A statement with its parameters. */
-export interface Call {
-  readonly statement: Statement;
+export interface Call<R extends Row = Row> {
+  readonly statement: Statement<R>;
   readonly parameters: readonly SqlParameter[];
 }
 
@@ -40,7 +40,7 @@ export interface AfterCommit extends ChangeStep {
 }
 
 /**
- * The body of a transaction. It is a generator, so that the same code works for synchronous and asynchronous engines.
+ * The body of a transaction. Handlers, which do not know its steps, call it a `Change`. It is a generator, so that the same code works for synchronous and asynchronous engines.
  * An engine may run it again, so it must have no side effects except steps. Put other effects into `afterCommit`.
  */
 export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;

@@ -14,8 +14,8 @@ export interface StoreAccess {
   openOrCreate(): Promise<Storage>;
   /** The folder in which opening would create the store; undefined if the store exists or is not in a folder. */
   folderToCreate(): string | undefined;
-  /** Whether the store belongs to production. Rejects with `StorageUnusable` if the settings contradict that. */
-  isProduction(storage: Storage): Promise<boolean>;
+  /** Rejects with `StorageUnusable` if the settings contradict the store. Returns whether it belongs to production. */
+  requireEnvironment(storage: Storage): Promise<boolean>;
   /** The ends of the current bans of these keys, and perhaps of others, in Unix seconds by key. Rejects if they are unknown. */
   banEnds(storage: Storage, keys: readonly LimitedKey[]): Promise<ReadonlyMap<string, number>>;
   /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */

@@ -12,7 +12,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const storage = await opening;
   try {
-    await store.isProduction(storage); // rejects if the store is of another environment
+    await store.requireEnvironment(storage);
     return await work(storage);
   } finally {
     await storage.close();

@@ -15,10 +15,10 @@ export async function assignEnvironment(storage: Storage, config: Config): Promi
 }
 
 /**
- * Whether the store belongs to production, for a command that runs next to the service. The store decides if the
- * environment is not set. Rejects with `StorageUnusable` if the settings contradict the store.
+ * Rejects with `StorageUnusable` if the settings contradict the store, for a command that runs next to the service. If the
+ * environment is not set, the store decides. Returns whether the store belongs to production.
  */
-export async function isProductionStore(storage: Storage, config: Config): Promise<boolean> {
+export async function requireEnvironment(storage: Storage, config: Config): Promise<boolean> {
   const ours = isProduction(config);
   const stored = (await belongsToProduction(storage)) ?? ours;
   if (stored !== ours && config.environmentIsSet) throw wrongEnvironment(stored, config);

@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import type { StoreAccess } from "../../terminal/command.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { liftBanOf, readBanEnds } from "./bans-for-commands.ts";
-import { isProductionStore } from "./check-environment.ts";
+import { requireEnvironment } from "./check-environment.ts";
 import { engineOf } from "./engines.ts";
 
 /** The store that the settings choose, for commands. */
@@ -11,7 +11,7 @@ export function storeAccess(config: Config): StoreAccess {
     open: (observer) => engineOf(config).open({ create: false, mayMigrate: false, observer }),
     openOrCreate: () => engineOf(config).open({ create: true, mayMigrate: false }),
     folderToCreate: () => engineOf(config).folderToCreate(),
-    isProduction: (storage) => isProductionStore(storage, config),
+    requireEnvironment: (storage) => requireEnvironment(storage, config),
     banEnds: (storage, keys) => readBanEnds(config, storage, systemClock, keys),
     liftBan: (storage, key) => liftBanOf(config, storage, systemClock, key),
   };

@@ -8,7 +8,7 @@ import type { ApiKey } from "./keys.ts";
 
 /** The keys in a store, for a command. Rejects with `StorageUnusable` if the store belongs to another environment. */
 export async function keysForCommand(storage: Storage, { store, settings }: CommandContext): Promise<KeyStore> {
-  const isProduction = await store.isProduction(storage);
+  const isProduction = await store.requireEnvironment(storage);
   return new KeyStore(storage, { isProduction, cell: settings(keySettings).PETSTORE_CELL });
 }
 

@@ -56,7 +56,7 @@ test("`bans lift` says that the ban may remain if Valkey fails during the comman
   const { record } = await service.newAccountWithKey("enterprise", quota);
   const store: Partial<CommandContext["store"]> = {
     open: () => service.store.open(),
-    isProduction: async () => false,
+    requireEnvironment: async () => false,
     banEnds: async () => new Map([[record.id, service.clock.now() / 1000 + 60]]),
     liftBan: () => Promise.reject(new Error("The connection was lost.")),
   };

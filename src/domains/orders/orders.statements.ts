@@ -1,7 +1,8 @@
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Condition, pageQuery, type Query, type Scanned } from "../../storage/page-query.ts";
+import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import type { Call } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
 import { readMetadata } from "../metadata/metadata.store.ts";
 import type { OrderFilters } from "./orders.operations.ts";
@@ -106,7 +107,7 @@ export function orderPageQuery(
   after: bigint | undefined,
   limit: number,
   { status, petId, reference, since, until, sort }: OrderFilters,
-): Query<Scanned<OrderRow>> {
+): Call<Scanned<OrderRow>> {
   // The most selective filter first.
   const [lead, ...scanned] = [
     { column: "reference", value: reference },

@@ -1,5 +1,5 @@
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Condition, pageQuery, type Query, type Scanned } from "../../storage/page-query.ts";
+import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
 import {
   type Append,
   type Appended,
@@ -10,6 +10,7 @@ import {
   type Row,
   statement,
 } from "../../storage/statement.ts";
+import type { Call } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
 import { readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
@@ -182,7 +183,7 @@ export function petPageQuery(
   after: bigint | undefined,
   limit: number,
   { status, categoryId, ids, name, sort }: ListFilters,
-): Query<Scanned<PetRow>> {
+): Call<Scanned<PetRow>> {
   const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];

@@ -23,7 +23,7 @@ const findIds = "The command `accounts list` shows the ids of accounts.";
  * settings contradict the store.
  */
 export async function chosenShop({ options }: ParsedArguments, store: StoreAccess, storage: Storage): Promise<number> {
-  const isProduction = await store.isProduction(storage); // a store of another environment is refused
+  const isProduction = await store.requireEnvironment(storage);
   const mode = isProduction && options["sandbox"] === undefined ? "live" : "test";
   const account = options["account"] ?? (await onlyAccount(storage));
   return existingShop(storage, account, mode);

@@ -1,7 +1,7 @@
 /** The requests of one shop. */
 interface InFlight {
   /** Requests that wait for the store or the limiter, or are queued. */
-  waiting: number;
+  held: number;
   /** Requests that began in this turn of the event loop. */
   begun: number;
 }
@@ -32,39 +32,39 @@ export class InFlightByShop {
     this.#total++;
   }
 
-  wait(shop: number | undefined): void {
-    this.#of(shop).waiting++;
+  hold(shop: number | undefined): void {
+    this.#of(shop).held++;
     this.#total++;
   }
 
-  endWait(shop: number | undefined): void {
+  release(shop: number | undefined): void {
     const inFlight = this.#of(shop);
-    inFlight.waiting--;
+    inFlight.held--;
     this.#total--;
-    if (inFlight.waiting + inFlight.begun === 0) this.#shops.delete(shop);
+    if (inFlight.held + inFlight.begun === 0) this.#shops.delete(shop);
   }
 
-  /** Ends a turn of the event loop: requests that began in it have ended or are waiting. */
+  /** Ends a turn of the event loop: requests that began in it have ended or are held. */
   endTurn(): void {
     if (this.#begun === 0) return;
     this.#total -= this.#begun;
     this.#begun = 0;
     for (const [shop, inFlight] of this.#shops) {
       inFlight.begun = 0;
-      if (inFlight.waiting === 0) this.#shops.delete(shop);
+      if (inFlight.held === 0) this.#shops.delete(shop);
     }
   }
 
   /** True if the shop has at least its share of this many requests. All shops with requests have equal shares. */
   hasShareOf(requests: number, shop: number | undefined): boolean {
     const inFlight = this.#shops.get(shop);
-    return inFlight !== undefined && (inFlight.waiting + inFlight.begun) * this.#shops.size >= requests;
+    return inFlight !== undefined && (inFlight.held + inFlight.begun) * this.#shops.size >= requests;
   }
 
   #of(shop: number | undefined): InFlight {
     const known = this.#shops.get(shop);
     if (known) return known;
-    const added = { waiting: 0, begun: 0 };
+    const added = { held: 0, begun: 0 };
     this.#shops.set(shop, added);
     return added;
   }

@@ -103,9 +103,9 @@ export class LoadShedder {
     if (isExcess && this.#refusable++ % this.#limits.refuseOneIn === 0) return true;
     const turn = this.#sharedSamplesLeft > 0 ? this.#queued.add(request) : undefined;
     if (!turn) return false;
-    this.#shops.wait(shop);
+    this.#shops.hold(shop);
     return turn.then(() => {
-      this.#shops.endWait(shop);
+      this.#shops.release(shop);
       return false;
     });
   }
@@ -113,13 +113,13 @@ export class LoadShedder {
   /** Counts a request that waits for the store or the limiter. */
   wait(shop: number | undefined): void {
     this.#waiting++;
-    this.#shops.wait(shop);
+    this.#shops.hold(shop);
   }
 
   /** The request no longer waits. */
   endWait(shop: number | undefined): void {
     this.#waiting--;
-    this.#shops.endWait(shop);
+    this.#shops.release(shop);
   }
 
   /** Decides whether the service is overloaded. Call it about every 100 ms. */

@@ -99,19 +99,19 @@ export class LocalFallback {
   }
 
   /** The used part of this process's share, so that its share of the remaining requests is left. */
-  #usedOfShare(quota: Caller, known: KnownShop): StartingCounts {
+  #usedOfShare(caller: Caller, known: KnownShop): StartingCounts {
     const { processes } = this.#share;
-    const share = this.#share.of(quota);
-    const unconfirmed = this.#unconfirmed.get(quota) ?? 0;
+    const share = this.#share.of(caller);
+    const unconfirmed = this.#unconfirmed.get(caller) ?? 0;
     const used = (limit: number, ownLimit: number, usedByAll: number) =>
       ownLimit - Math.floor(Math.max(0, limit - usedByAll - unconfirmed) / processes);
     const minuteRest = known.minuteEnds - (performance.now() + known.clockAtZero);
     return {
       ahead: known.ahead,
       minuteRest,
-      minuteUsed: used(quota.perMinute, share.perMinute, known.minuteUsed),
+      minuteUsed: used(caller.perMinute, share.perMinute, known.minuteUsed),
       day: known.day,
-      dayUsed: used(quota.perDay, share.perDay, known.dayUsed),
+      dayUsed: used(caller.perDay, share.perDay, known.dayUsed),
     };
   }
 }
