@@ -90,7 +90,7 @@ const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
     }),
     exportCommand,
   ],
-  // Any operation has stored responses. They belong to a shop.
+  // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (
     { storage, clock, limiter, repeat, runSoon, callers },

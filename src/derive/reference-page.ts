@@ -10,7 +10,7 @@ const icon =
   );
 
 /**
- * The reference page. It has no inline script, so its content security policy needs no exception. `bundle` is the address
+ * The reference page. It has no inline script, so its content security policy allows none. `bundle` is the address
  * of @scalar/api-reference on this service, and `start` that of the script of `deriveReferenceStart`.
  */
 export function deriveReferencePage(bundle: string, start: string): string {

@@ -39,8 +39,8 @@ export class RequestReports {
   }
 
   /**
-   * Counts a request that the limits refused. Call it in the order of their decisions. A request that was refused and then
-   * takes too long fails twice; the second failure does not count.
+   * Counts a request that the limits refused. Call it in the order of their decisions. Another
+   * failure of such a request, such as one while its response is made, does not count.
    */
   countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
     if (admission.verdict === "admitted") return;

@@ -29,7 +29,7 @@ export class ShopWindows {
   readonly #opened: ClockReading;
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
-  /** The windows to save. Their flag `changed` saves a write to this map for each request. */
+  /** The windows to save. Their flag `changed` spares each request a write to this map. */
   readonly #changed = new ShopMap<Windows>(() => new Map());
   /**
    * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads

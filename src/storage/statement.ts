@@ -55,7 +55,8 @@ export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
 }
 
 /**
- * A statement that reads rows of several shops, for background work or an operator. All other statements name one shop.
+ * A statement that reads rows of several shops from tables with the column `shop`, for background work or an operator.
+ * Every other statement on such a table names one shop.
  * For background work, it reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
 export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {

@@ -7,7 +7,7 @@ interface EnvironmentRow extends Row {
 }
 
 const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
-// Of two first keys at once, the second keeps the record of the first.
+// If two services create the first key at the same time, the record of the first one stays.
 const keepEnvironment = statement<EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,

@@ -2,7 +2,7 @@
 export interface LoadLimits {
   /** Up to this many requests in flight, none is refused or queued. */
   readonly maxInFlight: number;
-  /** If every turn has had more than `maxInFlight` requests for this long, some are refused, in milliseconds. */
+  /** Milliseconds for which every turn must have had more than `maxInFlight` requests before some are refused. */
   readonly overloadAfterMs: number;
   /** At overload, one of this many excess requests is refused. */
   readonly refuseOneIn: number;

@@ -4,8 +4,8 @@ import type { Migration } from "../migration.ts";
 export const limitSchema: Migration = {
   name: "limits",
   // `ahead` is how far the clock of a sandbox is ahead of real time. All times in its rows use that clock.
-  // `…_after` is the same end as `…_at` in milliseconds since the boot of the machine whose id is `boot`. A `boot` of 0
-  // means that there is no such time, and `…_after` has no meaning.
+  // `…_after` is the same end as `…_at` in milliseconds since the boot of the machine whose id is `boot`. A `boot` of 0 is
+  // no boot: rows of Valkey have the wall time in `…_after` too, so that they compare; without a window or ban it is 0.
   sqlite: `
     CREATE TABLE limit_windows (
       account_id TEXT NOT NULL,
