@@ -46,7 +46,9 @@ test("compiles with the strict settings of the project, and is formatted", async
 
 // In one run: each has to start a runner.
 test("serves real HTTP, as its own test shows, and obeys the rules of imports, events and shops", async () => {
-  const rules = ["architecture", "emitted-events", "shop-statements"].map((name) => `test/${name}.test.ts`);
+  const rules = ["architecture", "contract/emitted-events", "shops/shop-statements"].map(
+    (name) => `test/${name}.test.ts`,
+  );
   const files = [...newFiles.filter((file) => file.endsWith(".test.ts")), ...rules];
   const { stdout, stderr, status } = await copy.shell(`npm test -- ${files.join(" ")}`);
   expect(status === 0 ? "" : stdout + stderr).toBe("");
