@@ -91,6 +91,24 @@ describe("docs/following-events.md", () => {
     expect(await new Response(node.stdout).json()).toEqual(expected);
   });
 
+  test("returns the last id, also of a comment, when the stream ends", async () => {
+    await using server = Object.assign(
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () => new Response("retry: 1000\nid: 3\n\n: nothing new\nid: 9\n\n"),
+      }),
+      {
+        async [Symbol.asyncDispose]() {
+          await server.stop(true);
+        },
+      },
+    );
+    const call = `${snippet} console.log(await follow(${JSON.stringify(server.url.href)}, "key", "3", () => {}));`;
+    const node = Bun.spawn(["node", "--input-type=module", "-e", call], { stderr: "inherit" });
+    expect(await new Response(node.stdout).text()).toBe("9\n");
+  });
+
   test.skipIf(!hasBrowser)("follows the stream in a browser, on another site", async () => {
     await using site = Object.assign(Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") }), {
       async [Symbol.asyncDispose]() {
