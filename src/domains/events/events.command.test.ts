@@ -106,7 +106,7 @@ test("--follow ends when the sandbox is reset", async () => {
   await eventually(() => output.stdout !== "");
   expect((await service.call("POST", "/sandbox/reset", { key, body: { animals: "none" } })).status).toBe(200);
   expect(await ended).toBe(1);
-  expect(output.stderr).toContain("The events cannot be read any more.");
+  expect(output.stderr).toContain("Run the command again.");
 });
 
 /** Adds more events to the log than one statement scans. */

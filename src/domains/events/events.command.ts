@@ -74,6 +74,11 @@ interface FollowOptions {
   readonly stop: AbortSignal;
 }
 
+function notFollowed(): CommandFailed {
+  const message = "The sandbox was reset, the account was deleted, or the store failed. Run the command again.";
+  return new CommandFailed("not_followed", message);
+}
+
 /** Writes events as they happen, until `stop`. */
 async function follow({ storage, log, shop, filters, after, write, stop }: FollowOptions): Promise<void> {
   const ended = Promise.withResolvers<void>();
@@ -86,11 +91,11 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
     },
     skipTo: () => {},
     drained: () => written,
-    end: () => ended.reject(new CommandFailed("not_followed", "The events cannot be read any more.")),
+    end: () => ended.reject(notFollowed()),
   };
   const watch = new EventWatch(log, storage, () => {}); // polls try again after errors of the store
   const source = await watch.follow(shop, after, filters);
-  if ("refused" in source) throw new CommandFailed("not_followed", "The events cannot be read any more.");
+  if ("refused" in source) throw notFollowed();
   const end = source.start(sink);
   stop.addEventListener("abort", () => ended.resolve());
   if (stop.aborted) ended.resolve();

@@ -15,7 +15,7 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
   name: "usage",
   summary: "Show the accounts, keys, addresses or operations with the most requests, errors or rejections.",
   description:
-    "Errors are responses with status 5xx, rejections those with 4xx. Addresses come only from recorded requests: " +
+    "Errors are responses with status 5xx, rejections those with 4xx. Addresses come only from recorded requests:\n" +
     "changes and failures of the last 7 days, at most ten per key and second.",
   example: "usage --top keys --by rejections --days 7",
   options: {

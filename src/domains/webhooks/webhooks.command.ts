@@ -60,8 +60,14 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
 /** The commands that manage webhook endpoints. */
 export const webhookCommands: readonly Command[] = [
   list,
-  stateCommand("pause", "Stop sending to a webhook endpoint. Its events wait while they are stored."),
-  stateCommand("resume", "Send again to a webhook endpoint that is paused or disabled."),
+  stateCommand(
+    "pause",
+    "Stop sending to a webhook endpoint. Its events wait as long as they are stored (PETSTORE_EVENT_DAYS).",
+  ),
+  stateCommand(
+    "resume",
+    "Let a paused or disabled webhook endpoint receive events. A disabled one starts with new events.",
+  ),
 ];
 
 function noSuchEndpoint(id: string): CommandFailed {

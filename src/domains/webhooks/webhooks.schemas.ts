@@ -192,7 +192,7 @@ export const Delivery = Type.Object(
   {
     id: Int64({ description: "Identifies the delivery at its endpoint.", examples: [17n] }),
     webhookId: Type.String({
-      description: "The `webhook-id` of the message. It is the same in every delivery of the message.",
+      description: "The `webhook-id` of the message. It is the same in every delivery.",
     }),
     kind: Type.Enum([...deliveryKinds], {
       title: "WebhookDeliveryKind",

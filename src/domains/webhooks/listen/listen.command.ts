@@ -27,8 +27,8 @@ export const listenCommand: Command = {
   name: "listen",
   summary: "Forward the events of a sandbox to a program on this machine, as webhooks.",
   description:
-    "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as " +
-    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once. With --json, " +
+    "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as\n" +
+    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once. With --json,\n" +
     "each line is an object.",
   example: "listen --forward http://127.0.0.1:3000/hook",
   options: {
