@@ -24,7 +24,7 @@ export const eventsExpired = defineError({
   advice: "Note the id of the newest event, read the whole shop, and continue after that id.",
 });
 
-const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "k3x9-1f" } as const;
+const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "5f0c2a91-k3" } as const;
 const created: Event = {
   id: 41n,
   type: "pet.created",

@@ -27,7 +27,9 @@ const EventActor = Type.Object(
       description: "`system` is the service itself, `operator` a command that its operator ran.",
     }),
     keyId: Type.Optional(Type.String({ description: "The key that was used.", examples: ["key_1a2B3c4D5e6F7g8H"] })),
-    requestId: Type.Optional(Type.String({ description: "`X-Request-Id` of the response.", examples: ["k3x9-1f"] })),
+    requestId: Type.Optional(
+      Type.String({ description: "`X-Request-Id` of the response.", examples: ["5f0c2a91-k3"] }),
+    ),
   },
   { title: "EventActor", description: "Who made the change." },
 );
