@@ -219,7 +219,7 @@ export interface KeyLimits {
 }
 /** Strikes of the key. Waiting for `Retry-After` resets them to 0, and so does a ban. */
 export interface KeyStrikes {
-    /** Requests sent before the `Retry-After` of a 429 had passed. */
+    /** Requests sent more than a second after a 429, before its `Retry-After` had passed. */
     readonly count: number;
     /** How many more strikes lead to a ban. */
     readonly untilBan: number;
@@ -529,7 +529,7 @@ export type WebhookDeliveryOutcome = "succeeded" | "failed";
 export interface WebhookDelivery<Id = bigint> {
     /** Identifies the delivery at its endpoint. */
     readonly id: Id;
-    /** The `webhook-id` of the message. It is the same in every delivery of the message. */
+    /** The `webhook-id` of the message. It is the same in every delivery. */
     readonly webhookId: string;
     readonly kind: WebhookDeliveryKind;
     /** The type of the event. */

@@ -55,7 +55,7 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
   return `No test panel: ${disabled}.`;
 }
 
-const costsNothing = "Costs no quota, and works while the key is banned or the windows are used up.";
+const costsNothing = "Costs no quota, and works during a ban and with no requests left.";
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
   plan:
     `${costsNothing} Such operations of this group share a limit as high as the plan's, in each process; the limit ` +

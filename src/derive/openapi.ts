@@ -130,8 +130,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
       `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}). ` +
       "Use it to test how your program handles each error.",
     "## Stability",
-    "What is marked `beta` may change incompatibly, and what is `experimental` may also be removed. All else is stable: " +
-      "it is deprecated first, with a date of removal.",
+    "What is marked `beta` may change incompatibly, and what is `experimental` may be removed. All else is deprecated " +
+      "first, with a date of removal.",
     "## Integers",
     "Identifiers are text, or 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
   ].join("\n\n");

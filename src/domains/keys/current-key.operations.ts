@@ -38,7 +38,10 @@ const CurrentKey = Type.Object(
     ),
     strikes: Type.Object(
       {
-        count: LargeCount({ description: "Requests sent before the `Retry-After` of a 429 had passed.", minimum: 0 }),
+        count: LargeCount({
+          description: "Requests sent more than a second after a 429, before its `Retry-After` had passed.",
+          minimum: 0,
+        }),
         untilBan: LargeCount({ description: "How many more strikes lead to a ban.", minimum: 0 }),
       },
       {
