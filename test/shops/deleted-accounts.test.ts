@@ -1,9 +1,11 @@
 // An account that was deleted leaves nothing: neither in a table nor in the files of the store, and others keep all.
 import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
-import { untilRunning } from "../harness/metrics.ts";
+import { untilMetric, untilRunning } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { onPostgres } from "../harness/test-store.ts";
@@ -113,6 +115,34 @@ describe("a deleted account", () => {
     await untilGone(service, account.id);
     expect([await left(), await service.store.rows(`SELECT 1 FROM shops WHERE shop = ${shop}`)]).toEqual([0, []]);
     await service.stop();
+  });
+
+  test("leaves no usage of a request that ends after its data was deleted", async () => {
+    const service = await TestService.start();
+    const { account, key } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL);
+    const body = '{"name":"Rex","categoryId":1}';
+    const head = [
+      "POST /v1/pets HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${key}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ];
+    const { base } = service.app;
+    const socket = connect(Number(new URL(base).port), "127.0.0.1", () =>
+      socket.write(`${head.join("\r\n")}\r\n\r\n{`),
+    );
+    await untilMetric(base, "petstore_requests_pending", 1);
+    await service.app.accounts.delete(account.id, service.clock.now());
+    await untilGone(service, account.id);
+    const responded = once(socket, "data");
+    socket.write(body.slice(1));
+    await responded;
+    socket.destroy();
+    await service.app.stop(); // writes what waits
+    const usage = await service.store.rows(`SELECT 1 FROM usage_counts WHERE account_id = '${account.id}'`);
+    expect(usage).toEqual([]);
+    await service.store.remove();
   });
 
   test("is removed if the clock was a day ahead when it was deleted", async () => {

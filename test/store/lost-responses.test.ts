@@ -41,6 +41,7 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   });
 
   test("neither double-counts requests nor loses deprecated calls", async () => {
+    await server.run("INSERT INTO accounts (id, name, plan, created_at) VALUES ('acc_1', 'Test', 'pro', 0)");
     const store = new UsageStore(storage);
     const counter = new UsageCounter(store, systemClock);
     const operation = { name: "getPet", deprecation: {} } as Operation;

@@ -36,8 +36,10 @@ export const readCount = statement<CountsRow>(
    WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
      AND status = $7`,
 );
+/** True if an account was not deleted. A request that was already in progress can end long after the deletion. */
+const isKept = (account: string) => `EXISTS (SELECT 1 FROM accounts WHERE id = ${account} AND deleted_at IS NULL)`;
 export const writeCount = statement(
-  `INSERT INTO usage_counts (${key}, counts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  `INSERT INTO usage_counts (${key}, counts) SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE ${isKept("$3")}
    ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
 );
 export const sweepCounts = statement<SweptRow>(
@@ -63,7 +65,7 @@ export const deleteCalls = statement<SweptRow>(
 );
 export const addCalls = statement(
   `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
-   VALUES ($1, $2, $3, $4, $5, $6)
+   SELECT $1, $2, $3, $4, $5, $6 WHERE ${isKept("$4")}
    ON CONFLICT (day, operation, key_id) DO UPDATE SET
      calls = deprecated_calls.calls + excluded.calls,
      last_called_at = CASE WHEN excluded.last_called_at > deprecated_calls.last_called_at

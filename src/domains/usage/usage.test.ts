@@ -2,6 +2,7 @@ import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
+import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { modes, type ShopName } from "../../contract/caller.ts";
@@ -170,6 +171,9 @@ describe("usage", () => {
     storage = await service.store.open();
     store = new UsageStore(storage);
     clock = new ManualClock();
+    await service.store.run(`
+      ${numbers(999, 0)} INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || n, 'Test', 'pro', 0 FROM numbers
+    `);
   });
   afterEach(() => storage.close());
 
