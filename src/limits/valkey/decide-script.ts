@@ -126,7 +126,8 @@ local function decide(owner, question)
         call('HSET', owner, 'otherDate', otherDate, 'otherDay', otherDayUsed)
         if key ~= '' then forgetSpentBans(owner, now) end
       end
-      call('PEXPIRE', owner, 2 * DAY)
+      -- There can be very many addresses, so their counts end with the day and the minute.
+      call('PEXPIRE', owner, key == '' and (today + 1) * DAY - now + MINUTE or 2 * DAY)
     end
     if bans then bans.deniedUntil = 0 end -- the next 429 of this key is a first one again
   end

@@ -11,7 +11,7 @@ import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/va
 import type { Caller } from "../../contract/caller.ts";
 import type { Quota } from "../../contract/quota.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
 import { inspectValkey } from "./inspect.ts";
 import { noBackup } from "./last-known-limits.ts";
 import { Valkey } from "./valkey.ts";
@@ -234,7 +234,9 @@ describe.skipIf(!hasValkey)("ValkeyLimiter", () => {
     const keys = (await server.command("KEYS", "kept:*")) as string[];
     expect(keys.toSorted()).toEqual(["kept:processes", "kept:{2001:db8::1}:address", "kept:{acc_1}:test"]);
     for (const key of keys) {
-      expect(Number(await server.command("PTTL", key))).toBeGreaterThan(0);
+      const lifetime = Number(await server.command("PTTL", key));
+      expect(lifetime).toBeGreaterThan(0);
+      expect([key, lifetime <= DAY_MS + MINUTE_MS]).toEqual([key, !key.endsWith(":test")]);
       if (key !== "kept:processes") expect(Number(await server.command("MEMORY", "USAGE", key))).toBeLessThan(300);
     }
     await close();
