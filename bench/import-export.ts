@@ -4,7 +4,8 @@
 //   bun bench/import-export.ts [ANIMALS]     (default 1,000,000)
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Program, runJson, serveCommand } from "../test/harness/program.ts";
+import { newKeyIn } from "../test/harness/keys.ts";
+import { Program, serveCommand } from "../test/harness/program.ts";
 import { UNLIMITED } from "./seed.ts";
 
 const ANIMALS = Number(process.argv[2] ?? 1_000_000);
@@ -32,10 +33,7 @@ function writeFiles(): void {
 /** A store with a key whose limits are never reached. */
 async function newStore(name: string): Promise<{ dataDir: string; key: string }> {
   const dataDir = join(folder, name);
-  const limits = ["--per-minute", String(UNLIMITED.perMinute), "--per-day", String(UNLIMITED.perDay)];
-  const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "enterprise", ...limits]);
-  const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id]);
-  return { dataDir, key };
+  return { dataDir, key: (await newKeyIn(dataDir, { quota: UNLIMITED })).key };
 }
 
 /** Runs a command and returns its wall time and its CPU time, which other work on the machine hardly changes. */

@@ -1,8 +1,10 @@
 // A client that is still sending a body which is too large gets to read why it is refused.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { newKeyIn } from "../harness/keys.ts";
+import { newDataDir, Program } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 
 /** The last two are the largest bodies that are drained: 16 MB in both meanings. */
 const SIZES = [1_000_000, 5_000_000, 16_000_000, 16 * 1024 * 1024];
@@ -12,10 +14,7 @@ let program: Program;
 let key: string;
 beforeAll(async () => {
   program = await Program.start(newDataDir());
-  const figures = ["--per-minute", "1000000", "--per-day", "1000000000"];
-  const create = ["accounts", "create", "--name", "Large", "--plan", "enterprise", ...figures];
-  const { id } = await runJson(program.dataDir, create);
-  ({ key } = await runJson(program.dataDir, ["keys", "create", "--account", id, "--scopes", "read,write"]));
+  ({ key } = await newKeyIn(program.dataDir, { quota: unlimitedQuota }));
 });
 afterAll(() => program.end());
 

@@ -4,10 +4,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/input/body-drains.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { metric, untilMetric } from "../harness/metrics.ts";
-import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { newDataDir, Program } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -138,9 +140,7 @@ test("memory stays bounded, however many large or endless bodies come at once", 
   const { pid } = program.child;
   /** The most memory that the process has had, in MiB. */
   const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
-  const { id } = await runJson(program.dataDir, ["accounts", "create", "--name", "Large", ...plan]);
-  const { key } = await runJson(program.dataDir, ["keys", "create", "--account", id, "--scopes", "write"]);
+  const { key } = await newKeyIn(program.dataDir, { quota: unlimitedQuota, scopes: ["write"] });
   const before = peak();
   const chunk = Buffer.concat([Buffer.from("40000\r\n"), Buffer.alloc(0x4_0000, 32), Buffer.from("\r\n")]);
   const mebibyte = new Uint8Array(1024 * 1024).fill(32);

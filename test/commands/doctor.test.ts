@@ -10,8 +10,9 @@ import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { stateQueries } from "../../src/storage/store-state.ts";
 import { freePort } from "../harness/free-port.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
+import { newDataDir, Program, runCommand } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { secretKey } from "../harness/webhook-service.ts";
@@ -87,8 +88,7 @@ describe("petstore doctor", () => {
   test("reports a store with an older schema, which no command changes", async () => {
     const dataDir = newDataDir();
     const production = { PETSTORE_ENV: "production" };
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], production);
-    await runJson(dataDir, ["keys", "create", "--account", id], production);
+    await newKeyIn(dataDir, { settings: production });
     const file = join(dataDir, "petstore.db");
     const database = new Database(file);
     database.run("DELETE FROM petstore_steps");
@@ -249,8 +249,7 @@ describe("petstore doctor", () => {
       const server = await PostgresServer.start();
       const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
       const [dataDir, withKey] = [newDataDir(), { ...settings, PETSTORE_SECRET_KEY: secretKey }];
-      const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
-      const { key } = await runJson(dataDir, ["keys", "create", "--account", id, "--scopes", "admin"], settings);
+      const { key } = await newKeyIn(dataDir, { scopes: ["admin"], settings });
       const program = await Program.start(dataDir, withKey);
       const endpoint = await fetch(`${program.base}/webhook-endpoints`, {
         method: "POST",

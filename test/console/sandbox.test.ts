@@ -145,9 +145,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("is for test keys only", async () => {
     const live = await TestConsole.start({ settings: { PETSTORE_ENV: "production" } });
-    const { clock, app } = live.service;
-    const account = await app.accounts.createAccount("Live", "business", undefined, clock.now());
-    const { key } = await app.keys.issueKey(account.id, "live", ["read", "write", "admin"], clock.now());
+    const { key } = await live.service.newAccountWithKey("business", undefined, ["read", "write", "admin"], "live");
     const page = await live.open("/sandbox", { key });
     await page.getByText("your key may not see it").waitFor();
     await page.getByRole("link", { name: "Keys" }).waitFor();

@@ -51,10 +51,7 @@ describe("an operation of sandboxes", () => {
       domains: [...domains, weather],
       settings: { PETSTORE_ENV: "production" },
     });
-    const { accounts, keys } = service.app;
-    const now = service.clock.now();
-    const { id } = await accounts.createAccount("Live", "enterprise", { perMinute: 2, perDay: 9 }, now);
-    const { key } = await keys.issueKey(id, "live", ["read"], now, "live");
+    const { key } = await service.newAccountWithKey("enterprise", { perMinute: 2, perDay: 9 }, ["read"], "live");
     const get = (path: string) => service.call("GET", path, { key });
     expect([await get("/weather"), await get("/pets"), await get("/weather")].map(({ status }) => status)).toEqual([
       200, 200, 429,

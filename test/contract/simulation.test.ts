@@ -65,9 +65,7 @@ test("an impossible simulation is rejected with a reason", async () => {
 
 test("a live key that sends the header is rejected, and nothing is done", async () => {
   service = await TestService.start({ settings: { PETSTORE_ENV: "production" } });
-  const { accounts, keys } = service.app;
-  const account = await accounts.createAccount("Live", "business", undefined, service.clock.now());
-  const { key } = await keys.issueKey(account.id, "live", ["read", "write"], service.clock.now(), "live");
+  const { key } = await service.newAccountWithKey("business", undefined, ["read", "write"], "live");
   const headers = { [SIMULATE]: "delay=10000, overloaded" };
   const { status, json } = await service.call("POST", "/pets", { key, headers, body: { name: "Rex", categoryId: 1 } });
   expect([status, json.code, json.details]).toEqual([

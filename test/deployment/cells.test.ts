@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { Authority, canCertify } from "../harness/certificates.ts";
 import { freePort } from "../harness/free-port.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { newDataDir, Program, runJson } from "../harness/program.ts";
 import { read } from "./files.ts";
 import { hasNginx, Proxy } from "./proxy.ts";
@@ -28,12 +29,7 @@ describe.skipIf(!hasNginx || !canCertify)("behind nginx-cells.conf", () => {
       const dataDir = newDataDir();
       const program = await Program.start(dataDir, { ...own, PETSTORE_TRUSTED_PROXIES: "127.0.0.1" });
       programs.push(program);
-      const { id } = await runJson(
-        dataDir,
-        ["accounts", "create", "--name", `Shop of ${cell}`, "--plan", "business"],
-        own,
-      );
-      keys.push((await runJson(dataDir, ["keys", "create", "--account", id], own)).key);
+      keys.push((await newKeyIn(dataDir, { plan: "business", settings: own })).key);
       site = site
         .replace(`"~^0${index}$"`, `"~^${cell}$"`)
         .replaceAll(`10.0.${index}.11:8080`, `127.0.0.1:${program.port}`);
@@ -86,13 +82,11 @@ describe.skipIf(!hasNginx || !canCertify)("behind nginx-cells.conf", () => {
     const [from, to] = programs as [Program, Program];
     const file = join(folder, "animals.jsonl");
     await runJson(from.dataDir, ["export", file], settings[0]);
-    const { id } = await runJson(
-      to.dataDir,
-      ["accounts", "create", "--name", "Moved", "--plan", "business"],
-      settings[1],
-    );
-    const { key } = await runJson(to.dataDir, ["keys", "create", "--account", id], settings[1]);
-    await runJson(to.dataDir, ["import", file, "--account", id, "--ids", "keep"], settings[1]);
+    const { accountId, key } = await newKeyIn(to.dataDir, {
+      plan: "business",
+      settings: settings[1],
+    });
+    await runJson(to.dataDir, ["import", file, "--account", accountId, "--ids", "keep"], settings[1]);
     const [old, moved] = await Promise.all([call(`Bearer ${keys[0]}`), call(`Bearer ${key}`)]);
     expect(await moved.text()).toBe(await old.text());
   });

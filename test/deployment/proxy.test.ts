@@ -5,8 +5,10 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { payloadTooLarge } from "../../src/contract/errors.ts";
 import { freePort } from "../harness/free-port.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { faultsWith, hasNginx, Proxy } from "./proxy.ts";
 
 test.skipIf(!hasNginx).each(["deploy/petstore-upstream.conf", "deploy/compose-upstream.conf"])(
@@ -36,9 +38,7 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
     }));
     for (const setting of settings) processes.push(await Program.start(dataDir, setting));
     proxy = await Proxy.nginx(ports[0], [ports[1], ports[2]]);
-    const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota], settings[0]);
-    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id], settings[0]));
+    ({ key } = await newKeyIn(dataDir, { quota: unlimitedQuota, settings: settings[0] }));
   });
   afterAll(async () => {
     await proxy.stop();
@@ -151,9 +151,7 @@ describe.skipIf(!hasNginx)("if a process has carried out a request and its conne
     program = await Program.start(dataDir, { PETSTORE_BASE_URL: `http://127.0.0.1:${port}/v1` });
     breaker = await Breaker.start(program.port);
     proxy = await Proxy.nginx(port, [breaker.port, program.port]);
-    const quota = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000000"];
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", ...quota]);
-    ({ key } = await runJson(dataDir, ["keys", "create", "--account", id]));
+    ({ key } = await newKeyIn(dataDir, { quota: unlimitedQuota }));
   });
   afterAll(async () => {
     await proxy.stop();

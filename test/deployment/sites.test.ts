@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { payloadTooLarge, storageUnavailable } from "../../src/contract/errors.ts";
 import { Authority, canCertify } from "../harness/certificates.ts";
 import { freePort } from "../harness/free-port.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { readStream } from "../harness/server-sent-events.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { read } from "./files.ts";
@@ -52,8 +53,7 @@ for (const { file, processes: count, start, canRun } of sites) {
         ...(count > 1 && (await sharedServers())),
       };
       for (let index = 0; index < count; index++) programs.push(await Program.start(dataDir, settings));
-      const { id } = await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"], settings);
-      ({ key } = await runJson(dataDir, ["keys", "create", "--account", id], settings));
+      ({ key } = await newKeyIn(dataDir, { plan: "business", settings }));
       const authority = await Authority.make(folder);
       const certificate = { ...(await authority.certify("DNS:localhost")), ca: authority.certificate };
       proxy = await start(siteWith(file, programs), { port, plainPort, certificate });

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Program, runJson, serveCommand } from "../harness/program.ts";
+import { newKeyIn } from "../harness/keys.ts";
+import { Program, serveCommand } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LimitedClient } from "./load.ts";
 import { Network } from "./network.ts";
@@ -139,9 +140,7 @@ export class Testbed {
   }
 
   async #key(settings: Record<string, string>, perMinute: number): Promise<string> {
-    const quota = ["--plan", "enterprise", "--per-minute", String(perMinute), "--per-day", String(UNLIMITED)];
-    const { id } = await runJson(this.#folder, ["accounts", "create", "--name", "Shop", ...quota], settings);
-    return (await runJson(this.#folder, ["keys", "create", "--account", id], settings)).key;
+    return (await newKeyIn(this.#folder, { quota: { perMinute, perDay: UNLIMITED }, settings })).key;
   }
 }
 

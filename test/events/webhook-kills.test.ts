@@ -1,9 +1,11 @@
 // The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { metric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program, runJson } from "../harness/program.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { messageOf } from "../harness/webhook-service.ts";
 import { Receiver } from "../harness/webhooks.ts";
 
@@ -27,10 +29,8 @@ class EventLedger {
   async begin(base: string, dataDir: string, settings: Record<string, string>): Promise<void> {
     toStop.push(() => this.receiver.stop());
     this.#base = base;
-    const words = ["--name", "x", "--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
-    const { id } = await runJson(dataDir, ["accounts", "create", ...words], settings);
-    const scopes = ["--scopes", "read,write,admin"];
-    this.#key = (await runJson(dataDir, ["keys", "create", "--account", id, ...scopes], settings)).key;
+    const scopes = ["read", "write", "admin"] as const;
+    this.#key = (await newKeyIn(dataDir, { quota: unlimitedQuota, scopes, settings })).key;
     await this.call("POST", "/webhook-endpoints", { url: `http://127.0.0.1:${this.receiver.port}/`, types: ["*"] });
     for (let count = 0; count < ANIMALS; count++) {
       await this.call("POST", "/pets", { name: "Rex", categoryId: 1, status: "available" });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newKeyIn } from "../harness/keys.ts";
 import { newDataDir, Program, programCommand, runJson, serveCommand } from "../harness/program.ts";
 import { secretKey } from "../harness/webhook-service.ts";
 import { canInject } from "./faulty-disk.ts";
@@ -23,8 +24,7 @@ describe.skipIf(!canInject)("a sync that fails", () => {
     // With the key of webhooks, which the first start would sync into the data folder.
     const settings = { PETSTORE_ENV: "staging", PETSTORE_SECRET_KEY: secretKey };
     const dataDir = newDataDir();
-    const account = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "pro"], settings);
-    const { key } = await runJson(dataDir, ["keys", "create", "--account", account.id], settings);
+    const { key } = await newKeyIn(dataDir, { settings });
     const program = await Program.start(dataDir, settings, [...failingSyncs, ...serveCommand]);
     const status = await fetch(`${program.base}/pets`, {
       method: "POST",

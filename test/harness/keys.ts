@@ -1,29 +1,57 @@
-import { keyEnvironment } from "../../src/app/caller-parts.ts";
-import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
-import { readConfig } from "../../src/config.ts";
+import type { Mode, Scope } from "../../src/contract/caller.ts";
 import type { Quota } from "../../src/contract/quota.ts";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { settingsOf } from "../../src/domains/domain.ts";
-import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import type { Plan } from "../../src/domains/accounts/plans.ts";
+import { runJsonInProcess } from "./commands.ts";
 
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */
 export const environment = { PETSTORE_ENV: "staging", PETSTORE_RESERVATION_MINUTES: "43200" };
 
-/** A key of a new account, made alongside the service that runs on the folder. */
-export async function newKey(dataDir: string, quota: Quota): Promise<string> {
-  return (await newKeys(dataDir, quota, 1))[0] as string;
+export interface KeyOptions {
+  /** The name of the account. */
+  readonly name?: string;
+  /** The plan of the account; `pro` unless it has a quota of its own. */
+  readonly plan?: Exclude<Plan, "enterprise">;
+  readonly quota?: Quota;
+  readonly scopes?: readonly Scope[];
+  readonly mode?: Mode;
+  /** The settings of the service on the folder. */
+  readonly settings?: Record<string, string> | undefined;
 }
 
-/** Several keys of one new account. */
+export interface NewKey {
+  readonly accountId: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Makes a key of a new account, as an operator does. A service may run on the folder. */
+export async function newKeyIn(dataDir: string, options: KeyOptions = {}): Promise<NewKey> {
+  return (await newKeysIn(dataDir, 1, options))[0] as NewKey;
+}
+
+/** Makes several keys of one new account. */
+async function newKeysIn(dataDir: string, count: number, options: KeyOptions = {}): Promise<NewKey[]> {
+  const { name = "Shop", plan = "pro", quota, scopes = ["read", "write"], mode, settings } = options;
+  const limits = quota
+    ? ["enterprise", "--per-minute", String(quota.perMinute), "--per-day", String(quota.perDay)]
+    : [plan];
+  const create = ["accounts", "create", "--name", name, "--plan", ...limits];
+  const { id: accountId } = await runJsonInProcess(dataDir, create, settings);
+  const issue = ["keys", "create", "--account", accountId, "--scopes", scopes.join(",")];
+  const keys: NewKey[] = [];
+  while (keys.length < count) {
+    const { id, key } = await runJsonInProcess(dataDir, [...issue, ...(mode ? ["--mode", mode] : [])], settings);
+    keys.push({ accountId, id, key });
+  }
+  return keys;
+}
+
+/** A key of a new account in `environment`. */
+export async function newKey(dataDir: string, quota: Quota): Promise<string> {
+  return (await newKeyIn(dataDir, { quota, settings: environment })).key;
+}
+
+/** Several keys of one new account in `environment`. */
 export async function newKeys(dataDir: string, quota: Quota, count: number): Promise<string[]> {
-  const config = readConfig({ ...environment, PETSTORE_DATA_DIR: dataDir }, undefined, settingsOf(domains));
-  const storage = await openStorage(config);
-  const keys = new KeyStore(storage, keyEnvironment(config));
-  const { id } = await new AccountStore(storage).createAccount("Torture", "enterprise", quota, Date.now());
-  const issued = await Promise.all(
-    Array.from({ length: count }, () => keys.issueKey(id, "torture", ["read", "write"], Date.now())),
-  );
-  await storage.close();
-  return issued.map(({ key }) => key);
+  return (await newKeysIn(dataDir, count, { quota, settings: environment })).map(({ key }) => key);
 }

@@ -118,11 +118,11 @@ export class TestService {
     return (await this.app.keys.issueKey(id, "test", scopes, this.clock.now())).key;
   }
 
-  async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"]) {
+  async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"], mode?: Mode) {
     const { accounts, keys } = this.app;
     const figures = plan === "enterprise" ? (quota ?? defaultQuota) : undefined;
     const account = await accounts.createAccount("Test", plan, figures, this.clock.now());
-    const { key, record } = await keys.issueKey(account.id, "test", scopes, this.clock.now());
+    const { key, record } = await keys.issueKey(account.id, "test", scopes, this.clock.now(), mode);
     return { account, key, record };
   }
 

@@ -10,10 +10,12 @@ import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { development } from "../harness/key-environments.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { metricsText } from "../harness/metrics.ts";
-import { newDataDir, Program, runJson } from "../harness/program.ts";
+import { newDataDir, Program } from "../harness/program.ts";
 import { type ExchangeOptions, exchange, type RawResponse } from "../harness/raw-http.ts";
 import { isLongRun } from "../harness/test-length.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { pathOf } from "../harness/valid-call.ts";
 import { type RawRequest, render, validRequest } from "./raw-request.ts";
 import { Soundness } from "./soundness.ts";
@@ -62,11 +64,7 @@ export class Target {
       PETSTORE_ENV: "staging",
       PETSTORE_TRUSTED_PROXIES: "127.0.0.1",
     });
-    const figures = ["--per-minute", "1000000", "--per-day", "1000000000"];
-    const create = ["accounts", "create", "--name", "Hostile", "--plan", "enterprise", ...figures];
-    const account = await runJson(program.dataDir, create);
-    const issue = ["keys", "create", "--account", account.id, "--scopes", scopes.join(",")];
-    const { key } = await runJson(program.dataDir, issue);
+    const { key } = await newKeyIn(program.dataDir, { quota: unlimitedQuota, scopes });
     const document = await (await fetch(new URL("/openapi.json", program.base))).json();
     const settings = { PETSTORE_DATA_DIR: program.dataDir };
     const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { eventually, newDataDir, Program, runCommand } from "../harness/program.ts";
 
 describe("accounts and keys", () => {
@@ -233,14 +234,10 @@ describe("without a store", () => {
 
 describe("a store and its environment", () => {
   const create = ["accounts", "create", "--name", "Corner shop", "--plan", "pro"];
-  const newKey = async (dataDir: string, settings?: Record<string, string>) => {
-    const account = await runJsonInProcess(dataDir, create, settings);
-    return runJsonInProcess(dataDir, ["keys", "create", "--account", account.id], settings);
-  };
 
   test("the command line uses the environment of the store by default", async () => {
     const program = await Program.start(newDataDir(), { PETSTORE_ENV: "production" });
-    const { key, id } = await newKey(program.dataDir);
+    const { key, id } = await newKeyIn(program.dataDir);
     const rotated = await runJsonInProcess(program.dataDir, ["keys", "rotate", id]);
     for (const made of [key, rotated.key]) {
       expect(made).toStartWith("psk_live_");
@@ -252,7 +249,7 @@ describe("a store and its environment", () => {
 
   test("outside production, the command line creates no live key", async () => {
     const dataDir = newDataDir();
-    const { accountId } = await newKey(dataDir);
+    const { accountId } = await newKeyIn(dataDir);
     const words = ["keys", "create", "--account", accountId, "--mode", "live"];
     const refused = { status: 1, stdout: "", stderr: "Live keys exist in production only.\n" };
     expect(await runInProcess(dataDir, words)).toEqual(refused);
@@ -261,7 +258,7 @@ describe("a store and its environment", () => {
   test("a key contains its cell, and a service of another cell rejects it", async () => {
     const dataDir = newDataDir();
     const cell = { PETSTORE_CELL: "b7" };
-    const made = await newKey(dataDir, cell);
+    const made = await newKeyIn(dataDir, { settings: cell });
     expect(made.key).toMatch(/^psk_test_b7[0-9A-Za-z]{36}$/);
     for (const [settings, expected] of [
       [cell, 200],
@@ -276,7 +273,7 @@ describe("a store and its environment", () => {
 
   test("a command or a service for another environment fails with a clear line", async () => {
     const dataDir = newDataDir();
-    await newKey(dataDir, { PETSTORE_ENV: "production" });
+    await newKeyIn(dataDir, { settings: { PETSTORE_ENV: "production" } });
     const store = join(dataDir, "petstore.db");
     for (const [words, settings, stated] of [
       [create, { PETSTORE_ENV: "development" }, "development"],
@@ -294,7 +291,7 @@ describe("a store and its environment", () => {
       });
     }
     const other = newDataDir();
-    await newKey(other);
+    await newKeyIn(other);
     const { stderr } = await runCommand(other, ["serve"], { PETSTORE_ENV: "production" });
     expect(stderr).toContain("belongs to development or staging, but PETSTORE_ENV is production.");
   });

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/timing/units.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { untilMetric, untilRunning } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
@@ -80,11 +81,10 @@ describe("a deleted account", () => {
     "refuses a change with its %s key that was waiting",
     async (mode) => {
       const service = await TestService.start({ settings: production });
-      const { accounts, keys, base } = service.app;
-      const { id } = await accounts.createAccount("Shop", "enterprise", unlimitedQuota, service.clock.now());
-      const { key } = await keys.issueKey(id, "Key", ALL, service.clock.now(), mode);
+      const { accounts, base } = service.app;
+      const { account, key } = await service.newAccountWithKey("enterprise", unlimitedQuota, ALL, mode);
       const release = await service.store.lock();
-      const deleted = accounts.delete(id, service.clock.now());
+      const deleted = accounts.delete(account.id, service.clock.now());
       const headers = { "Idempotency-Key": "waiting" };
       const added = service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 }, headers });
       await untilRunning(base, 1);
@@ -177,8 +177,7 @@ describe("a deleted account", () => {
 describe.skipIf(onPostgres)("accounts delete", () => {
   test("asks for confirmation, and invalidates the keys of the account in a running service", async () => {
     const dataDir = newDataDir();
-    const { id } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Vanishing", "--plan", "pro"]);
-    const { key } = await runJsonInProcess(dataDir, ["keys", "create", "--account", id]);
+    const { accountId: id, key } = await newKeyIn(dataDir, { name: "Vanishing" });
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;
@@ -218,8 +217,7 @@ describe.skipIf(onPostgres)("accounts delete", () => {
 
   test("hides the keys of the account from commands, also before a service removes them", async () => {
     const dataDir = newDataDir();
-    const { id: account } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "pro"]);
-    const { id } = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
+    const { accountId: account, id } = await newKeyIn(dataDir);
     await runInProcess(dataDir, ["accounts", "delete", account, "--yes"]);
     for (const [words, message] of [
       [["keys", "revoke", id], `There is no key ${id}.`],

@@ -3,15 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { Listener } from "../harness/listener.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { onPostgres } from "../harness/test-store.ts";
+import { unlimitedQuota } from "../harness/unlimited.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 import { messageOf, WebhookService } from "../harness/webhook-service.ts";
 
 const ALL = ["read", "write", "admin"] as const;
-const QUOTA = ["--per-minute", "1000000", "--per-day", "1000000"];
 
 describe("a suspended account", () => {
   let service: TestService;
@@ -109,16 +110,7 @@ const accountOf = async ({ service }: WebhookService) => ({
 describe.skipIf(onPostgres)("accounts suspend", () => {
   test("suspends an account alongside a running service; accounts resume reverts it", async () => {
     const dataDir = newDataDir();
-    const { id } = await runJsonInProcess(dataDir, [
-      "accounts",
-      "create",
-      "--name",
-      "Late payer",
-      "--plan",
-      "enterprise",
-      ...QUOTA,
-    ]);
-    const { key } = await runJsonInProcess(dataDir, ["keys", "create", "--account", id]);
+    const { accountId: id, key } = await newKeyIn(dataDir, { name: "Late payer", quota: unlimitedQuota });
     const program = await Program.start(dataDir);
     const status = async () =>
       (await fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status;

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { newKeyIn } from "../harness/keys.ts";
 import { metric } from "../harness/metrics.ts";
 import { newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
 
@@ -29,8 +30,7 @@ let key: string;
 beforeEach(async () => {
   [dataDir, folder] = [newDataDir(), newDataDir()];
   settings = { PETSTORE_BACKUP_DIR: folder };
-  accountId = (await runJson(dataDir, ["accounts", "create", "--name", "Shop", "--plan", "business"])).id;
-  key = (await runJson(dataDir, ["keys", "create", "--account", accountId])).key;
+  ({ accountId, key } = await newKeyIn(dataDir, { plan: "business" }));
 });
 
 const programs: Program[] = [];

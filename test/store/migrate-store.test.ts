@@ -14,6 +14,7 @@ import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteSource } from "../../src/storage/sqlite/sqlite-source.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
 import { fillEmptyTables } from "../harness/fill-tables.ts";
+import { newKeyIn } from "../harness/keys.ts";
 import { numbers } from "../harness/numbers.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newDataDir, Program, programCommand, runCommand, runJson } from "../harness/program.ts";
@@ -88,9 +89,7 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
   beforeAll(async () => {
     server = await PostgresServer.start();
     dataDir = newDataDir();
-    const { id } = await runJson(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"]);
-    const words = ["keys", "create", "--account", id, "--name", "k", "--scopes", scopes.join(",")];
-    key = (await runJson(dataDir, words)).key;
+    ({ key } = await newKeyIn(dataDir, { plan: "business", scopes }));
     const service = await Program.start(dataDir);
     const { base } = service;
     await call(base, key, "POST", "/categories", { name: "Dogs" });

@@ -3,15 +3,7 @@
 // 167 of 100).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
-import { readConfig } from "../../src/config.ts";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { settingsOf } from "../../src/domains/domain.ts";
-import { KeyStore } from "../../src/domains/keys/keys.store.ts";
-import type { Storage } from "../../src/storage/storage.ts";
-import { development } from "../harness/key-environments.ts";
-import { environment } from "../harness/keys.ts";
+import { environment, newKeyIn } from "../harness/keys.ts";
 import { untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newDataDir, Program, serveSource } from "../harness/program.ts";
@@ -39,38 +31,25 @@ const stopped = (milliseconds: number) => async (program: Program) => {
 describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two processes", () => {
   let postgres: PostgresServer;
   let valkey: ValkeyServer;
-  let storage: Storage;
-  let accounts: AccountStore;
-  let keys: KeyStore;
+  let settings: Record<string, string>;
   let programs: Program[];
   beforeAll(async () => {
     [postgres, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
-    const settings = {
+    settings = {
       ...environment,
       PETSTORE_DATABASE_URL: postgres.url(await postgres.newDatabase()),
       PETSTORE_VALKEY_URL: valkey.url,
     };
-    storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
-    accounts = new AccountStore(storage);
-    keys = new KeyStore(storage, development);
     programs = [];
     for (let count = 0; count < 2; count++) programs.push(await Program.start(newDataDir(), settings, command));
   });
   afterAll(async () => {
     await Promise.all(programs.map((program) => program.end()));
-    await storage.close();
     await Promise.all([postgres.remove(), valkey.stop()]);
   });
 
-  async function newKey(): Promise<string> {
-    const account = await accounts.createAccount(
-      "Burst",
-      "enterprise",
-      { ...unlimitedQuota, perMinute: LIMIT },
-      Date.now(),
-    );
-    return (await keys.issueKey(account.id, "burst", ["read"], Date.now())).key;
-  }
+  const quota = { ...unlimitedQuota, perMinute: LIMIT };
+  const newKey = async () => (await newKeyIn(newDataDir(), { quota, settings })).key;
 
   /** Resolves when both count together. */
   const together = () =>

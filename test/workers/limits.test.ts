@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operations.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { Client } from "../harness/client.ts";
-import { environment } from "../harness/keys.ts";
+import { environment, newKeyIn } from "../harness/keys.ts";
 import { metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
@@ -38,11 +38,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
   });
   afterEach(async () => expect(await program.end()).toBe(0));
 
-  async function newKey(quota = unlimitedQuota): Promise<string> {
-    const { key, storage } = await newAccount(settings, quota);
-    await storage.close();
-    return key;
-  }
+  const newKey = async (quota = unlimitedQuota) => (await newKeyIn(program.dataDir, { quota, settings })).key;
   /** Resolves when this number of workers counts alone. */
   const whenAlone = (workers: number) =>
     eventually(

@@ -1,16 +1,17 @@
 // The commands for request records, next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { runInProcess, runJsonInProcess } from "../../../test/harness/commands.ts";
+import { type NewKey, newKeyIn } from "../../../test/harness/keys.ts";
 import { newDataDir, Program } from "../../../test/harness/program.ts";
 
 const dataDir = newDataDir();
 let program: Program;
 let account: string;
-let key: { readonly id: string; readonly key: string };
+let key: NewKey;
 beforeAll(async () => {
   program = await Program.start(dataDir);
-  account = (await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Till", "--plan", "pro"])).id;
-  key = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
+  key = await newKeyIn(dataDir);
+  account = key.accountId;
 });
 afterAll(() => program.end());
 
@@ -104,11 +105,10 @@ test("keys list --unused lists valid keys that were not used for this long", asy
 });
 
 test("usage lists who sends most, by requests, errors and rejections", async () => {
-  const other = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Other", "--plan", "pro"]);
-  const busy = await runJsonInProcess(dataDir, ["keys", "create", "--account", other.id]);
+  const busy = await newKeyIn(dataDir);
   for (let request = 0; request < 60; request++) await send("/pets", busy.key);
   const top = (...more: string[]) => runJsonInProcess(dataDir, ["usage", ...more]);
-  const first = { name: other.id, requests: 60, errors: 0, rejections: 0 };
+  const first = { name: busy.accountId, requests: 60, errors: 0, rejections: 0 };
   let [accounts] = [await top()];
   while (accounts[0]?.requests !== 60) accounts = await top();
   expect(accounts[0]).toEqual(first);
