@@ -1,4 +1,3 @@
-// Each of these faults was put into the code by hand, and these tests failed: unbounded addresses and accounts.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
 // How long a key that was sent stays in the memory of the service: until its header's text is collected.
-// This fault was put into the code by hand, and these tests failed: the digest of a revoked key that is kept.
 import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { environment, newKeys } from "../harness/keys.ts";

@@ -1,6 +1,4 @@
 // What becomes of a body that is still arriving when its request is refused.
-// Each of these faults was put into the code by hand, and these tests failed: `Number` as the only check of a length,
-// `Connection: close` instead of draining; in ../contract/pipelining.test.ts, pipelined requests that are delayed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/input/body-drains.ts";

@@ -1,6 +1,4 @@
 // The wall clock is set: while the service runs, while it is down, and while the machine is.
-// Each of these faults was put into the code by hand, and these tests failed: steps under two seconds ignored, only one
-// earlier day kept, times before the reboot compared with the first request's clock.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NOON } from "../harness/manual-clock.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";

@@ -1,7 +1,4 @@
 // A disk that is full, that may not be written or that fails while the service runs.
-// Each of these faults was put into the code by hand, and these tests failed: every failure logged, places of files
-// unchecked, damage taken for temporary, a longer wait for a lock, only one member of a failed group told, a `/readyz`
-// that does not write.
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";

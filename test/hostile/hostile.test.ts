@@ -1,7 +1,6 @@
 // Hostile requests to the real program, for every operation of the contract. What every response must have is
 // in `soundness.ts`; what is sent, and what must come back, in the files next to it. A property that
 // fails prints its seed and its smallest case.
-// 26 faults, such as no limit for chunked bodies, were put into the code by hand, and these tests failed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,5 @@
 // Requests that do not get on: their body does not come, or the store does not answer. The service's
 // clock is moved, so that nobody waits for the deadline.
-// Each of these faults was put into the code by hand, and these tests failed: no deadlines, late results that are kept,
-// unbounded late responses, unread bodies that are never ended, no idle timeout.
 import { afterEach, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/open-storage.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";

@@ -1,6 +1,4 @@
 // More requests than the service can answer, from a separate process (`open-loop.ts`).
-// Each of these faults was put into the code by hand, and these tests failed: refused requests that count or take
-// effect, `/readyz` that fails.
 import { describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/overload/load-limits.ts";
 import { DocumentCheck } from "../harness/document-check.ts";

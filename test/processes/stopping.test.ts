@@ -1,5 +1,4 @@
-// Each of these faults was put into the code by hand, and these tests failed: not asking to close, closing the port
-// first, no deadline, later signals ignored, signals not merged, no signal obeyed while waiting for a locked store.
+// The service stops in order and within its deadlines, and loses nothing that it acknowledged.
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";

@@ -1,6 +1,5 @@
 // Two processes that share one healthy Valkey admit exactly the limit, whatever holds the processes themselves up.
-// This fault was put into the code by hand, and these tests failed: judging the server by the clock alone (admits up to
-// 167 of 100).
+// A limiter that judges the server by the clock alone would admit up to 167 of 100.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { environment, newKeyIn } from "../harness/keys.ts";

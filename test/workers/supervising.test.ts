@@ -1,7 +1,4 @@
 // `serve --workers`: one supervising process, and workers that share its port.
-// Each of these faults was put into the code by hand, and these tests failed: limits for each worker, old workers killed
-// or stopped too early, every process leading, a lease that never passes, an unprotected port, orphaned workers, endless
-// replacement, readiness announced too early, broken lines, silence measured by the clock.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "../harness/client.ts";
 import { environment } from "../harness/keys.ts";

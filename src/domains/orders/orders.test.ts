@@ -1,6 +1,3 @@
-// Each of these faults was put into the code by hand, and these tests failed: inexact expiry, expired orders that block
-// new ones, animals that are not released, clients that change a reserved animal, no transition table, unbounded rounds
-// of expiry.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { eventually } from "../../../test/harness/program.ts";
