@@ -3,7 +3,7 @@ import { proxyOptions } from "../../../terminal/proxy.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
 const SILENCE = 30_000;
-/** The longest pause between two attempts to connect, in milliseconds. */
+/** The longest pause between two attempts to connect, in milliseconds, unless the service asks for a longer one. */
 const LONGEST_WAIT = 30_000;
 
 /** An event as the stream sent it. */
@@ -108,7 +108,7 @@ export class EventFeed {
     if (response.status < 500 && response.status !== 429) throw new CommandFailed(code, message);
     const asked = Number(response.headers.get("retry-after"));
     if (asked > 0) this.#wait = Math.max(this.#wait, asked * 1000);
-    throw new Error(message);
+    await say(`Not connected: ${message}`);
   }
 
   /** Waits before the next attempt. The wait doubles from one attempt to the next. */
