@@ -55,3 +55,22 @@ test("a fast-forward succeeds if the sandbox is reset while its reservations end
   const { status, json } = await forwarded;
   expect([status, json.ahead, await ahead()]).toEqual([200, 900, 900]);
 });
+
+test("the earliest of more than 10,000 waiting webhook attempts is shown", async () => {
+  const { key: own, account } = await service.newAccountWithKey("enterprise");
+  const shop = await service.shop(account.id);
+  const endpoint = (id: string, due: number) =>
+    `('${account.id}', 'test', '${id}', 'https://shop.example', '[]', '', 'enabled', '{}', ${NOON}, ${shop}, 0, ${due}, '{}')`;
+  await service.store.run(
+    `INSERT INTO webhook_endpoints (account_id, mode, id, url, types, description, state, secrets, created_at,
+       followed_shop, position, due_at, health)
+     VALUES ${endpoint("first", NOON + 7_200_000)}, ${endpoint("second", NOON + 3_600_000)}`,
+  );
+  const parked = Array.from({ length: AT_ONCE }, (_, id) => `(${shop}, 'first', 'pet:${id}', ${id}, 1, ${NOON})`);
+  await service.store.run(
+    `INSERT INTO webhook_parked (shop, endpoint_id, subject, event_id, attempts, due_at) VALUES ${parked.join(", ")}`,
+  );
+  const { waiting } = (await call("GET", "/sandbox", undefined, own)).json;
+  const next = new Date(NOON + 3_600_000).toISOString();
+  expect(waiting).toEqual([{ kind: "webhook_attempt", count: AT_ONCE, next }]);
+});

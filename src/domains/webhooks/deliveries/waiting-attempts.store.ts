@@ -14,7 +14,8 @@ const waitingOfShop = statement<WaitingRow>(`
   SELECT count(*) AS attempts, min(due_at) AS next FROM (
     SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
       LEFT JOIN webhook_parked ON webhook_parked.shop = shops.shop AND endpoint_id = webhook_endpoints.id
-    WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL LIMIT $2) AS waiting
+    WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL
+    ORDER BY webhook_endpoints.due_at LIMIT $2) AS waiting
 `);
 
 /** The messages of a shop that wait for another attempt. */
