@@ -160,7 +160,7 @@ describe("accounts and keys", () => {
     [
       ["accounts", "create", "--name", "x", "--plan", "enterprise", "--per-minute", "0", "--per-day", "1"],
       2,
-      "at least 1",
+      "--per-minute must be a whole number from 1 to 999999999999.",
     ],
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["keys", "list", "--account", "acc_none"], 1, "There is no account acc_none."],

@@ -207,6 +207,8 @@ function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Quota | un
 
 function readCount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9][0-9]{0,11}$/.test(text)) throw new UsageError(`--${name} must be a whole number of at least 1.`);
+  if (!/^[1-9][0-9]{0,11}$/.test(text)) {
+    throw new UsageError(`--${name} must be a whole number from 1 to 999999999999.`);
+  }
   return Number(text);
 }
