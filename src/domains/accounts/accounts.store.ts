@@ -76,23 +76,23 @@ export class AccountStore {
     return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
-  /** Throws `OperatorError` if the account does not exist. */
+  /** Throws `OperatorError` if the account does not exist or is being deleted. */
   rename(accountId: string, name: string): Promise<Account> {
     return this.#change(accountId, () => first(updateName, name, accountId));
   }
 
-  /** Throws `OperatorError` if the account does not exist or the plan does not allow the quota. */
+  /** Throws `OperatorError` like `rename`, or if the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
     return this.#change(accountId, () => first(updatePlan, plan, perMinute, perDay, accountId));
   }
 
-  /** Suspends an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
+  /** Suspends an account. Repeating it is not an error. Throws `OperatorError` like `rename`. */
   suspend(accountId: string, now: number): Promise<Account> {
     return this.#change(accountId, () => first(suspend, now, accountId));
   }
 
-  /** Resumes an account. Repeating it is not an error. Throws `OperatorError` if the account does not exist. */
+  /** Resumes an account. Repeating it is not an error. Throws `OperatorError` like `rename`. */
   resume(accountId: string): Promise<Account> {
     return this.#change(accountId, () => first(resume, accountId));
   }
