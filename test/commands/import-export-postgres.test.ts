@@ -89,7 +89,7 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     expect([status, said]).toEqual([
       1,
       expect.stringMatching(
-        /^The store failed: [^.]+\. (\d+ animals of the file are in the store; the same command continues after them|The last animals may or may not have been added\. Run the same command again: it adds nothing twice)\.\n$/,
+        /^The store failed: [^.]+\. (Added so far: [\d,]+ animals\. The same command continues there|The last animals may or may not have been added\. Run the same command again: it adds nothing twice)\.\n$/,
       ),
     ]);
     const before = await count();

@@ -276,7 +276,7 @@ describe("an interrupted import", () => {
     child.kill("SIGINT");
     expect(await child.exited).toBe(1);
     expect(await new Response(child.stderr).text()).toBe(
-      `It was stopped. ${countIn(dataDir)} animals of the file are in the store; the same command continues after them.\n`,
+      `It was stopped. Added so far: ${countIn(dataDir).toLocaleString("en")} animals. The same command continues there.\n`,
     );
   });
 

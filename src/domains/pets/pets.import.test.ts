@@ -265,7 +265,7 @@ describe("an import in parts", () => {
   test("resumes after the last part when it was stopped, and adds each animal once", async () => {
     const text = lines(35_000);
     expect((await stopAt(text, 10_000))?.message).toBe(
-      "It was stopped. 10000 animals of the file are in the store; the same command continues after them.",
+      "It was stopped. Added so far: 10,000 animals. The same command continues there.",
     );
     expect(await count()).toBe(10_000);
     await addRex();
@@ -280,6 +280,7 @@ describe("an import in parts", () => {
     await importText(lines(12_000), { inParts: true });
     expect(await importText(lines(12_000), { inParts: true })).toMatchObject({ added: 0, before: 12_000 });
     expect(await count()).toBe(12_000);
+    expect((await stopAt(lines(1), 1))?.message).toContain("Added so far: 1 animal.");
   });
 
   test("is another one if a byte of the file differs, and differs from an import at once", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
+import { counted } from "../../terminal/amounts.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { type Format, type IdRule, readPets } from "./pets.files.ts";
 import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
@@ -127,7 +128,7 @@ function explain(error: unknown, { inParts, stop }: ImportOptions, added: number
   if (reason === undefined) return error;
   const rest =
     inParts && added > 0
-      ? `${added} animals of the file are in the store; the same command continues after them.`
+      ? `Added so far: ${counted(added, "animal")}. The same command continues there.`
       : "Nothing was added.";
   if (isUnknown) {
     const advice = inParts ? "Run the same command again: it adds nothing twice." : "Check the store first.";
