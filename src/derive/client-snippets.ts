@@ -25,6 +25,10 @@ function literal(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(([name, field]) => `${name}: ${literal(field)}`);
+  const fields = Object.entries(value).map(([name, field]) => `${propertyName(name)}: ${literal(field)}`);
   return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }

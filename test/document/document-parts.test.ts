@@ -9,6 +9,7 @@ import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { errorsOf, isCacheable, pathParameters } from "../../src/contract/operation-properties.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
+import { clientSnippet } from "../../src/derive/client-snippets.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 
@@ -56,6 +57,17 @@ function schemas(): [string, any][] {
   const named = Object.entries(document.components.schemas).map(([name, schema]) => [name, schema] as const);
   return [...roots, ...named].flatMap(([path, schema]) => Array.from(partsOf(schema, path)));
 }
+
+test("a code sample quotes names that are no identifiers", () => {
+  const operation = operations.find(({ name }) => name === "createPet") as Operation;
+  const body = {
+    ...operation.body,
+    examples: { one: { name: "Rex", metadata: { "vet-id": "7" } } },
+  } as NonNullable<Operation["body"]>;
+  expect(clientSnippet({ ...operation, body })).toBe(
+    'console.log(await petstore.createPet({ name: "Rex", metadata: { "vet-id": "7" } }));',
+  );
+});
 
 // Counted in the JSON text as `/openapi.json` sends it: in bytes before and after compression. 5.5 KiB are 5,632 bytes.
 test("the document has at most 25 kB in brotli, and 5.5 KiB for each operation", () => {
