@@ -15,5 +15,5 @@ export type SeparateQuota = "plan" | "sandbox";
 /** Requests for sandbox operations that an account may send, all together. There is no daily limit. */
 export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };
 
-/** The quota of anonymous clients, for each address: the same as that of the smallest plan. */
+/** The quota of anonymous clients, for each address: also that of the smallest plan. */
 export const addressQuota: Quota = { perMinute: 60, perDay: 1_000 };

@@ -2,7 +2,7 @@ import { type Config, isProduction } from "../../config.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { Restored } from "../../storage/sqlite/restore.ts";
 import { engineOf } from "./engines.ts";
-import { claimStore } from "./serving-claim.ts";
+import { claimStore, requireLocked } from "./serving-claim.ts";
 
 /**
  * Replaces the store that the settings choose with a copy of a backup. The old store stays under another name. Rejects
@@ -12,7 +12,7 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
   const engine = engineOf(config);
   const claim = claimStore(config);
   try {
-    if (claim.failure) throw new StorageUnusable(`The store cannot be locked: ${claim.failure.message}.`);
+    requireLocked(claim, engine);
     const reason = await whyProductionOnly(config);
     return engine.restore(backup, now, (contents) => {
       // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.

@@ -40,6 +40,11 @@ function storeServed({ place, setting }: Engine, error: StoreServed): StorageUnu
   );
 }
 
+/** Throws `StorageUnusable` if the claim could not lock the store. */
+export function requireLocked({ failure }: ServingClaim, { place }: Engine): void {
+  if (failure) throw new StorageUnusable(`The store at ${place} cannot be locked: ${failure.message}.`);
+}
+
 /**
  * Opens the store that the settings choose, which no other process may have open, and migrates an older schema. Until `release`, no service can start
  * on an embedded store. Rejects with `StorageUnusable`, also if there is none.
@@ -48,10 +53,8 @@ export async function openUnused(config: Config): Promise<{ storage: Storage; re
   const engine = engineOf(config);
   await engine.requireNotInUse();
   const claim = claimStore(config);
-  if (claim.failure) {
-    throw new StorageUnusable(`The store at ${engine.place} cannot be locked: ${claim.failure.message}.`);
-  }
   try {
+    requireLocked(claim, engine);
     await engine.requireNotInUse(); // again: now that it is claimed, no other process can start to serve it
     return { storage: await engine.open({ create: false, mayMigrate: true }), release: () => claim.release() };
   } catch (error) {

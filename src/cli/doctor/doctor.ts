@@ -2,7 +2,7 @@ import type { Config, ConfigError } from "../../config.ts";
 import { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
 import type { Values } from "../../settings/setting.ts";
 import type { Report } from "../../terminal/command.ts";
-import { columns } from "../../terminal/table.ts";
+import { table } from "../../terminal/table.ts";
 import type { ProgramCommand } from "../program-command.ts";
 import { checkClock } from "./clock-checks.ts";
 import { type Finding, failed, ok } from "./finding.ts";
@@ -58,7 +58,7 @@ function reportOf(found: readonly Finding[]): Report {
   ]);
   return {
     json: { ok: !hasFailed, checks: found },
-    text: columns([["CHECK", "STATE", "FINDING"], ...rows]),
+    text: table(["CHECK", "STATE", "FINDING"], rows),
     hasFailed,
   };
 }

@@ -1,8 +1,8 @@
-import type { Quota } from "../../contract/quota.ts";
+import { addressQuota, type Quota } from "../../contract/quota.ts";
 
 /** The plans (see docs/limits.md). `custom`: the quota is agreed with each account. */
 export const plans = {
-  free: { perMinute: 60, perDay: 1_000 },
+  free: addressQuota,
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
   enterprise: "custom",
