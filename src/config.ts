@@ -12,7 +12,7 @@ import type { TraceSettings } from "./telemetry/otlp.ts";
 const environments = ["development", "staging", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** The settings of the service itself: name, meaning, default and format. Domains declare more, which only they read. */
+/** The settings of the service itself: name, meaning, default and format. Domains declare more. */
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:

@@ -40,7 +40,7 @@ type Resumption<O extends Operation> = O["response"] extends { stream: object }
     }
   : unknown;
 
-/** The success of an operation that is neither paged nor streamed. */
+/** The success of an operation that is neither paged nor streamed. It may have no content. */
 export interface Resource<O extends Operation = Operation> {
   readonly body: Static<O["response"]["schema"]>;
   /** The new internal number of the caller's shop, if the operation has changed it. */

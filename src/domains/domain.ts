@@ -52,7 +52,7 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly operations: readonly Operation[];
   /** The event types that its changes add to the log of a shop. */
   readonly eventTypes?: readonly EventType[];
-  /** Settings that only this domain reads. They are parsed and documented like all others. */
+  /** Settings that this domain declares. They are parsed and documented like all others. */
   readonly settings?: S;
   /** Commands that work on its data, alongside the service. */
   readonly commands?: readonly Command[];

@@ -6,7 +6,7 @@ import type { SeparateQuota } from "../contract/quota.ts";
 import type { RequestStage } from "../contract/request-stages.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
-// What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports none of them.
+// What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports neither domains nor limits.
 
 /** A caller, with the state of its account. */
 export interface KnownCaller extends Caller {

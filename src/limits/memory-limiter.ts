@@ -12,7 +12,7 @@ import { MAX_SHOPS, ShopWindows, type StartingCounts, type WindowStorage } from 
 import { UnsavedBans } from "./unsaved-bans.ts";
 import { Windows } from "./windows.ts";
 
-/** Bounds of the memory. Each entry takes about 0.3 KB. */
+/** The most addresses in memory. Each takes about 0.3 KB. */
 const MAX_ADDRESSES = 100_000;
 /** How often unused entries are removed, in milliseconds. */
 const SWEEP = 60_000;
@@ -43,9 +43,9 @@ export class MemoryLimiter implements Limiter {
   readonly #shops: ShopWindows;
   readonly #addresses = new RecentMap<string, Windows>(MAX_ADDRESSES);
   /** The windows of `SeparateQuota` `plan`, for operations such as `getUsage`, by shop. */
-  readonly #planQuotas = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(MAX_SHOPS / 2));
+  readonly #planWindows = new ShopMap<Windows, RecentMap<string, Windows>>(() => new RecentMap(MAX_SHOPS / 2));
   /** The windows of `SeparateQuota` `sandbox`, for operations such as `resetSandbox`, by account. */
-  readonly #sandboxQuotas = new RecentMap<string, Windows>(MAX_SHOPS);
+  readonly #sandboxWindows = new RecentMap<string, Windows>(MAX_SHOPS);
   readonly #keyBans = new Map<string, KeyBans>();
   readonly #unsavedBans: UnsavedBans;
   #lastSave: Promise<void> = Promise.resolve();
@@ -92,12 +92,12 @@ export class MemoryLimiter implements Limiter {
 
   /** Counts a request with `SeparateQuota` `sandbox` against the quota of its account, by real time. */
   countSandbox({ accountId }: ShopName, quota: Quota, shown = quota): Admission {
-    return windowsIn(this.#sandboxQuotas, accountId).admit(quota, this.#clock.now(), shown);
+    return windowsIn(this.#sandboxWindows, accountId).admit(quota, this.#clock.now(), shown);
   }
 
   /** Counts a request with `SeparateQuota` `plan`. */
   countPlan(caller: Caller): Admission {
-    return windowsIn(this.#planQuotas.of(caller), caller.accountId).admit(caller, this.#clock.now());
+    return windowsIn(this.#planWindows.of(caller), caller.accountId).admit(caller, this.#clock.now());
   }
 
   limitStatus(caller: Caller): MaybePromise<LimitStatus> {
@@ -137,8 +137,8 @@ export class MemoryLimiter implements Limiter {
   async forget(accountId: string): Promise<void> {
     // Wait for running writes, which would recreate deleted rows.
     await Promise.allSettled([this.#lastSave, this.#unsavedBans.settled()]);
-    for (const entries of [this.#shops, this.#planQuotas, this.#unsavedBans]) entries.deleteAccount(accountId);
-    this.#sandboxQuotas.delete(accountId);
+    for (const entries of [this.#shops, this.#planWindows, this.#unsavedBans]) entries.deleteAccount(accountId);
+    this.#sandboxWindows.delete(accountId);
     for (const [keyId, { shop }] of this.#keyBans) if (shop.accountId === accountId) this.#keyBans.delete(keyId);
     await this.#store.forget(accountId);
   }

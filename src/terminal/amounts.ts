@@ -1,6 +1,6 @@
 /**
- * A number with its unit, which is given in the singular: `4,096 rows`. Most messages to clients use `count`, without
- * commas.
+ * A number with its unit, which is given in the singular: `4,096 rows`. For terminals; messages to clients use `count`,
+ * without commas.
  */
 export function counted(number: number, unit: string): string {
   return `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;

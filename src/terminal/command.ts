@@ -35,9 +35,9 @@ export interface CommandContext {
   readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output, and resolves when it is taken. */
   readonly output: (text: string) => Promise<void>;
-  /** Replaces the last line shown. Absent if the output is not a terminal. */
+  /** Replaces the last line shown. Absent if standard error is not a terminal. */
   readonly showStatus: ((line: string) => void) | undefined;
-  /** Prompts the user. Returns an empty text if the process must stop. Absent if the input is not a terminal. */
+  /** Prompts the user. Returns an empty text if the process must stop. Absent if standard input or standard error is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;

@@ -14,7 +14,7 @@ export type FromWorker =
   | { readonly kind: "ready"; readonly at: ListeningAt }
   /** A client requested the metrics of all workers. The answer is `metrics of all`. */
   | { readonly kind: "wants metrics"; readonly question: number }
-  /** The worker is stopping and has reached this phase. The answer is `go on`. */
+  /** The worker is stopping and has reached this phase, named `stage` since 1.0.0. The answer is `go on`. */
   | { readonly kind: "reached"; readonly question: number; readonly stage: StopPhase }
   /** Answers `expose metrics`. */
   | { readonly kind: "own metrics"; readonly question: number; readonly text: string };

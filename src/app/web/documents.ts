@@ -83,7 +83,7 @@ function staticFile(type: string, make: ConstructorParameters<typeof FixedConten
   return { type, headers, fixed: new FixedContent(make) };
 }
 
-/** The document, the reference page, and the pages that link to them. `root` is the path above the base address. */
+/** What is derived from the operations: the document, the reference page, `llms.txt` and the client. `root` is the path above the base address. */
 export function documentContent(
   operations: readonly Operation[],
   config: Config,

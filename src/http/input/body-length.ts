@@ -12,7 +12,7 @@ export function bodyLength(headers: Headers): BodyLength {
   return isDecimal(text) ? Number(text) : "malformed";
 }
 
-/** True if `bodyLength` returns "malformed". */
+/** True if `bodyLength` returns "malformed". It spares each GET the look-up of `Transfer-Encoding`. */
 export function hasMalformedLength(headers: Headers): boolean {
   const text = headers.get("content-length");
   return text !== null && !isDecimal(text);

@@ -43,6 +43,7 @@ export interface KnownShop {
 
 /** A ban that this process received. `until` is in the time of `performance.now()`. */
 interface KnownBan {
+  /** By the clock of the shop, in Unix milliseconds. It identifies the ban. */
   readonly ends: number;
   readonly until: number;
   /** How many milliseconds the clock of the shop was ahead when the ban was received. */

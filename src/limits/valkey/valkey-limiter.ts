@@ -76,6 +76,7 @@ export class ValkeyLimiter implements Limiter {
   }
 
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission> {
+    // Each process always counts the requests of `plan` alone.
     const counted = quota === "sandbox" ? this.#countSandbox(caller) : this.#fallback.countPlan(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>

@@ -36,7 +36,7 @@ export interface MoveResult {
 
 /**
  * Moves all rows of a store to another one, and reads them back to compare them before it commits. Rejects with
- * `StorageUnusable` if the target has other data or the process must stop. In both cases, nothing was moved.
+ * `StorageUnusable` if the target has other data, what arrived differs, or the process must stop. Then nothing was moved.
  */
 export async function moveTables(source: TableStore, target: TargetStore, options: MoveOptions): Promise<MoveResult> {
   const { emptyStore, stop, onProgress } = options;

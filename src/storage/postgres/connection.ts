@@ -15,6 +15,7 @@ const GRACE = 500;
 const IDLE_IN_TRANSACTION = 15_000;
 /** How long a statement of an `isLocking` connection may wait for a lock, in milliseconds. Writes of all shops share the connection. */
 const LOCK_TIMEOUT = 250;
+/** The oldest major version of PostgreSQL that is supported. */
 const OLDEST_SERVER = 15;
 
 interface ServerRow {
@@ -199,7 +200,7 @@ async function reserveSession(pool: SQL, host: Host): Promise<ReservedSQL> {
       current_setting('server_encoding') AS encoding,
       set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
   requireRecentServer(Number(server?.version));
-  requireEveryCharacter(server?.encoding);
+  requireUsableEncoding(server?.encoding);
   if (server?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
   return session;
 }
@@ -218,7 +219,7 @@ function requireRecentServer(version: number): void {
 }
 
 /** Other encodings lack characters that clients and the service itself use. SQL_ASCII stores all bytes as they are. */
-function requireEveryCharacter(encoding: string | undefined): void {
+function requireUsableEncoding(encoding: string | undefined): void {
   if (encoding === "UTF8" || encoding === "SQL_ASCII") return;
   throw new StorageUnusable(
     `The database has the encoding ${encoding}. Make one with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
