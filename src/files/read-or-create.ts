@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { asFileError } from "./new-file.ts";
-import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
+import { createIfFree } from "./unfinished-file.ts";
 
 /**
  * Reads a file that only its owner may read, and creates it if it does not exist. It appears under its name only when
@@ -9,20 +9,9 @@ import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
  */
 export function readOrCreate(file: string, create: () => string): string {
   try {
-    if (!existsSync(file)) createFile(file, create());
+    if (!existsSync(file)) createIfFree(file, create(), 0o600);
     return readFileSync(file, "utf8");
   } catch (error) {
     throw asFileError(error, file);
-  }
-}
-
-function createFile(file: string, text: string): void {
-  const unfinished = unfinishedName(file);
-  try {
-    writeFileSync(unfinished, text, { flag: "wx", mode: 0o600 });
-    sync(unfinished);
-    nameIfFree(unfinished, file); // if another process was first, its file stays
-  } finally {
-    if (existsSync(unfinished)) rmSync(unfinished);
   }
 }

@@ -1,6 +1,6 @@
 // How a file appears under its name only when it is complete: write it under another name, sync it, then name it.
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Errors of file systems that have no hard links, or no room for another one. */
@@ -24,6 +24,18 @@ export function nameIfFree(unfinished: string, name: string): boolean {
   }
   sync(dirname(name));
   return true;
+}
+
+/** Creates a file, unless its name exists. Throws file system errors. */
+export function createIfFree(file: string, content: string | Uint8Array, mode?: number): void {
+  const unfinished = unfinishedName(file);
+  try {
+    writeFileSync(unfinished, content, { flag: "wx", mode });
+    sync(unfinished);
+    nameIfFree(unfinished, file);
+  } finally {
+    if (existsSync(unfinished)) rmSync(unfinished);
+  }
 }
 
 /** Syncs a file, or the entries of a folder, to disk. */

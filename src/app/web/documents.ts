@@ -8,7 +8,7 @@ import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYa
 import { exampleOf } from "../../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { encodeCursor } from "../../http/response/cursor.ts";
-import { FixedContent } from "../../http/response/fixed-content.ts";
+import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
 import { compileListName, exampleScope } from "../../http/response/page-links.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
 import { docsAddress } from "./base-address.ts";
@@ -79,7 +79,7 @@ export const pageProtection = {
 };
 
 /** A file that is made on its first request, so that the start does not wait for it. */
-function staticFile(type: string, make: ConstructorParameters<typeof FixedContent>[0], headers = {}): WebContent {
+function staticFile(type: string, make: MakeContent, headers = {}): WebContent {
   return { type, headers, fixed: new FixedContent(make) };
 }
 

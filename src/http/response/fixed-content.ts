@@ -13,15 +13,18 @@ interface Representation {
   readonly tag: string;
 }
 
+/** Creates the content. */
+export type MakeContent = () => MaybePromise<string | Uint8Array<ArrayBuffer>>;
+
 /**
  * Content that does not change while the process runs. It is created on its first request, so that it does not delay
  * startup, and compressed on another thread, so that it delays no other request.
  */
 export class FixedContent {
-  readonly #make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>;
+  readonly #make: MakeContent;
   readonly #representations = new Map<Coding, Promise<Representation>>();
 
-  constructor(make: () => MaybePromise<string | Uint8Array<ArrayBuffer>>) {
+  constructor(make: MakeContent) {
     this.#make = make;
   }
 

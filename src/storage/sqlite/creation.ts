@@ -1,6 +1,6 @@
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { nameIfFree, sync, unfinishedName } from "../../files/unfinished-file.ts";
+import { createIfFree } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
 import { makeFolder } from "./folders.ts";
 
@@ -20,14 +20,7 @@ export function createStore(file: string, bytes: () => Uint8Array): void {
         "backup in its place and the log elsewhere. To start with a new store, move the log elsewhere.",
     );
   }
-  const unfinished = unfinishedName(file);
-  try {
-    writeFileSync(unfinished, bytes());
-    sync(unfinished);
-    nameIfFree(unfinished, file);
-  } finally {
-    if (existsSync(unfinished)) rmSync(unfinished);
-  }
+  createIfFree(file, bytes());
 }
 
 /** Throws `StorageUnusable` if the file exists but is empty. SQLite would treat it as a new database. */
