@@ -14,7 +14,7 @@ test("lines of several processes stay whole, however they are split", async () =
   const output = new LineOutput(async (text) => {
     const half = Math.floor(text.length / 2); // like a pipe that accepts only part of it
     written += text.slice(0, half);
-    await Bun.sleep(0);
+    await new Promise(setImmediate);
     written += text.slice(half);
   });
   const cat = new TextEncoder().encode("猫 1\n");

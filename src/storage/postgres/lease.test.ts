@@ -26,11 +26,7 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
     }
     await storages[leader]?.close();
     storages.splice(leader, 1);
-    let next = await leads();
-    while (!next.includes(true)) {
-      await Bun.sleep(50);
-      next = await leads();
-    }
+    const next = await eventually(leads, (all) => all.includes(true));
     expect(next.filter(Boolean)).toHaveLength(1);
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -66,12 +62,7 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
         return (error as Error).name;
       }
     };
-    let failed = await failure();
-    while (failed === undefined) {
-      await Bun.sleep(50);
-      failed = await failure();
-    }
-    expect(failed).toBe("StorageUnavailable");
+    expect(await eventually(failure)).toBe("StorageUnavailable");
     expect(await failure()).toBe("does not lead");
     await server.start();
     await eventually(() => storage.lead());
