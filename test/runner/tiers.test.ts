@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isLongRun } from "../harness/test-length.ts";
 import { slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
@@ -34,6 +35,14 @@ test("each tier has its npm command, and CI runs all", async () => {
   }
   expect(scripts["test:all"]).toEndWith("test/runner/run.ts all");
   expect(await read(".ci/run")).toEndWith("\nnpm run --silent test:all\n");
+});
+
+test("the page about tests names each folder, and no other", async () => {
+  const named = [...(await read("docs/tests.md")).matchAll(/^\| ((?:`[a-z]+`(?:, )?)+) \|/gm)].flatMap(
+    ([, folders = ""]) => folders.replaceAll("`", "").split(", "),
+  );
+  const folders = readdirSync(join(root, "test"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(named.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
 });
 
 test("the files that start first exist", () => {
