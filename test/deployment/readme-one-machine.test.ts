@@ -4,7 +4,7 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { canCertify } from "../harness/certificates.ts";
 import { eventually, keyIn } from "../harness/program.ts";
-import { BareMachine, blocksOf, packFast } from "./bare-machine.ts";
+import { BareMachine, blocksOf } from "./bare-machine.ts";
 import { anyExecutable } from "./executable.ts";
 import { root } from "./files.ts";
 import { hasCaddy, hasNginx } from "./proxy.ts";
@@ -43,7 +43,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     cpSync(join(root, "deploy"), join(machine.folder, "deploy"), { recursive: true });
     const [build = "", pack = "", ...others] = step("npm ci").trim().split("\n");
     expect([build, others]).toEqual(["npm ci --omit=dev && npm run build", []]); // see `executable.test.ts`
-    await machine.run(`${pack} && rm -r deploy dist`, packFast);
+    await machine.run(`${pack} && rm -r deploy dist`);
   });
 
   test("the service is installed, and answers", async () => {
