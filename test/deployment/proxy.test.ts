@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { payloadTooLarge } from "../../src/contract/errors.ts";
 import { freePort } from "../harness/free-port.ts";
 import { newKeyIn } from "../harness/keys.ts";
+import { Load } from "../harness/load.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -73,17 +74,13 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
   });
 
   test("each process is restarted under load, and no request is lost", async () => {
-    const done = new AbortController();
     const statuses = new Map<number, number>();
-    let added = 0;
-    const client = async (name: string) => {
-      for (let count = 0; !done.signal.aborted; count++) {
-        const { status } = count % 2 === 0 ? await list() : await add(`${name} ${count}`);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (status === 201) added++;
-      }
-    };
-    const clients = Array.from({ length: 8 }, (_, index) => client(`Rex ${index}`));
+    let [sent, added] = [0, 0];
+    const load = new Load(8, async () => {
+      const { status } = ++sent % 2 === 0 ? await list() : await add(`Rex ${sent}`);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 201) added++;
+    });
     const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0);
     for (const [index, setting] of settings.entries()) {
       const before = served();
@@ -93,8 +90,7 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
       processes[index] = next;
       await next.until(() => next.output.includes('"event":"request"')); // the proxy has found it
     }
-    done.abort();
-    await Promise.all(clients);
+    await load.end();
     expect(new Set(statuses.keys())).toEqual(new Set([200, 201]));
     expect(added).toBeGreaterThan(100);
   });

@@ -4,6 +4,7 @@ import type { CurrentKeyBody } from "../../src/domains/keys/current-key.operatio
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { Client } from "../harness/client.ts";
 import { environment, newKeyIn } from "../harness/keys.ts";
+import { Load } from "../harness/load.ts";
 import { metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
@@ -131,20 +132,16 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     async (_how, harm, mend) => {
       const client = new Client(program.base, await newKey());
       const wrong: unknown[] = [];
-      const load = { isOver: false };
       let responses = 0;
-      const send = async () => {
-        while (!load.isOver) {
-          const { status, headers, text } = await client.call("GET", "/pets?limit=1");
-          responses++;
-          if (status !== 200 || !limitHeaders.every((name) => /^\d+$/.test(headers.get(name) ?? ""))) {
-            wrong.push({ status, text, headers: limitHeaders.map((name) => headers.get(name)) });
-          }
+      const load = new Load(16, async () => {
+        const { status, headers, text } = await client.call("GET", "/pets?limit=1");
+        responses++;
+        if (status !== 200 || !limitHeaders.every((name) => /^\d+$/.test(headers.get(name) ?? ""))) {
+          wrong.push({ status, text, headers: limitHeaders.map((name) => headers.get(name)) });
         }
-      };
-      const sent = Promise.all(Array.from({ length: 16 }, send));
+      });
       const more = async () => {
-        const wanted = responses + 500;
+        const wanted = responses + 200;
         await eventually(() => responses >= wanted);
       };
       await more();
@@ -154,8 +151,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
       await mend();
       await whenAlone(0);
       await more();
-      load.isOver = true;
-      await sent;
+      await load.end();
       expect(wrong).toEqual([]);
       for (let number = 1; number <= WORKERS; number++) {
         for (const event of ["limits_not_shared", "limits_shared_again"]) {

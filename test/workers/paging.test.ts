@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "../harness/client.ts";
+import { Load } from "../harness/load.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newDataDir, Program, serveCommand, serveSource } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -73,17 +74,13 @@ describe.skipIf(postgresMissing !== undefined)("reading all pages alongside 64 w
     );
     const clientOf = (index: number) => new Client((programs[index % PROCESSES] as Program).base, key);
     const found: Found = { walks: 0, animals: 0, acknowledged: 0, faults: [] };
-    const load = { isOver: false };
-    const write = async (client: Client) => {
-      while (!load.isOver) {
-        const { text = "" } = await client.call("POST", "/pets", '{"name":"Rex","categoryId":1}');
-        found.acknowledged = Math.max(found.acknowledged, (JSON.parse(text) as Shown).id);
-      }
-    };
-    const writers = Array.from({ length: WRITERS }, (_, index) => write(clientOf(index)));
+    const clients = Array.from({ length: WRITERS }, (_, index) => clientOf(index));
+    const load = new Load(WRITERS, async (index) => {
+      const { text = "" } = await (clients[index] as Client).call("POST", "/pets", '{"name":"Rex","categoryId":1}');
+      found.acknowledged = Math.max(found.acknowledged, (JSON.parse(text) as Shown).id);
+    });
     await Promise.all(Array.from({ length: PROCESSES }, (_, index) => walk(clientOf(index), found)));
-    load.isOver = true;
-    await Promise.all(writers);
+    await load.end();
     for (const program of programs) expect(await program.end()).toBe(0);
     return found;
   }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Quota } from "../../src/contract/quota.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { Load } from "../harness/load.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -127,26 +128,22 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     const { call, ofEach, storage } = await newSandbox();
     const create = (name: string) => call("POST", "/pets", { name, categoryId: 1 });
     for (let round = 0; round < 3; round++) {
-      const load = { isOver: false };
       const seen = new Set<number>();
       let sent = 0;
       const answered: string[] = [];
-      const write = async () => {
-        while (!load.isOver) {
-          const name = `in flight ${++sent}`;
-          seen.add((await create(name)).status);
-          answered.push(name);
-        }
-      };
-      const writers = Array.from({ length: 24 }, write);
-      await eventually(() => answered.length > 300);
+      const writers = new Load(8, async () => {
+        const name = `in flight ${++sent}`;
+        seen.add((await create(name)).status);
+        answered.push(name);
+      });
+      await eventually(() => answered.length > 60);
       const cursor = /cursor=([^>&]+)/.exec((await call("GET", "/pets?limit=1")).headers.get("link") ?? "")?.[1];
       const early = [...answered];
       const { status } = await call("POST", "/sandbox/reset", { animals: "none" });
       // Writers have gone on, so that writes were on their way at each moment.
-      load.isOver = true;
+      const ended = writers.end();
       const after = await Promise.all(Array.from({ length: 40 }, (_, number) => create(`after ${number}`)));
-      await Promise.all(writers);
+      await ended;
       expect([status, seen.isSubsetOf(new Set([201, 409]))]).toEqual([200, true]);
       expect(after.filter((response) => response.status !== 201)).toEqual([]);
       expect(new Set(after.map(({ worker }) => worker)).size).toBe(WORKERS);

@@ -10,6 +10,7 @@ import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
+import { Load } from "../harness/load.ts";
 import { metric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
@@ -88,23 +89,19 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const ledger = new Ledger();
     const animals = new Animals(new Random(7));
     const client = new Client(program.base, account.key);
-    const load = { isOver: false };
     let broken = 0;
-    const create = async () => {
-      while (!load.isOver) {
-        const animal = animals.next();
-        ledger.send(animal);
-        try {
-          const { status, text } = await client.call("POST", "/pets", createBody(animal));
-          if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
-          else if (text === undefined) ledger.acknowledge(animal);
-          else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
-        } catch {
-          broken++; // its worker was killed
-        }
+    const load = new Load(24, async () => {
+      const animal = animals.next();
+      ledger.send(animal);
+      try {
+        const { status, text } = await client.call("POST", "/pets", createBody(animal));
+        if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
+        else if (text === undefined) ledger.acknowledge(animal);
+        else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
+      } catch {
+        broken++; // its worker was killed
       }
-    };
-    const sent = Promise.all(Array.from({ length: 24 }, create));
+    });
     const more = async (count: number) => {
       const wanted = ledger.acknowledged + count;
       await eventually(() => ledger.acknowledged >= wanted);
@@ -118,8 +115,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
       program.child.kill("SIGCONT");
       await program.until(() => workerPids(program).get(number) !== pid);
     }
-    load.isOver = true;
-    await sent;
+    await load.end();
     await showAll(ledger);
     expect(ledger.violations).toEqual([]);
     expect(broken).toBeGreaterThan(0);
@@ -131,23 +127,19 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const animals = new Animals(new Random(8));
     const client = new Client(program.base, account.key);
     const seen = new Set<number>();
-    const load = { isOver: false };
     let sinceBack: (() => number) | undefined;
     let lastRefused = 0;
-    const create = async () => {
-      while (!load.isOver) {
-        const animal = animals.next();
-        ledger.send(animal);
-        const { status, text = "" } = await client.call("POST", "/pets", createBody(animal));
-        seen.add(status);
-        if (status === 201) ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
-        else {
-          lastRefused = sinceBack?.() ?? 0;
-          if (!text.includes('"storage_unavailable"')) ledger.violations.push(text);
-        }
+    const load = new Load(16, async () => {
+      const animal = animals.next();
+      ledger.send(animal);
+      const { status, text = "" } = await client.call("POST", "/pets", createBody(animal));
+      seen.add(status);
+      if (status === 201) ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
+      else {
+        lastRefused = sinceBack?.() ?? 0;
+        if (!text.includes('"storage_unavailable"')) ledger.violations.push(text);
       }
-    };
-    const sent = Promise.all(Array.from({ length: 16 }, create));
+    });
     await eventually(() => ledger.acknowledged > 200);
     const ready = () => fetch(`http://127.0.0.1:${program.port}/readyz`, { keepalive: false });
     await server.stop("at once");
@@ -162,8 +154,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
       if (refused !== lastRefused) calmSince = performance.now();
       refused = lastRefused;
     }
-    load.isOver = true;
-    await sent;
+    await load.end();
     expect(lastRefused).toBeLessThan(BACK_WITHIN);
     expect(seen).toEqual(new Set([201, 503]));
     await showAll(ledger);

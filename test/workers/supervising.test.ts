@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "../harness/client.ts";
 import { environment } from "../harness/keys.ts";
+import { Load } from "../harness/load.ts";
 import { metric, metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, npmStart, Program, runCommand } from "../harness/program.ts";
@@ -163,29 +164,25 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     const client = new Client(program.base, key);
     const wrong: unknown[] = [];
     const acknowledged: string[] = [];
-    const load = { isOver: false };
-    const send = async (number: number) => {
-      for (let count = 0; !load.isOver; count++) {
-        const isCreate = (number + count) % 2 === 0;
-        const name = `Rolling ${number}-${count}`;
-        try {
-          const { status, text } = await (isCreate
-            ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
-            : client.call("GET", "/pets?limit=3"));
-          if (status !== (isCreate ? 201 : 200) || text === undefined) wrong.push({ status, text });
-          else if (isCreate) acknowledged.push(name);
-        } catch (error) {
-          wrong.push(error);
-        }
+    let count = 0;
+    const load = new Load(16, async () => {
+      const name = `Rolling ${++count}`;
+      const isCreate = count % 2 === 0;
+      try {
+        const { status, text } = await (isCreate
+          ? client.call("POST", "/pets", JSON.stringify({ name, categoryId: 1 }))
+          : client.call("GET", "/pets?limit=3"));
+        if (status !== (isCreate ? 201 : 200) || text === undefined) wrong.push({ status, text });
+        else if (isCreate) acknowledged.push(name);
+      } catch (error) {
+        wrong.push(error);
       }
-    };
-    const sent = Promise.all(Array.from({ length: 16 }, (_, number) => send(number)));
+    });
     for (let round = 1; round <= 2; round++) {
       program.child.kill("SIGHUP");
       await program.until(() => program.output.split('"event":"restart_finished"').length > round);
     }
-    load.isOver = true;
-    await sent;
+    await load.end();
     expect(wrong).toEqual([]);
     const after = workerPids(program);
     for (const [number, pid] of before) expect(after.get(number)).not.toBe(pid);
