@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "../harness/client.ts";
 import { environment, newKey } from "../harness/keys.ts";
-import { newDataDir, Program } from "../harness/program.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -46,8 +46,10 @@ async function overRestart(error: number, ...only: "wall clock only"[]): Promise
   const dataDir = newDataDir();
   const first = await Program.start(dataDir, environment, serve(0, ...only));
   const key = await newKey(dataDir, { perMinute: 3, perDay: 1_000 });
-  let before = await ask(first.base, key, 0);
-  while (!before.text.includes('"key_banned"')) before = await ask(first.base, key, 0);
+  const before = await eventually(
+    () => ask(first.base, key, 0),
+    ({ text }) => text.includes('"key_banned"'),
+  );
   await first.end("SIGKILL");
   const second = await Program.start(dataDir, environment, serve(error, ...only));
   const after = await ask(second.base, key, error);

@@ -1,4 +1,5 @@
 import { Client, type ClientResponse } from "./client.ts";
+import { eventually } from "./program.ts";
 
 interface Banned {
   readonly key: string;
@@ -14,13 +15,8 @@ export class Bans {
   /** Goes on with requests that are denied until the key is banned. Rejects if the service is gone. */
   async provoke(base: string, key: string): Promise<void> {
     const client = new Client(base, key);
-    for (;;) {
-      const response = await client.call("GET", "/pets?limit=1");
-      if (isBan(response)) {
-        this.#banned.push({ key, until: Number(response.headers.get("x-ratelimit-reset")) });
-        return;
-      }
-    }
+    const { headers } = await eventually(() => client.call("GET", "/pets?limit=1"), isBan);
+    this.#banned.push({ key, until: Number(headers.get("x-ratelimit-reset")) });
   }
 
   /** Asks for each ban that holds for some seconds more. */

@@ -134,10 +134,12 @@ export class Program {
 
 /** The shortest and the longest pause before the next try, in milliseconds. */
 const [SHORTEST_PAUSE, LONGEST_PAUSE] = [2, 100];
+/** A pause takes so many times as long as the call before it. */
+const PAUSE_PER_CALL = 4;
 
 /**
- * Repeats a call until its result is the expected one, by default a true one, and returns it. Each pause takes as long as
- * the call, to leave the processor to what the test waits for.
+ * Repeats a call until its result is the expected one, by default a true one, and returns it. Pauses grow with the
+ * time that the call takes, to leave the processor to what the test waits for.
  */
 export async function eventually<T>(
   call: () => T | Promise<T>,
@@ -147,6 +149,7 @@ export async function eventually<T>(
     const start = performance.now();
     const result = await call();
     if (isExpected(result)) return result;
-    await Bun.sleep(Math.min(Math.max(SHORTEST_PAUSE, performance.now() - start), LONGEST_PAUSE));
+    const pause = PAUSE_PER_CALL * (performance.now() - start);
+    await Bun.sleep(Math.min(Math.max(SHORTEST_PAUSE, pause), LONGEST_PAUSE));
   }
 }

@@ -5,7 +5,7 @@ import type { Program } from "./program.ts";
 export const LATER_SIGNAL = 1_500;
 
 const CONNECTIONS = 256;
-const RESPONSES_BEFORE = 1_500;
+const RESPONSES_BEFORE = 600;
 
 /** Begins a request without its body. A service that is told to stop waits for the rest, which `finish` sends. */
 export async function unfinishedRequest({ port }: Pick<Program, "port">, key: string) {
