@@ -63,15 +63,18 @@ test("requests lists those of a shop, with the filters of the API", async () => 
   expect(await list("--code", "path_not_found", "--key", key.id, "--status", "4xx")).toEqual([newest]);
   expect(await list("--status", "5xx")).toEqual([]);
   expect(await list("--until", "2020-01-01T00:00:00Z")).toEqual([]);
-  expect(await list("--limit", "1")).toHaveLength(1);
+  expect(await list("--since", "2020-01-01T02:00:00+02:00", "--limit", "1")).toHaveLength(1);
   const { stdout } = await runInProcess(dataDir, ["requests", "--account", account]);
   expect(stdout).toMatch(/^TIME +ID +STATUS +CODE +OPERATION +PATH +KEY +ADDRESS$/m);
   for (const wrong of [
     ["--status", "3xx"],
     ["--limit", "0"],
     ["--since", "yesterday"],
+    ["--since", "5"],
+    ["--until", "2026-11-21"],
+    ["--until", "2026-11-21T12:00"],
   ]) {
-    expect((await runInProcess(dataDir, ["requests", ...wrong])).status).toBe(2);
+    expect((await runInProcess(dataDir, ["requests", "--account", account, ...wrong])).status).toBe(2);
   }
 });
 

@@ -1,9 +1,10 @@
 import { retiredCodes } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorCatalogue } from "../../contract/operation-properties.ts";
-import { millisecondsOf } from "../../contract/schemas.ts";
+import { DateTime } from "../../contract/schemas.ts";
 import { DISCONNECT } from "../../contract/simulate-header.ts";
 import { didYouMean, suggest } from "../../contract/suggest.ts";
+import { compileValidator } from "../../contract/validators.ts";
 import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
 import { plain } from "../../terminal/plain.ts";
 import { columns, table } from "../../terminal/table.ts";
@@ -80,8 +81,9 @@ function readOptions({ options }: ParsedArguments, operations: readonly Operatio
   requireKnown("an operation", operation, names);
   const codes = errorCatalogue(operations).map((error) => error.code);
   requireKnown("an error code", code, [...codes, ...retiredCodes, DISCONNECT]);
+  const isTime = compileValidator(DateTime({ description: "A time." }));
   for (const [name, time] of Object.entries({ since, until })) {
-    if (time !== undefined && Number.isNaN(millisecondsOf(time))) {
+    if (time !== undefined && !isTime.Check(time)) {
       throw new UsageError(`--${name} must be a time such as 2026-11-21T12:00:00Z.`);
     }
   }
