@@ -94,6 +94,41 @@ test("--follow without an earlier event also prints one that happens while it st
   expect(JSON.parse(output.stdout)).toMatchObject({ type: "pet.deleted", subject: { id: "3" } });
 });
 
+test("--follow keeps few events in memory while the output is full, and then writes each once", async () => {
+  const { account } = await service.newAccountWithKey("enterprise");
+  const shop = await service.shop(account.id);
+  const words = ["events", "--account", account.id, "--follow", "--type", "pet.updated", "--json"];
+  const stop = new AbortController();
+  const full = Promise.withResolvers<void>();
+  let isFull = false;
+  const follow = (isSlow: boolean) => {
+    const { context, output } = contextOf(service.store.folder, service.store.settings, stop);
+    const take = async (text: string) => {
+      if (isSlow && isFull) await full.promise;
+      await context.output(text);
+    };
+    const ids = () => output.stdout.split("\n").flatMap((line) => (line ? [Number(JSON.parse(line).id)] : []));
+    return { ids, ended: run(words, { ...context, output: take }) };
+  };
+  const [slow, fast] = [follow(true), follow(false)];
+  let last = 1;
+  const addUpTo = async (upTo: number, followers: readonly (typeof slow)[]) => {
+    await addEvents(shop, upTo, last + 1);
+    last = upTo;
+    for (const { ids } of followers) await eventually(() => ids().at(-1) === upTo);
+  };
+  for (const upTo of [10, 20]) await addUpTo(upTo, [slow, fast]); // after this, both follow
+  isFull = true;
+  // Both read in turn, so when the fast one has the last, the slow one has read the first 3,000.
+  for (const upTo of [3_000, 3_010]) await addUpTo(upTo, [fast]);
+  await service.store.run(`DELETE FROM events WHERE shop = ${shop} AND id > 2000 AND id <= 2500`);
+  full.resolve();
+  await eventually(() => slow.ids().at(-1) === last);
+  expect(slow.ids()).toEqual(fast.ids().filter((id) => id <= 2_000 || id > 2_500));
+  stop.abort();
+  expect([await slow.ended, await fast.ended]).toEqual([0, 0]);
+});
+
 test("finds events before thousands of another type", async () => {
   await addMoreThanOneScan();
   const { output, ended } = events("--type pet.deleted --json");
@@ -111,10 +146,14 @@ test("--follow ends when the sandbox is reset", async () => {
 
 /** Adds more events to the log than one statement scans. */
 async function addMoreThanOneScan(): Promise<void> {
-  const shop = await service.shop(accountId);
   const [{ id: last }] = (await service.call("GET", "/events?sort=-id&limit=1", { key })).json;
+  await addEvents(await service.shop(accountId), last + SCAN_LIMIT + 1, last + 1);
+}
+
+/** Adds events with the ids from `first` to `last`. */
+async function addEvents(shop: number, last: number, first: number): Promise<void> {
   await service.store.run(`
-    ${numbers(last + SCAN_LIMIT + 1, last + 1)}
+    ${numbers(last, first)}
     INSERT INTO events (shop, id, at, type, pet_id, actor) SELECT ${shop}, n, ${service.clock.now()}, 'pet.updated', 1, 'system' FROM numbers;
-    UPDATE shops SET last_event_id = ${last + SCAN_LIMIT + 1} WHERE shop = ${shop};`);
+    UPDATE shops SET last_event_id = ${last} WHERE shop = ${shop};`);
 }

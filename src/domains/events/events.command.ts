@@ -11,6 +11,8 @@ import { type EventFilters, EventLog } from "./events.store.ts";
 
 /** How many events are shown by default. */
 const SHOWN = 20;
+/** The maximum number of events that wait for the output, apart from those of one read. */
+const MAX_WAITING = 1_000;
 const headings = ["ID", "AT", "TYPE", "SUBJECT", "ACTOR"];
 
 /** The command that shows the log of a shop. `types` are all types of events. */
@@ -79,28 +81,41 @@ function notFollowed(): CommandFailed {
   return new CommandFailed("not_followed", message);
 }
 
-/** Writes events as they happen, until `stop`. */
+/**
+ * Writes events as they happen, until `stop`. If the output takes them too slowly, it reads them from the store again,
+ * once the output has taken those that wait.
+ */
 async function follow({ storage, log, shop, filters, after, write, stop }: FollowOptions): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  let written: Promise<void> = Promise.resolve();
-  const sink: StreamSink<Event> = {
-    isOpen: true,
-    send: (events) => {
-      written = written.then(() => write(events));
-      written.catch(ended.reject); // the reader of the output has closed it
-    },
-    skipTo: () => {},
-    drained: () => written,
-    end: () => ended.reject(notFollowed()),
-  };
   const watch = new EventWatch(log, storage, () => {}); // polls try again after errors of the store
-  const source = await watch.follow(shop, after, filters);
-  if ("refused" in source) throw notFollowed();
-  const end = source.start(sink);
-  stop.addEventListener("abort", () => ended.resolve());
-  if (stop.aborted) ended.resolve();
-  await ended.promise.finally(end);
-  await written;
+  let position = after;
+  while (!stop.aborted) {
+    const source = await watch.follow(shop, position, filters);
+    if ("refused" in source) throw notFollowed();
+    const ended = Promise.withResolvers<void>();
+    let written: Promise<void> = Promise.resolve();
+    let waiting = 0;
+    const sink: StreamSink<Event> & { isOpen: boolean } = {
+      isOpen: true,
+      send: (events) => {
+        waiting += events.length;
+        if (waiting > MAX_WAITING) ended.resolve();
+        written = written.then(() => write(events)).then(() => void (waiting -= events.length));
+        written.catch(ended.reject); // the reader of the output has closed it
+      },
+      skipTo: (id) => void (position = id),
+      drained: () => written,
+      end: () => ended.reject(notFollowed()),
+    };
+    const end = source.start(sink);
+    const onStop = () => ended.resolve();
+    stop.addEventListener("abort", onStop);
+    await ended.promise.finally(() => {
+      stop.removeEventListener("abort", onStop);
+      sink.isOpen = false;
+      end();
+    });
+    await written;
+  }
 }
 
 function row({ id, at, type, subject, actor }: Event): string[] {
