@@ -28,10 +28,11 @@ describe.skipIf(!hasBrowser)("for developers", () => {
   const call = (method: string, path: string, body?: unknown, one = ui) =>
     one.service.call(method, path, { key: one.key, ...(body !== undefined && { body }) });
   /** Sends a request that fails, and gives its id once its record is there. */
-  const failed = async (one = ui) => {
+  const failed = async (one = ui, headers: Record<string, string> = {}) => {
     one.service.clock.advance(1_000); // few requests of a second are recorded
-    const { headers } = await call("POST", "/pets", { name: "", categoryId: "Dogs" }, one);
-    const id = headers.get("x-request-id") as string;
+    const body = { name: "", categoryId: "Dogs" };
+    const response = await one.service.call("POST", "/pets", { key: one.key, body, headers });
+    const id = response.headers.get("x-request-id") as string;
     await eventually(async () => (await call("GET", `/requests/${id}`, undefined, one)).status === 200);
     return id;
   };
@@ -106,6 +107,13 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await eventually(async () => (await page.evaluate<string>("navigator.clipboard.readText()")).startsWith(expected));
     await page.getByRole("link", { name: "invalid_request" }).click();
     await page.getByRole("button", { name: "Remove the filter invalid_request" }).waitFor();
+    await page.close();
+  });
+
+  test("an error that was asked for is explained as such, although it has details", async () => {
+    const page = await ui.open(`/requests/${await failed(ui, { "Petstore-Simulate": "invalid_request" })}`);
+    const happened = page.getByRole("region", { name: "What happened" });
+    await happened.getByText("The request asked for this error with Petstore-Simulate").waitFor();
     await page.close();
   });
 

@@ -30,11 +30,11 @@ export function RequestPage({ params }: { readonly params: Readonly<Record<strin
   );
 }
 
-function Outcome({ of: { code, explanation, advice, details } }: { readonly of: RequestRecord }) {
+function Outcome({ of: { code, stage, explanation, advice, details } }: { readonly of: RequestRecord }) {
   return (
     <div class={code ? "note bad" : "note"} role="region" aria-label="What happened">
       <p>
-        <strong>{details?.length ? "The input is invalid:" : explanation}</strong>
+        <strong>{details?.length && stage !== "simulate" ? "The input is invalid:" : explanation}</strong>
       </p>
       <FaultList of={details} />
       {advice && <p>{advice}</p>}
