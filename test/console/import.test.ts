@@ -75,6 +75,8 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await alert.getByText("Line 1: Two columns hold the categoryId.").waitFor();
     await choose(page, "name,category\nRex,Dogs\nZoë,Dogs\n", "latin1");
     await alert.getByText("Line 3: Save the file as CSV UTF-8.").waitFor();
+    await choose(page, "name,category,status\nRex,Dogs\n");
+    await alert.getByText("Line 2: It has 2 fields, but there are 3 columns.").waitFor();
     expect(await pets()).toEqual([]);
     await page.close();
   });

@@ -1,7 +1,7 @@
 import type { Category, NewPet } from "petstore-client";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
-import { numberOf, wordOf } from "../ui/words.ts";
+import { countOf, numberOf, wordOf } from "../ui/words.ts";
 import { MAX_NAMED } from "./categories.ts";
 import { CsvError, readCsv } from "./csv.ts";
 
@@ -61,8 +61,8 @@ function faultsOfHeader(names: readonly string[]): LineFault[] {
 function readAnimal(names: readonly string[], fields: readonly string[], idOf: ReadonlyMap<string, string>) {
   const texts = new Map(names.map((name, index) => [name, fields[index] ?? ""]));
   const messages: string[] = [];
-  if (fields.length > names.length)
-    messages.push(`It has ${fields.length} fields, but there are ${names.length} columns.`);
+  if (fields.length !== names.length)
+    messages.push(`It has ${countOf(fields.length, "field")}, but there are ${names.length} columns.`);
   if (fields.join("").includes("\uFFFD")) messages.push("Save the file as CSV UTF-8.");
   const category = texts.get(CATEGORY);
   if (category) {
