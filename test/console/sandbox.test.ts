@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       .getByText("Reserved")
       .waitFor();
     await page.getByText("1 reservation, the next is due in").waitFor();
-    await page.getByText("0 days", { exact: true }).waitFor();
+    await page.getByText("0 seconds", { exact: true }).waitFor();
     await button(page, "Advance until the next reservation is due").click();
     await page.getByText("Nothing", { exact: true }).waitFor();
     await other

@@ -30,6 +30,6 @@ const lengths = [
 
 /** A number of seconds in the largest unit that it is a whole number of: "90 seconds", "1 day". */
 export function durationOf(seconds: number): string {
-  const [length, unit] = lengths.find(([one]) => seconds % one === 0) ?? lengths[3];
+  const [length, unit] = lengths.find(([one]) => seconds > 0 && seconds % one === 0) ?? lengths[3];
   return countOf(seconds / length, unit);
 }
