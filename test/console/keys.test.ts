@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
 
   test("strikes of the session's key are shown, and without the scope there is no page", async () => {
     const page = await ui.open("/keys");
-    await page.getByText(/\d+ of [\d,]+ that bring a ban/).waitFor();
+    await page.getByText(/^\d+, a ban after [\d,]+ more$/).waitFor();
     await page.close();
     const reader = await ui.open("/keys", { key: await ui.keyWith("read") });
     await reader.getByText("your key may not see it").waitFor();

@@ -123,7 +123,7 @@ function OwnKey() {
       <h2>Your key</h2>
       <Facts
         of={[
-          ["Strikes", `${numberOf(strikes.count)} of ${numberOf(strikes.count + strikes.untilBan)} that bring a ban`],
+          ["Strikes", `${numberOf(strikes.count)}, a ban after ${numberOf(strikes.untilBan)} more`],
           ["Its next ban would last", durationOf(bans.next)],
         ]}
       />

@@ -42,7 +42,7 @@ const CurrentKey = Type.Object(
           description: "Requests sent more than a second after a 429, before its `Retry-After` had passed.",
           minimum: 0,
         }),
-        untilBan: LargeCount({ description: "How many more strikes lead to a ban.", minimum: 0 }),
+        untilBan: LargeCount({ description: "How many more strikes lead to a ban.", minimum: 1 }),
       },
       {
         title: "KeyStrikes",
