@@ -11,6 +11,10 @@ export interface FaultyRow extends Row {
 interface RefusedIdRow extends FaultyRow {
   id: bigint;
 }
+interface StagedRow extends Row, Pick<PetRow, "name" | "category_id" | "status" | "metadata"> {
+  /** Null if the store assigns ids, in the order of lines. */
+  id: bigint | null;
+}
 interface RangeRow extends Row {
   first: bigint;
   last: bigint;
@@ -75,8 +79,8 @@ export const partAfter = statement<PartRow>(`
   SELECT max(line) AS line, count(*) AS animals
   FROM (SELECT line FROM staged_pets WHERE line > $1 ORDER BY line LIMIT $2) AS part
 `);
-/** The animals of a part. Ids are null if the store assigns them, in the order of lines. */
-export const petsOfPart = statement<PetRow>(
+/** The animals of a part, in the order of lines. */
+export const petsOfPart = statement<StagedRow>(
   "SELECT id, name, category_id, status, metadata FROM staged_pets WHERE line > $1 AND line <= $2 ORDER BY line",
 );
 export const idsOf = statement<RangeRow>(

@@ -169,7 +169,7 @@ export const appendByStatus = {
   none: appendWithStatus(undefined),
 } as const;
 
-export function toPet(row: PlainRow): Pet {
+export function toPet(row: PlainRow & { metadata?: string | null }): Pet {
   const { id, name, category_id: categoryId, status, metadata } = row;
   const pet = status === null ? { id, name, categoryId } : { id, name, categoryId, status };
   return typeof metadata === "string" ? { ...pet, metadata: readMetadata(metadata) } : pet;
@@ -187,10 +187,10 @@ export function petPageQuery(
   const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
-  // A list of ids needs no scan.
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
+  // A list of ids needs no scan.
   if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
-  // Names are stored in the order of ids. Looking them up in another order costs more.
+  // Without `lead`: names are stored in the order of ids, and the index by status would look them up in another one.
   const scannedColumns = [...page.columns, "name_folded"];
   if (name !== undefined)
     return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns });
