@@ -142,14 +142,10 @@ function grouped(type: string): string {
 
 /** A doc comment of these paragraphs; empty if there are none. */
 export function comment(paragraphs: readonly string[]): string {
-  const lines = paragraphs
-    .filter(Boolean)
-    .join("\n\n")
-    .split("\n")
-    .filter((line, _, all) => all.length > 1 || line);
-  const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
-  if (safe.length === 0) return "";
-  return safe.length === 1
-    ? `/** ${safe[0]} */\n`
-    : `/**\n${safe.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`;
+  const text = paragraphs.filter(Boolean).join("\n\n").replaceAll("*/", "*\\/");
+  if (text === "") return "";
+  const lines = text.split("\n");
+  return lines.length === 1
+    ? `/** ${text} */\n`
+    : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`;
 }

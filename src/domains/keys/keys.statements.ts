@@ -113,7 +113,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     mode: row.mode,
     name: row.name,
     hint: row.hint,
-    scopes: row.scopes.split(",").filter(Boolean) as Scope[],
+    scopes: row.scopes.split(",") as Scope[],
     createdAt: Number(row.created_at),
     plannedEnd: toNumber(row.planned_end),
     expiresAt: toNumber(row.expires_at),

@@ -224,7 +224,7 @@ export class KeyStore {
 
   /**
    * Adds an event for a ban until this time to the log of the shop, once for all processes. `earlier` is the end of a ban
-   * that is known to be over. It may have been recorded after the fast-forward that ended it. In Unix milliseconds.
+   * that is known to be over. It may have been noted after the fast-forward that ended it. In Unix milliseconds.
    */
   async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
     await this.#change(keyId, now, function* ({ key, locked }) {

@@ -71,7 +71,7 @@ export const findNew = acrossShops<FoundRow>("SELECT shop, id, at FROM request_r
 export const recordsSince = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`);
 export const deleteOld = statement<DeletedRow>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (
-     SELECT number FROM request_records WHERE shop = $2 AND at < $3 ORDER BY at LIMIT $4
+     SELECT number FROM request_records WHERE shop = $1 AND at < $2 ORDER BY at LIMIT $3
    ) RETURNING number`,
 );
 

@@ -98,7 +98,7 @@ export class RequestStore {
     const end = now - RETENTION_DAYS * DAY_MS;
     const found = await this.#storage.all(findOld, end, DELETE_BATCH_SIZE);
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
-      await this.#storage.write(() => all(deleteOld, shop, shop, end, DELETE_BATCH_SIZE));
+      await this.#storage.write(() => all(deleteOld, shop, end, DELETE_BATCH_SIZE));
     }
     if (found.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
   }
