@@ -99,7 +99,7 @@ export interface Usage {
   count(caller: Caller, operation: Operation | undefined, status: number): void;
 }
 
-/** A request that changed something or failed, for its record. It holds neither the body nor the key. */
+/** A request that failed, or a POST, PATCH or DELETE, for its record. It holds neither the body nor the key. */
 export interface CompletedRequest {
   readonly id: string;
   readonly clientRequestId: string | undefined;
@@ -122,7 +122,7 @@ export interface CompletedRequest {
   readonly duration: number;
 }
 
-/** Records requests that changed something or failed. */
+/** Records requests that failed, and every POST, PATCH and DELETE. */
 export interface RequestRecords {
   /**
    * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each

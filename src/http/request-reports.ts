@@ -101,7 +101,7 @@ export class RequestReports {
     });
   }
 
-  /** Records a request that changed something or failed. */
+  /** Records a request that failed, or a POST, PATCH or DELETE. */
   #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, authFailure, stage } = exchange;

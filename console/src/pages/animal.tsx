@@ -38,7 +38,7 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
   const { data } = query;
   const [dialog, setDialog] = useState<Dialog>();
   const shown = useRef(data);
-  // An animal that somebody else deletes stays until an open dialog is closed: its service error says what happened.
+  // An animal that somebody else deletes stays until an open dialog is closed: the error in the dialog says why.
   if (data || !dialog) shown.current = data;
   const pet = shown.current;
   if (pet) return <AnimalDetails pet={pet} dialog={dialog} setDialog={setDialog} />;

@@ -23,7 +23,7 @@ const operations = Object.keys(Petstore.prototype)
   .toSorted()
   .map((name) => [name, name] as const);
 
-/** The requests of the shop that changed something or failed. */
+/** The requests of the shop that failed, and every POST, PATCH and DELETE. */
 export function Requests() {
   const { petstore } = useSession();
   const may = useMay();

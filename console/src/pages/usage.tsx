@@ -35,7 +35,7 @@ function useUsage({ granularity, count }: Span, keyId: string | undefined) {
   );
 }
 
-/** The requests of the account's keys, by time, result and operation. */
+/** The requests of the shop's keys, by time, result and operation. */
 export function Usage() {
   const may = useMay();
   const { data: keys } = useKeys();

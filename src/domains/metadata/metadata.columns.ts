@@ -5,7 +5,7 @@ export type MetadataKind = "pet" | "category" | "order";
 
 /** A column with the metadata of a resource as JSON; `$1` is the shop. It is looked up only if there is any. */
 export function metadataColumn(kind: MetadataKind, table: string): string {
-  return `CASE WHEN ${table}.has_metadata = 1 THEN ${lookUp(kind, table)} END AS metadata`;
+  return `CASE WHEN ${table}.has_metadata = 1 THEN ${pairsOf(kind, table)} END AS metadata`;
 }
 
 /**
@@ -16,10 +16,10 @@ export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection[
   return {
     name: "metadata",
     of: (from, hasColumns) =>
-      hasColumns ? `CASE WHEN ${from}.has_metadata = 1 THEN ${lookUp(kind, from)} END` : lookUp(kind, from),
+      hasColumns ? `CASE WHEN ${from}.has_metadata = 1 THEN ${pairsOf(kind, from)} END` : pairsOf(kind, from),
   };
 }
 
-function lookUp(kind: MetadataKind, from: string): string {
+function pairsOf(kind: MetadataKind, from: string): string {
   return `(SELECT pairs FROM metadata WHERE metadata.shop = $1 AND kind = '${kind}' AND metadata.id = ${from}.id)`;
 }

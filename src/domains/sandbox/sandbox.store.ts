@@ -39,7 +39,7 @@ export interface SandboxParts {
   readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
   /** Work that background tasks do, soon after the clock has reached its time. */
   readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
-  /** Part of the transaction that advances a clock by this many milliseconds: the recorded bans end earlier. */
+  /** Part of the transaction that advances a clock by this many milliseconds: the noted bans end earlier. */
   readonly shortenBans: (accountId: string, by: number) => Transaction<void>;
   /** Called when a reset has given an account a new shop. */
   readonly onReset: () => void;

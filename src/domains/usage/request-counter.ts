@@ -86,7 +86,7 @@ export class RequestCounter {
   }
 
   /** Notes that counts that `take` returned may not be stored. */
-  drop(taken: readonly RequestCount[]): void {
+  noteMissing(taken: readonly RequestCount[]): void {
     for (const { requests } of taken) this.#uncounted += requests;
   }
 

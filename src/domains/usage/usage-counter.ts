@@ -104,7 +104,7 @@ export class UsageCounter implements Usage {
       // If the result of the commit is unknown, requests are dropped, because reporting too few is better than too
       // many. Calls of deprecated operations are written again instead: the owner of a missing key would not be warned
       // before the operation is removed.
-      if (error instanceof CommitUnknown) this.#requests.drop(requests);
+      if (error instanceof CommitUnknown) this.#requests.noteMissing(requests);
       else this.#requests.giveBack(requests);
       this.#deprecated.giveBack(calls);
       throw error;

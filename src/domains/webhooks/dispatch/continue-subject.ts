@@ -19,7 +19,7 @@ export async function continueSubject(
   const { window } = progress;
   const filters = filtersOf(subject, endpoint.types, types);
   let searchedUpTo = finished;
-  // Between this comparison and the change of `progress`, there is no `await`: the window could skip another event.
+  // No `await` lies between the last comparison and `unpark`: during it, the window could skip another event.
   while (searchedUpTo < window.readUpTo) {
     const { readUpTo } = window; // before the `await`, during which the window can read on
     const page = await log.after(endpoint.shop, searchedUpTo, PAGE, filters);
@@ -28,7 +28,7 @@ export async function continueSubject(
       continue;
     }
     const next = page.items.find((event) => subjectOf(event) === subject)?.id; // the filters also find other subjects
-    if (next !== undefined && next > window.readUpTo) break;
+    if (next !== undefined && next > window.readUpTo) break; // the window has not read it yet, so it will add it
     if (next !== undefined) {
       return progress.park(subject, { eventId: next, attempts: 0, dueAt: clock.now() + endpoint.ahead });
     }

@@ -102,7 +102,7 @@ export class DispatchStore {
     return this.#storage.all(withWork, this.#clock.now(), LONGEST_DELAY);
   }
 
-  /** Resolves when the events of the shop, up to `lastEventId`, are on disk: nothing is sent before. */
+  /** The endpoint, once the events of its shop up to `lastEventId` are on disk; undefined if it was deleted. */
   async read({ account_id, mode, id }: EndpointName): Promise<CourierEndpoint | undefined> {
     const row = await this.#storage.first(courierById, account_id, mode, id);
     await this.#storage.settled();
