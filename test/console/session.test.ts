@@ -7,7 +7,7 @@ import { TestConsole } from "../harness/console.ts";
 
 const rex = (page: Page) => page.getByRole("link", { name: "Rex" });
 const keyField = (page: Page) => page.getByLabel("API key");
-const storage = (page: Page) => page.evaluate<string | null>('sessionStorage.getItem("petstore-key")');
+const storage = (page: Page) => page.evaluate<string | null>("Object.values(sessionStorage)[0] ?? null");
 
 describe.skipIf(!hasBrowser)("in the console", () => {
   let ui: TestConsole;
@@ -37,6 +37,27 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await rex(page).waitFor();
     expect(await storage(page)).toBe(key);
     await page.close();
+  });
+
+  test("a key stays with its service, although another one has the same origin", async () => {
+    const page = await ui.open("/animals");
+    await rex(page).waitFor();
+    const other = await ui.browser.open("about:blank");
+    await other.route(/\/api\//, async (route) => {
+      const url = route.request().url().replace("/api/", "/");
+      if (!url.includes("/console/animals")) return route.continue({ url });
+      const response = await route.fetch({ url });
+      return route.fulfill({ response, body: (await response.text()).replaceAll('"/console/', '"/api/console/') });
+    });
+    await other.goto(`${ui.origin}/api/console/animals`);
+    await keyField(other).fill(ui.key);
+    await other.keyboard.press("Enter");
+    await rex(other).waitFor();
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await keyField(other).waitFor();
+    await page.reload();
+    await rex(page).waitFor();
+    await Promise.all([page.close(), other.close()]);
   });
 
   test("a key is typed in; one that the service does not know is refused with what to do", async () => {

@@ -1,6 +1,9 @@
 // The key is stored only in this tab's session storage, which ends with the tab. A new tab asks the other tabs for it.
 
-const NAME = "petstore-key";
+import { baseUrl } from "../router.tsx";
+
+/** With the base address, because other services may share the origin. */
+const NAME = `petstore-key ${baseUrl}`;
 /** How long a new tab waits for the others, in milliseconds. */
 const TAB_TIMEOUT = 200;
 
@@ -9,7 +12,7 @@ type Message =
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "forget"; readonly key: string | undefined };
 
-const tabs = new BroadcastChannel("petstore-console");
+const tabs = new BroadcastChannel(NAME);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none: it reaches only this origin
 const tell = (message: Message) => tabs.postMessage(message);
 

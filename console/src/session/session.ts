@@ -1,4 +1,4 @@
-import { AuthenticationError, type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
+import { type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { exemptionOf, firstResponsesOf, watchedFetch } from "../service/connection.ts";
@@ -87,8 +87,7 @@ export async function signIn(secret: string): Promise<void> {
   const fetch = fetchFor(mine, secret);
   try {
     if (!/^[!-~]+$/.test(secret)) {
-      const message = "The key is malformed: it has a character that no key has.";
-      throw new PetstoreError(message, { code: "", operation: "", status: 401 });
+      throw new PetstoreError("The key is malformed.", { code: "", operation: "", status: 401 });
     }
     // The added number gives the client its own gate: that of an earlier sign-in may wait for a response that never comes.
     // `fetchFor` sends the real key.
@@ -103,7 +102,7 @@ export async function signIn(secret: string): Promise<void> {
     await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
     open({ kind: "open", petstore, key, secret });
   } catch (error) {
-    if (error instanceof AuthenticationError) forgetKey(secret);
+    if ((error as PetstoreError).status === 401) forgetKey(secret);
     close(error as PetstoreError);
   }
 }
@@ -114,9 +113,9 @@ function open(opened: OpenSession): void {
 }
 
 /** Replaces the key of the session by one that may do the same. The page and its dialogs stay. */
-export function continueWith({ id, key: secret }: IssuedApiKey): void {
+export function continueWith({ id, hint, expiresAt, key: secret }: IssuedApiKey): void {
   const before = session.value as OpenSession;
-  open({ ...before, key: { ...before.key, id }, secret });
+  open({ ...before, key: { ...before.key, id, hint, expiresAt }, secret });
 }
 
 export function signOut(): void {
