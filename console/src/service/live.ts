@@ -1,4 +1,4 @@
-import { type Attempt, type Event, type Petstore, PetstoreError } from "petstore-client";
+import type { Attempt, Event, Petstore, PetstoreError } from "petstore-client";
 import { Watchable } from "../watchable.ts";
 import { invalidate } from "./query.ts";
 import { untilVisible } from "./visibility.ts";
@@ -75,7 +75,7 @@ export async function followShop(
       if (signal.aborted) return;
       isLive.set(false);
       // Another client has reset the sandbox, or the events after the last one were deleted. Then it does not wait.
-      if (error instanceof PetstoreError && error.code === "events_expired") restartAtEnd();
+      if ((error as PetstoreError).code === "events_expired") restartAtEnd();
       if (!connection.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
     }
   }

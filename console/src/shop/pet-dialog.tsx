@@ -1,4 +1,4 @@
-import { ConflictError, type NewPet, type Pet, type PetPatch, type Result } from "petstore-client";
+import type { NewPet, Pet, PetPatch, PetstoreError, Result } from "petstore-client";
 import { useEffect, useState } from "preact/hooks";
 import { createPetBody, updatePetBody } from "../generated/contract.ts";
 import { type Action, useAction } from "../service/action.ts";
@@ -55,8 +55,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       invalidate(`${PETS}/${id}/`);
       say(`${changed.name}: saved`);
     } catch (failure) {
-      if (failure instanceof ConflictError && failure.code === "precondition_failed")
-        setConflict({ theirs: await read(), mine: body });
+      if ((failure as PetstoreError).code === "precondition_failed") setConflict({ theirs: await read(), mine: body });
       throw failure;
     }
   };

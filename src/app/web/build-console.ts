@@ -20,11 +20,22 @@ const jsx: Bun.BunPlugin = {
   },
 };
 
-/** Modules of the client that the console replaces, by name: they warn programmers. This saves 300 bytes. */
+/** Modules of the client that the console replaces, by name: they also serve programmers. This saves 600 bytes. */
 const replacements: Readonly<Record<string, string>> = {
   deprecation: "export const deprecationOf = () => {}, warnOfDeprecation = deprecationOf;",
   options: `import { systemClock as clock } from "./clock.ts";
     export const readTarget = ({ key, baseUrl }) => ({ key, baseUrl, clock });`,
+  errors: `import { defined } from "./defined.ts";
+    export class PetstoreError extends Error {
+      constructor(message, facts, cause) {
+        super(message, { cause });
+        Object.assign(this, defined(facts));
+      }
+    }
+    export class ConnectionError extends PetstoreError {}
+    export const errorOf = (message, facts) => new (facts.status < 400 ? ConnectionError : PetstoreError)(message, facts);
+    export const RateLimitError = PetstoreError;
+    export let InvalidRequestError, AuthenticationError, PermissionError, NotFoundError, ConflictError, ServiceError, isErrorOf;`,
 };
 
 const replaceModules: Bun.BunPlugin = {
