@@ -57,6 +57,18 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await row(page, "Ida II").getByRole("cell", { name: "Cats" }).waitFor();
 
+    await row(page, "Ida II").getByRole("button", { name: "Edit Ida II" }).click();
+    await dialog.getByLabel("Name").fill(""); // an animal cannot be without a name, a category or its status
+    await dialog.getByLabel("Category").selectOption("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Fill this in.").nth(1).waitFor();
+    expect(await dialog.getByLabel("Status").getByRole("option").allInnerTexts()).toEqual([
+      "Available",
+      "Pending",
+      "Sold",
+    ]);
+    await page.keyboard.press("Escape");
+
     await row(page, "Ida II").hover();
     await row(page, "Ida II").getByRole("button", { name: "Delete Ida II" }).click();
     await link(page, "Ida II").waitFor({ state: "detached" });

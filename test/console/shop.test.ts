@@ -212,7 +212,23 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await dialog.getByLabel("Value 1").fill("שלום 🐕");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
-    expect((await read(`/store/orders?reference=Till 8`))[0].metadata).toEqual({ "<b>till</b>": "שלום 🐕" });
+    const order = async () => (await read(`/store/orders?reference=Till 8`))[0];
+    expect((await order()).metadata).toEqual({ "<b>till</b>": "שלום 🐕" });
+
+    // Another user adds a pair and changes one while the form is open.
+    const patch = async (metadata: object) =>
+      ui.service.call("PATCH", `/store/orders/${(await order()).id}`, { key: ui.key, body: { metadata } });
+    await patch({ shelf: "A", box: "1" });
+    await page.getByRole("button", { name: "Edit Till 8" }).click();
+    await dialog.getByLabel("Value 3").waitFor();
+    await patch({ shelf: "B", room: "2" });
+    const box = (await Promise.all([1, 2, 3].map((pair) => dialog.getByLabel(`Key ${pair}`).inputValue()))).indexOf(
+      "box",
+    );
+    await dialog.getByLabel(`Value ${box + 1}`).fill("9");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect((await order()).metadata).toEqual({ "<b>till</b>": "שלום 🐕", shelf: "B", room: "2", box: "9" });
 
     await page.keyboard.type("gc");
     await page.getByRole("button", { name: "Edit Birds" }).click();

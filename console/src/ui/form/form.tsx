@@ -1,6 +1,6 @@
-import { PetstoreError } from "petstore-client";
+import type { PetstoreError } from "petstore-client";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { FieldDescription } from "../../contract.ts";
+import { changed, type FieldDescription } from "../../contract.ts";
 import type { Action } from "../../service/action.ts";
 import { focusFirst } from "../dialog.tsx";
 import { ErrorNote } from "../error-note.tsx";
@@ -28,7 +28,7 @@ export interface FormProps {
 
 /** A form for the body or query of an operation. Faults that the service finds are shown beside their fields. */
 export function Form({
-  fields,
+  fields: given,
   values = {},
   changesOnly,
   controls = {},
@@ -39,8 +39,13 @@ export function Form({
   onCancel,
 }: FormProps) {
   const initial = useRef<Entries>(
-    Object.fromEntries(fields.map((field) => [field.name, entryOf(field, (values as Values)[field.name])])),
+    Object.fromEntries(given.map((field) => [field.name, entryOf(field, (values as Values)[field.name])])),
   );
+  // A patch cannot remove such a value: an empty entry would be left out, as if it had not changed.
+  const fields = given.map((field) => {
+    const entry = changesOnly && !field.canBeEmpty && initial.current[field.name];
+    return entry && typeof entry === "string" ? changed(field, { isRequired: true }) : field;
+  });
   const [entries, setEntries] = useState(initial.current);
   const [tries, setTries] = useState(0);
   const element = useRef<HTMLFormElement>(null);
@@ -66,8 +71,7 @@ export function Form({
     );
     if (await action.run(body)) onDone();
   };
-  const isAllShown =
-    action.error instanceof PetstoreError && (action.error.details?.length ?? 0) === faults.filter(Boolean).length;
+  const isAllShown = serviceFaults.size > 0 && detailsOf(action.error).length === faults.filter(Boolean).length;
   return (
     <form ref={element} noValidate onSubmit={send}>
       {fields.map((field, index) => (
@@ -80,7 +84,7 @@ export function Form({
           fault={faults[index] || undefined}
         />
       ))}
-      {action.error !== undefined && !(serviceFaults.size > 0 && isAllShown) && <ErrorNote error={action.error} />}
+      {action.error !== undefined && !isAllShown && <ErrorNote error={action.error} />}
       <footer>
         <button type="button" onClick={onCancel}>
           Cancel
@@ -93,11 +97,12 @@ export function Form({
   );
 }
 
+const detailsOf = (error: unknown) => (error as PetstoreError | undefined)?.details ?? [];
+
 /** The faults of an invalid request by the names of its fields. That of a pair starts with the key of the pair. */
 function faultsOf(error: unknown): Map<string, string> {
-  const details = error instanceof PetstoreError ? (error.details ?? []) : [];
   return new Map(
-    details.map(({ path, message }) => {
+    detailsOf(error).map(({ path, message }) => {
       const [, , name = "", ...rest] = path.split("/");
       return [name, `${rest.join("/") || "This"} ${message}.`];
     }),

@@ -30,12 +30,16 @@ export function isWrongPair([key, value]: [string, string], index: number, pairs
   return key ? pairs.findIndex(([other]) => other === key) < index : value !== "";
 }
 
-/** The value of an entry, as operations accept it; undefined if it is not sent. Pairs of `before` that it lacks are sent as null. */
+/**
+ * The value of an entry, as operations accept it; undefined if it is not sent. Of pairs, only those that differ from
+ * `before` are sent, so that the others keep what another user has changed. Removed ones are sent as null.
+ */
 export function valueOf({ kind, canBeEmpty }: FieldDescription, entry: Entry | undefined, before?: Entry): unknown {
   if (kind === "pairs") {
     const removed = pairsIn(before).map(([key]) => [key, null]);
-    const pairs = [...removed, ...pairsIn(entry).filter(([key]) => key)];
-    return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+    const pairs = new Map([...removed, ...pairsIn(entry).filter(([key]) => key)] as [string, string | null][]);
+    for (const [key, value] of pairsIn(before)) if (pairs.get(key) === value) pairs.delete(key);
+    return pairs.size > 0 ? Object.fromEntries(pairs) : undefined;
   }
   if (typeof entry !== "string") return Array.isArray(entry) && entry.length === 0 ? undefined : entry;
   if (entry === "" && !canBeEmpty) return undefined;
@@ -52,10 +56,15 @@ export function faultOf(field: FieldDescription, entry: Entry | undefined): stri
   const isEmpty = entry === undefined || entry === "" || (Array.isArray(entry) && entry.length === 0);
   if (isEmpty) return isRequired ? "Fill this in." : undefined;
   if (typeof entry !== "string") return undefined;
-  if (kind === "id" && !/^\s*-?\d+\s*$/.test(entry)) return "Enter a whole number.";
+  const noInteger = "Enter a whole number.";
+  if (kind === "id") {
+    if (!/^\s*-?\d+\s*$/.test(entry)) return noInteger;
+    const id = BigInt(entry);
+    if (id !== BigInt.asIntN(64, id)) return "Enter a shorter number.";
+  }
   if (kind === "integer") {
     const number = Number(entry);
-    if (!Number.isInteger(number)) return "Enter a whole number.";
+    if (!Number.isInteger(number)) return noInteger;
     if (minimum !== undefined && number < minimum) return `Enter at least ${minimum}.`;
     if (maximum !== undefined && number > maximum) return `Enter at most ${maximum}.`;
   }
