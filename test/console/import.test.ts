@@ -42,6 +42,7 @@ const csv = (text: string, encoding: BufferEncoding = "utf8") => ({
 async function choose(page: Page, text: string, encoding?: BufferEncoding) {
   await csvFile(page).setInputFiles(csv(text, encoding));
 }
+const fileOf = (...names: string[]) => `name,categoryId\n${names.map((name) => `${name},1\n`).join("")}`;
 const dialog = (page: Page) => page.getByRole("dialog", { name: "Import animals" });
 
 describe.skipIf(!hasBrowser)("in the console", () => {
@@ -73,6 +74,9 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await choose(page, "name,category,name,categoryId\nRex,Dogs,Tom,1\n");
     await alert.getByText("Line 1: Two columns hold the name.").waitFor();
     await alert.getByText("Line 1: Two columns hold the categoryId.").waitFor();
+    await choose(page, "name,categoryId\nRex,9223372036854775808\nMax,-9223372036854775808\n");
+    await alert.getByText("Line 2: CategoryId: Enter a shorter number.").waitFor();
+    await alert.getByText("1 error.").waitFor();
     await choose(page, "name,category\nRex,Dogs\nZoë,Dogs\n", "latin1");
     await alert.getByText("Line 3: Save the file as CSV UTF-8.").waitFor();
     await choose(page, "name,category,status\nRex,Dogs\n");
@@ -155,6 +159,43 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     expect(lost).toBeGreaterThan(40);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
+  });
+
+  test("an animal that the service rejects is named by its line, and a corrected file adds none twice", async () => {
+    const { key } = await ui.service.newAccountWithKey("enterprise");
+    const page = await ui.open("/animals", { key });
+    await page.getByRole("button", { name: "Import" }).click();
+    const names = Array.from({ length: 30 }, (_, number) => `Pup ${number % 15}`); // each twice
+    await choose(page, fileOf(...names.with(20, "NUL \0")));
+    const start = dialog(page).getByRole("button", { name: /^(Import|Try again)$/ });
+    await start.click();
+    const alert = dialog(page).getByRole("alert");
+    await alert.getByText(/^Line 22: /).waitFor();
+    await choose(page, fileOf("First", ...names));
+    await alert.waitFor({ state: "detached" });
+    await dialog(page)
+      .getByText(/^\d+ of 31 animals added$/)
+      .waitFor();
+    await start.click();
+    await page.getByRole("status").getByText("31 animals added from animals.csv").waitFor();
+    const { json } = await ui.service.call("GET", "/pets?limit=100", { key });
+    expect(json.map(({ name }: { name: string }) => name).toSorted()).toEqual(["First", ...names].toSorted());
+    await page.close();
+  });
+
+  test("an animal whose category was missing is added by the next try", async () => {
+    const strict = await TestConsole.start({ settings: { PETSTORE_STRICT_CATEGORIES: "true" } });
+    const page = await strict.open("/animals");
+    await page.getByRole("button", { name: "Import" }).click();
+    await choose(page, "name,categoryId\nRex,1\n");
+    await dialog(page).getByRole("button", { name: "Import" }).click();
+    await dialog(page)
+      .getByText(/^Line 2: /)
+      .waitFor();
+    await strict.addCategory("Dogs");
+    await dialog(page).getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("status").getByText("1 animal added from animals.csv").waitFor();
+    await strict.stop();
   });
 
   test("an import that is stopped adds no more", async () => {

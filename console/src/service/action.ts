@@ -15,6 +15,12 @@ export interface Action<Input = void> {
   readonly clearError: () => void;
 }
 
+/** True after success or an error that certainly changed nothing. An error without a status is never certain. */
+export function isCertain(error: unknown): boolean {
+  const { status, code } = (error ?? { status: 0 }) as { status?: number; code?: string };
+  return status! < 500 && !uncertain.has(status) && !uncertain.has(code);
+}
+
 interface State {
   isRunning: boolean;
   error: unknown;
@@ -44,10 +50,8 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
     } catch (cause) {
       error = cause;
     }
-    const { status, code } = (error ?? { status: 0 }) as { status?: number; code?: string };
-    // Success (0), or an error that certainly changed nothing. The next try is then a new request: with the same key, the
-    // service would return a stored error again. An error without a status is never certain.
-    if (status! < 500 && !uncertain.has(status) && !uncertain.has(code)) delete tried.input;
+    // The next try is then a new request: with the same key, the service would return a stored error again.
+    if (isCertain(error)) delete tried.input;
     set({ isRunning: false, error });
     return !error;
   };

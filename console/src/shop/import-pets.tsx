@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { useAction } from "../service/action.ts";
+import { isCertain, useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { uniqueText } from "../service/unique-text.ts";
 import { useSession } from "../session/session.ts";
@@ -25,42 +25,48 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const [file, setFile] = useState<FileAnimals & { readonly name: string }>();
   const [done, setDone] = useState(0);
   const running = useRef<AbortController>(undefined);
-  /** Lines that were added. A second try skips them and reuses the idempotency keys of the others: none is added twice. */
-  const added = useRef({ run: "", lines: new Set<number>() });
+  /**
+   * The idempotency key of each animal that was sent, and those that were added, by content and not by line: another try
+   * adds none twice, also with a corrected file.
+   */
+  const { keys, added } = useRef({ keys: new Map<string, string>(), added: new Set<string>() }).current;
 
-  const read = async (chosen: File | undefined) => {
+  const choose = async (chosen: File | undefined) => {
     if (!chosen || !categories) return;
     const text = await chosen.text();
-    added.current = { run: uniqueText(), lines: new Set() };
-    setDone(0);
-    setFile({ name: chosen.name, ...readAnimals(text, categories.values()) });
+    action.clearError();
+    const read = readAnimals(text, categories.values());
+    setDone(read.animals.filter(({ id }) => added.has(id)).length);
+    setFile({ name: chosen.name, ...read });
   };
   const action = useAction(async () => {
-    const { run, lines } = added.current;
-    const rest = file?.animals.filter(({ line }) => !lines.has(line)) ?? [];
+    const rest = file?.animals.filter(({ id }) => !added.has(id)) ?? [];
     const stop = new AbortController();
     running.current = stop;
     const worker = async () => {
       for (let next = rest.shift(); next && !stop.signal.aborted; next = rest.shift()) {
-        await petstore.createPet(next.body, {
-          idempotencyKey: `${run}-${next.line}`,
-          timeout: REQUEST_TIMEOUT,
-          signal: stop.signal,
-        });
-        lines.add(next.line);
-        setDone(lines.size);
+        const { id, line, body } = next;
+        const idempotencyKey = keys.get(id) ?? uniqueText();
+        keys.set(id, idempotencyKey);
+        try {
+          await petstore.createPet(body, { idempotencyKey, timeout: REQUEST_TIMEOUT, signal: stop.signal });
+        } catch (error) {
+          if (isCertain(error)) keys.delete(id);
+          if (stop.signal.aborted) return; // another one has failed, or the user has stopped it
+          stop.abort();
+          (error as Error).message = `Line ${line}: ${(error as Error).message}`;
+          throw error;
+        }
+        added.add(id);
+        setDone((count) => count + 1);
       }
     };
     try {
       await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-    } catch (error) {
-      const isCancelled = stop.signal.aborted;
-      stop.abort();
-      if (!isCancelled) throw error;
     } finally {
       invalidate(PETS);
     }
-    say(`${countOf(lines.size, "animal")} added from ${file?.name}`);
+    say(`${countOf(added.size, "animal")} added from ${file?.name}`);
   });
   const start = async () => (await action.run()) && onClose();
   const close = () => {
@@ -83,7 +89,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
               disabled={!categories}
               aria-describedby="csv-hint"
               onClick={({ currentTarget }) => (currentTarget.value = "")} // so that the same file can be chosen again
-              onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
+              onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}
             />
             <p id="csv-hint" class="fine">
               The first line names the columns: name, category or categoryId, and optionally status and metadata.
@@ -93,8 +99,8 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
         {faults.length > 0 && (
           <div class="note bad" role="alert">
             <p>
-              <strong>{countOf(faults.length, "error")}.</strong> Correct the file, then choose it again. Nothing was
-              added.
+              <strong>{countOf(faults.length, "error")}.</strong> Correct the file, then choose it again. Until then
+              nothing is added.
             </p>
             <ul>
               {faults.slice(0, FAULTS_SHOWN).map(({ line, message }) => (

@@ -1,4 +1,4 @@
-import type { Category, NewPet } from "petstore-client";
+import { type Category, type NewPet, stringify } from "petstore-client";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
@@ -18,14 +18,22 @@ export interface LineFault {
   readonly message: string;
 }
 
+interface FileAnimal {
+  readonly line: number;
+  readonly body: NewPet;
+  /** Its content, and how many of this content there are up to it: the same in a file with other lines before it. */
+  readonly id: string;
+}
+
 export interface FileAnimals {
-  readonly animals: readonly { readonly line: number; readonly body: NewPet }[];
+  readonly animals: readonly FileAnimal[];
   readonly faults: readonly LineFault[];
 }
 
 /** Reads animals from a CSV file and checks them by the limits of the contract. Nothing is added while there are faults. */
 export function readAnimals(text: string, categories: Iterable<Category>): FileAnimals {
-  const animals: { line: number; body: NewPet }[] = [];
+  const animals: FileAnimal[] = [];
+  const counts = new Map<string, number>();
   const faults: LineFault[] = [];
   const idOf = new Map([...categories].map(({ id, name }) => [name, String(id)]));
   try {
@@ -36,7 +44,10 @@ export function readAnimals(text: string, categories: Iterable<Category>): FileA
     for (const { line, fields } of records) {
       const { body, messages } = readAnimal(names, fields, idOf);
       faults.push(...messages.map((message) => ({ line, message })));
-      animals.push({ line, body });
+      const content = stringify(body);
+      const count = (counts.get(content) ?? 0) + 1;
+      counts.set(content, count);
+      animals.push({ line, body, id: content + count });
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
