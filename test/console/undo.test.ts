@@ -95,6 +95,43 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await page.close();
   });
 
+  test("ends when the page is left, also if it is shown again, and asks first if the limits do not admit it", async () => {
+    const key = await ui.service.newKey("pro");
+    const call = (path: string, body: object) => ui.service.call("POST", path, { key, body });
+    await call("/categories", { name: "Cats" });
+    for (const name of ["One", "Two", "Three"]) await call("/pets", { name, categoryId: 1, status: "sold" });
+    const page = await ui.open("/animals", { key });
+    await link(page, "Three").waitFor();
+    await page.route(/\/v1\/pets\?.*status=sold/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), "x-ratelimit-remaining": "2" } });
+    });
+    await page.getByRole("button", { name: "Sold", exact: true }).click();
+    await page.waitForURL(/status=sold/);
+    await page.getByText("2 of", { exact: false }).first().waitFor();
+    const asks = () => page.evaluate<boolean>('!dispatchEvent(new Event("beforeunload", { cancelable: true }))');
+    await page.getByLabel("Select One").check();
+    await page.getByLabel("Select Two").check();
+    const deletes = page.getByRole("button", { name: "Delete", exact: true });
+    await deletes.click();
+    expect(await asks()).toBe(false);
+    await undo(page).click();
+    await page.getByLabel("Select all on this page").check();
+    await deletes.click();
+    expect(await asks()).toBe(true);
+    await page.evaluate('dispatchEvent(new Event("pagehide"))'); // it goes into the back/forward cache, and comes back
+    await eventually(async () => (await ui.service.call("GET", "/pets", { key })).json.length === 0);
+    expect(await asks()).toBe(false);
+    await page.getByRole("button", { name: "Dismiss" }).click(); // ends the undo
+    await page
+      .getByText("The shop has no animals yet.")
+      .or(page.getByText("No animal passes these filters."))
+      .waitFor();
+    expect(await page.getByText(/No animal .* has /).count()).toBe(0);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+
   test("is possible by keyboard", async () => {
     const id = await ui.addPet({ name: "Rex" });
     const page = await ui.open("/animals");

@@ -1,5 +1,6 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
 import { baseUrl } from "../router.tsx";
+import { tightestWindow } from "../service/connection.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import type { OpenSession } from "../session/session.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
@@ -44,12 +45,16 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
   say(`${whatOf(done)}: ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
 }
 
-/** Deletes animals when it can no longer be undone, or when the user signs out or leaves the page. */
+/**
+ * Deletes animals when it can no longer be undone, or when the user signs out or leaves the page. Before the page closes,
+ * the browser asks if the limits do not admit all of them.
+ */
 export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet[]): void {
   const ids = new Set(pets.map(({ id }) => id));
   const rest = new Set(ids);
   const end = () => {
     removeEventListener("pagehide", leave);
+    removeEventListener("beforeunload", ask);
     pendingDeletions.set(pendingDeletions.value.difference(ids));
   };
   // Without the client, which sends some of them only after responses to others.
@@ -57,14 +62,20 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
     end();
     const options = { method: "DELETE", keepalive: true, headers: { Authorization: `Bearer ${secret}` } };
     for (const id of rest) void fetch(`${baseUrl}/pets/${id}`, options);
+    rest.clear(); // the page may come back
   };
+  const ask = (event: Event) => rest.size > tightestWindow.value!.remaining && event.preventDefault();
   addEventListener("pagehide", leave);
+  addEventListener("beforeunload", ask);
   pendingDeletions.set(pendingDeletions.value.union(ids));
   say(`${whatOf(pets)}: deleted`, end, async () => {
-    await each(pets, async ({ id }) => {
-      await petstore.deletePet(id);
-      rest.delete(id);
-    });
+    await each(
+      pets.filter(({ id }) => rest.has(id)),
+      async ({ id }) => {
+        await petstore.deletePet(id);
+        rest.delete(id);
+      },
+    );
     end();
     invalidate(PETS);
   });
