@@ -544,6 +544,12 @@ export interface LastWebhookFailure<Id = bigint> {
   readonly deliveryId: Id;
 }
 
+/** What a disabled endpoint missed: the body of its redelivery. Absent once it is resumed. */
+export interface MissedWebhookEvents<Id = bigint> {
+  /** The first event that it may not have accepted. */
+  readonly from: Id;
+}
+
 /** A URL that receives events of the shop. */
 export interface WebhookEndpoint<Id = bigint> {
   /** Identifies the endpoint. */
@@ -566,6 +572,7 @@ export interface WebhookEndpoint<Id = bigint> {
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+  readonly missed?: MissedWebhookEvents<Id> | undefined;
 }
 
 /** Endpoints, oldest first. */
@@ -605,6 +612,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+  readonly missed?: MissedWebhookEvents<Id> | undefined;
 }
 
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */

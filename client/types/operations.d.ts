@@ -435,6 +435,11 @@ export interface LastWebhookFailure<Id = bigint> {
     /** The failed delivery. */
     readonly deliveryId: Id;
 }
+/** What a disabled endpoint missed: the body of its redelivery. Absent once it is resumed. */
+export interface MissedWebhookEvents<Id = bigint> {
+    /** The first event that it may not have accepted. */
+    readonly from: Id;
+}
 /** A URL that receives events of the shop. */
 export interface WebhookEndpoint<Id = bigint> {
     /** Identifies the endpoint. */
@@ -457,6 +462,7 @@ export interface WebhookEndpoint<Id = bigint> {
     /** When the next attempt is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
     readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+    readonly missed?: MissedWebhookEvents<Id> | undefined;
 }
 /** Endpoints, oldest first. */
 export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
@@ -493,6 +499,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
     /** When the next attempt is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
     readonly lastFailure?: LastWebhookFailure<Id> | undefined;
+    readonly missed?: MissedWebhookEvents<Id> | undefined;
 }
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
 export interface WebhookEndpointPatch {

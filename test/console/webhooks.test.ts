@@ -185,10 +185,14 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
   });
 
   test("a disabled endpoint must be resumed first, and what it missed is then offered", async () => {
-    const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status: 500 })));
+    let status = 500;
+    const { id } = await webhooks.endpoint(webhooks.receiver(() => new Response(null, { status })));
     await webhooks.addPet("Missed");
     await webhooks.deliver();
-    await ui.service.store.run(`UPDATE webhook_endpoints SET state = 'disabled' WHERE id = '${id}'`);
+    status = 410;
+    await webhooks.addPet("Last");
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.deliver();
+    const { missed } = await webhooks.getEndpoint(id);
     const page = await ui.open(`/webhooks/${id}`);
     await page.getByRole("region", { name: "Last failure" }).getByText("resume the endpoint").waitFor();
     await button(page, "Redeliver events").click();
@@ -199,12 +203,30 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
       .first()
       .click();
     await page.getByText("The message is queued until you resume the disabled endpoint").waitFor();
+    status = 204;
     await button(page, "Resume").click();
     await dialogOf(page).getByText("What it missed is sent only if you redeliver it.").waitFor();
-    expect(await dialogOf(page).getByLabel("Since").inputValue()).not.toBe("");
+    expect(await dialogOf(page).getByLabel("From").inputValue()).toBe(String(missed.from));
     expect(await accessibilityViolations(page)).toEqual([]);
     await submit(page, "Redeliver").click();
     await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
+    await page.close();
+  });
+
+  test("a key that may not read events sees its attempts, and redelivers a range", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver());
+    await webhooks.addPet("Rex");
+    await webhooks.deliver();
+    const { key } = (await webhooks.call("POST", "/keys", { name: "admin", scopes: ["admin"] })).json;
+    const page = await ui.open(`/webhooks/${id}`, { key });
+    await button(page, "Redeliver events").click();
+    await dialogOf(page).getByLabel("From").waitFor();
+    expect(await dialogOf(page).getByText("Since a time").count()).toBe(0);
+    await submit(page, "Redeliver").click();
+    await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
+    await page.getByRole("link", { name: /^Pet created/ }).click();
+    await page.getByText("Message id").waitFor();
+    expect(await page.locator("main").getByRole("alert").count()).toBe(0);
     await page.close();
   });
 

@@ -11,7 +11,7 @@ import { createWebhookEndpointBody, redeliverWebhooksBody, updateWebhookEndpoint
 import { go } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
-import { useSession } from "../session/session.ts";
+import { useMay, useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
 import { Form } from "../ui/form/form.tsx";
@@ -29,8 +29,8 @@ interface DialogProps {
 }
 interface EndpointDialogProps extends DialogProps {
   readonly of: WebhookEndpoint;
-  /** When the endpoint began to fail, if it was disabled until now. */
-  readonly missedSince?: string | undefined;
+  /** What it missed, if it was disabled until now. */
+  readonly missed?: WebhookEndpoint["missed"];
 }
 
 /** All types of events, or some of them. */
@@ -184,9 +184,10 @@ const ways = [
 ] as const;
 
 /** Redelivers events: all since a time, or those of a range. */
-export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
+export function Redeliver({ of, missed = of.missed, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
-  const [way, setWay] = useState("since");
+  const may = useMay();
+  const [way, setWay] = useState(!missed && may("listEvents") ? "since" : "range");
   const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }, once) => {
     let redelivery: NewWebhookRedelivery = range;
     if (since !== undefined) {
@@ -200,22 +201,24 @@ export function Redeliver({ of, missedSince, onClose }: EndpointDialogProps) {
   });
   return (
     <Dialog title="Redeliver events" onClose={onClose}>
-      {missedSince && (
-        <p class="intro">The endpoint gets new events again. What it missed is sent only if you redeliver it.</p>
-      )}
-      {of.state !== "enabled" && (
+      {of.state === "enabled" ? (
+        missed && (
+          <p class="intro">The endpoint gets new events again. What it missed is sent only if you redeliver it.</p>
+        )
+      ) : (
         <p class="intro">
           <strong>The endpoint is {of.state}. Nothing is sent until you resume it.</strong>
         </p>
       )}
-      <p class="intro">Events keep their webhook-id, so that a receiver can tell which it has seen.</p>
-      <div class="intro">
-        <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
-      </div>
+      {may("listEvents") && (
+        <div class="intro">
+          <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
+        </div>
+      )}
       <Form
         key={way}
         fields={way === "since" ? sinceFields : redeliverWebhooksBody}
-        values={{ since: missedSince ?? of.failingSince ?? of.lastFailure?.at }}
+        values={{ since: of.failingSince, ...missed }}
         action={action}
         submit="Redeliver"
         onDone={onClose}

@@ -3,7 +3,7 @@ import { attemptOf, deliveryColumns, Outcome, RedeliverButton } from "../develop
 import { WEBHOOKS } from "../developers/webhooks.ts";
 import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
-import { useSession } from "../session/session.ts";
+import { useMay, useSession } from "../session/session.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
@@ -19,6 +19,7 @@ const MAX_SEARCHED = 100;
 /** One attempt to send a message: what was sent, the response, and other recent attempts to send it. */
 export function DeliveryPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { petstore } = useSession();
+  const may = useMay();
   const { endpointId = "", deliveryId = "" } = params;
   const key = `${WEBHOOKS}/${endpointId}`;
   const query = useQuery<WebhookDelivery>(`${key}/${deliveryId}`, () =>
@@ -29,8 +30,9 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
     petstore.listWebhookDeliveries(endpointId, { limit: MAX_SEARCHED }).page(),
   );
   const eventId = data?.eventId;
-  const { data: event, error: eventError } = useQuery(eventId === undefined ? undefined : `events/${eventId}`, () =>
-    petstore.getEvent(eventId as bigint),
+  const { data: event, error: eventError } = useQuery(
+    eventId !== undefined && may("getEvent") ? `events/${eventId}` : undefined,
+    () => petstore.getEvent(eventId as bigint),
   );
   if (!data) {
     return (

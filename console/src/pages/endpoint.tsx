@@ -50,20 +50,20 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { petstore } = useSession();
   const may = useMay();
   const [open, setOpen] = useState<keyof typeof dialogs>();
-  const { id, url, types, description, state, publicKey, failingSince, lastFailure, createdAt } = endpoint;
+  const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
   const test = useAction(async (_: void, once) => {
     await petstore.testWebhookEndpoint(id, once);
     say("A test message is sent");
     refreshDeliveriesSoon();
   });
   const isStopped = state !== "enabled";
-  const [missedSince, setMissedSince] = useState<string>();
+  const [missed, setMissed] = useState<WebhookEndpoint["missed"]>();
   const pause = useAction(async () => {
     await petstore.updateWebhookEndpoint(id, { paused: !isStopped });
     say(isStopped ? "Endpoint resumed" : "Endpoint paused");
     invalidate(WEBHOOKS);
     if (state !== "disabled") return; // a paused one automatically gets what it missed
-    setMissedSince(failingSince ?? lastFailure?.at);
+    setMissed(endpoint.missed);
     if (may("redeliverWebhooks")) setOpen("redeliver");
   });
   const Shown = open && dialogs[open];
@@ -122,7 +122,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         </div>
       )}
       <Deliveries endpointId={id} />
-      {Shown && <Shown of={endpoint} missedSince={missedSince} onClose={() => setOpen(undefined)} />}
+      {Shown && <Shown of={endpoint} missed={missed} onClose={() => setOpen(undefined)} />}
     </Page>
   );
 }

@@ -148,7 +148,7 @@ const noEvents = invalidInput([{ path: "/body", message: "names no stored event"
 const emptyRange = invalidInput([{ path: "/body/from", message: "is after the last event of the range" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
-  const { id, url, types, description, state, secrets, createdAt, health, ahead } = endpoint;
+  const { id, url, types, description, state, secrets, createdAt, health, ahead, position } = endpoint;
   const keys = currentKeys(id, secrets, secretKeys);
   const rate = successRate(health, now + ahead);
   const { failingSince, retriesAt, lastFailure } = health;
@@ -163,6 +163,7 @@ function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: nu
     ...(rate !== undefined && { successRate24h: rate }),
     ...(failingSince !== null && { failingSince: timestampOf(failingSince) }),
     ...(retriesAt !== null && { retriesAt: timestampOf(retriesAt) }),
+    ...(state === "disabled" && { missed: { from: position + 1n } }),
     ...(lastFailure && {
       lastFailure: {
         at: timestampOf(lastFailure.at),

@@ -82,6 +82,14 @@ const LastFailure = Type.Object(
 );
 export type LastFailure = Static<typeof LastFailure>;
 
+const Missed = Type.Object(
+  { from: Int64({ description: "The first event that it may not have accepted.", examples: [100n] }) },
+  {
+    title: "MissedWebhookEvents",
+    description: "What a disabled endpoint missed: the body of its redelivery. Absent once it is resumed.",
+  },
+);
+
 const endpointFields = <T extends TSchema>(types: T) => ({
   id: Type.String({ description: "Identifies the endpoint." }),
   url,
@@ -117,6 +125,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     Timestamp({ description: "When the next attempt is made, while the endpoint waits after failures." }),
   ),
   lastFailure: Type.Optional(LastFailure),
+  missed: Type.Optional(Missed),
 });
 
 /** The schemas of endpoints, for these types of events. */

@@ -390,6 +390,7 @@ describe("a failing endpoint", () => {
     expect((await webhooks.getEndpoint(id)).state).toBe("disabled");
     const [last] = await webhooks.deliveries(id);
     expect(Date.parse(last.at) - Date.parse(failingSince)).toBe(5 * DAY_MS);
+    const { missed } = await webhooks.getEndpoint(id);
     isDown = false;
     receiver.received.length = 0;
     await webhooks.addPet();
@@ -399,11 +400,32 @@ describe("a failing endpoint", () => {
     await webhooks.addPet();
     await webhooks.deliver();
     expect(receiver.received).toHaveLength(1);
-    const [{ id: from }] = (await webhooks.call("GET", `/events?since=${encodeURIComponent(failingSince)}`)).json;
-    expect((await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, { from })).status).toBe(200);
+    expect((await webhooks.getEndpoint(id)).missed).toBeUndefined();
+    expect((await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, missed)).status).toBe(200);
     await webhooks.deliver();
     const subjects = receiver.received.map(messageOf).filter(({ type }) => type === "pet.created");
     expect(new Set(subjects.map(({ subject }) => subject)).size).toBe(14);
+  });
+
+  test.each(["given up", "during a pause"])("says which event is the first that it missed: one %s", async (what) => {
+    let status = 204;
+    const receiver = webhooks.receiver(() => new Response(null, { status }));
+    const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    const pause = (paused: boolean) => webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused });
+    await webhooks.addPet("accepted");
+    await webhooks.deliver();
+    status = 500;
+    if (what === "during a pause") await pause(true);
+    const missed = await webhooks.addPet();
+    await webhooks.deliver();
+    for (const delay of attemptDelays) await webhooks.after(LATE_FACTOR * delay);
+    expect(await webhooks.service.store.rows("SELECT 1 FROM webhook_parked")).toEqual([]);
+    await webhooks.addPet();
+    status = 410;
+    await pause(false);
+    while ((await webhooks.getEndpoint(id)).state === "enabled") await webhooks.deliver();
+    const [{ id: from }] = (await webhooks.call("GET", `/events?petId=${missed}`)).json;
+    expect((await webhooks.getEndpoint(id)).missed).toEqual({ from });
   });
 
   test("gets nothing while it is paused, and afterwards everything that it missed", async () => {

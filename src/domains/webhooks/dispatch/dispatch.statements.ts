@@ -19,6 +19,9 @@ export interface CourierRow extends EndpointRow {
   epoch: bigint;
   due_at: bigint | null;
 }
+interface OldestRow extends Row {
+  event_id: bigint | null;
+}
 interface EpochRow extends Row {
   epoch: bigint;
 }
@@ -99,6 +102,23 @@ export const saveRedelivery = statement(
 );
 export const deleteRedelivery = statement(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3",
+);
+/**
+ * The oldest event that an endpoint has not accepted since the last one that it did: it waits for another attempt, or
+ * was given up.
+ */
+export const oldestUnaccepted = statement<OldestRow>(
+  `SELECT min(event_id) AS event_id FROM (
+     SELECT event_id FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2
+     UNION ALL
+     SELECT event_id FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND kind = 'event'
+       AND id > (SELECT coalesce(max(id), 0) FROM webhook_deliveries
+         WHERE shop = $1 AND endpoint_id = $2 AND outcome = 'succeeded')
+   ) AS unaccepted`,
+);
+export const moveBackTo = statement(
+  `UPDATE webhook_endpoints SET position = $1
+   WHERE account_id = $2 AND mode = $3 AND id = $4 AND position > $1`,
 );
 export const disable = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0

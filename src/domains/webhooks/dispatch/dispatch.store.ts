@@ -16,6 +16,8 @@ import {
   disable,
   type EndpointName,
   insertDelivery,
+  moveBackTo,
+  oldestUnaccepted,
   type ParkedRow,
   park,
   parkedOf,
@@ -37,7 +39,6 @@ export interface CourierEndpoint extends StoredEndpoint {
   readonly mode: "live" | "test";
   readonly shop: number;
   readonly lastEventId: bigint;
-  readonly position: bigint;
   readonly lastDeliveryId: bigint;
   /** Increases when a process takes over the deliveries. A process with an older one can save nothing. */
   readonly epoch: bigint;
@@ -137,7 +138,10 @@ export class DispatchStore {
     return this.#storage.write(() => saving(endpoint, progress));
   }
 
-  /** Disables an endpoint, unless it has been changed or taken over in the meantime. */
+  /**
+   * Disables an endpoint, unless it has been changed or taken over in the meantime. Its position is then before the first
+   * event that it missed.
+   */
   async disable(endpoint: CourierEndpoint): Promise<boolean> {
     const { accountId, mode, id, shop, epoch } = endpoint;
     const endpoints = this.#endpoints;
@@ -145,6 +149,8 @@ export class DispatchStore {
     return this.#storage.write(function* () {
       const locked = yield* lockShop(shop, now);
       if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
+      const { event_id } = (yield* first(oldestUnaccepted, shop, id)) as { event_id: bigint | null };
+      if (event_id !== null) yield* all(moveBackTo, event_id - 1n, accountId, mode, id);
       yield* endpoints.afterDisabling(locked, endpoint);
       return true;
     });
@@ -198,7 +204,6 @@ function toCourierEndpoint(row: CourierRow): CourierEndpoint {
     mode: row.mode,
     shop: Number(row.shop),
     lastEventId: row.last_event_id,
-    position: row.position,
     lastDeliveryId: row.last_delivery_id,
     epoch: row.epoch,
     dueAt: row.due_at === null ? undefined : Number(row.due_at),

@@ -19,6 +19,8 @@ export interface EndpointRow extends Row {
   health: string;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
+  /** The last event that needs no delivery any more; that before the first one it missed, if it is disabled. */
+  position: bigint;
 }
 /** An endpoint with the internal number of its shop. */
 export interface OwnedEndpointRow extends EndpointRow {
@@ -42,7 +44,10 @@ export const webhookShopTables = [
 export const webhookAccountTables = [accountTable("webhook_endpoints", "mode", "id")];
 
 const isOne = "account_id = $1 AND mode = $2 AND id = $3";
-const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, ahead
+/** A reset of the sandbox starts another log. */
+const position = "CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position";
+const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, ahead,
+     ${position}
    FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
 
 export const endpointById = statement<EndpointRow>(`${endpoints} WHERE ${isOne}`);
@@ -52,7 +57,7 @@ export const endpointsOfShop = statement<EndpointRow>(
 /** The endpoints of all accounts, for operators. */
 export const allEndpoints = acrossShops<OwnedEndpointRow>(
   `SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets,
-     created_at, health, ahead, shop
+     created_at, health, ahead, ${position}, shop
    FROM webhook_endpoints JOIN shops ON shops.account_id = webhook_endpoints.account_id
      AND shops.mode = webhook_endpoints.mode
    ORDER BY webhook_endpoints.account_id, webhook_endpoints.mode, created_at, id`,

@@ -55,6 +55,8 @@ export interface StoredEndpoint {
   readonly health: Health;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   readonly ahead: number;
+  /** The last event that needs no delivery any more; that before the first one it missed, if it is disabled. */
+  readonly position: bigint;
 }
 
 const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subject: id }));
@@ -98,7 +100,18 @@ export class EndpointStore {
     const stored = [url, types.join(","), description, JSON.stringify(secrets)];
     const position = locked.lastEventId + 1n; // after its own event
     yield* all(insertEndpoint, accountId, mode, id, ...stored, createdAt, shop, position, JSON.stringify(health));
-    const added = { id, url, types, description, state: "enabled", secrets, createdAt, health, ahead } as const;
+    const added = {
+      id,
+      url,
+      types,
+      description,
+      state: "enabled",
+      secrets,
+      createdAt,
+      health,
+      ahead,
+      position,
+    } as const;
     yield* publishLast(locked, author, [event(endpointCreated, this.#recorded(added))]);
     return added;
   }
@@ -191,5 +204,6 @@ export function toEndpoint(row: EndpointRow): StoredEndpoint {
     createdAt: Number(row.created_at),
     health: JSON.parse(row.health) as Health,
     ahead: Number(row.ahead),
+    position: row.position,
   };
 }
