@@ -121,6 +121,9 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     }
     expect(page.url()).toMatch(/\?key=key_\w+&operation=getPet&span=month$/);
     await page.close();
+    const other = await open("/usage?span=constructor");
+    await told(other).getByText("requests in all").waitFor();
+    await other.close();
   });
 
   test.each(["light", "dark"] as const)(

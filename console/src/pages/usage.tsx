@@ -40,7 +40,7 @@ export function Usage() {
   const may = useMay();
   const { data: keys } = useKeys();
   const { span: name = "days", key, operation } = usePlace().query;
-  const span = spans[name] ?? spans.days;
+  const span = (Object.hasOwn(spans, name) && spans[name]) || spans.days;
   const query = useUsage(span, key);
   const { data, error, reload } = query;
   useEffect(() => {
