@@ -37,7 +37,7 @@ interface Waiter {
 
 type RateLimited = ErrorFacts & { readonly message: string };
 
-/** Opens a gate. Calls with a separate quota cannot learn it: their responses show the limits of the shop. */
+/** Opens a gate. Calls with a separate quota (empty: none) cannot learn it: responses show the limits of the shop. */
 export function openGate(clock: Clock, separateQuota: string): Gate {
   let queue: Waiter[] = [];
   let inFlight = 0;

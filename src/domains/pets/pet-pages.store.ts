@@ -74,8 +74,8 @@ export class PetPages {
 
   /**
    * First looks among the next ids, which is faster if many animals have the status. If too few have it, reads by the
-   * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages would have
-   * been found among the next ids.
+   * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
+   * fewer ids than that.
    */
   #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
