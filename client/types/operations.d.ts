@@ -949,7 +949,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Advance the clock (experimental).
      *
-     * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. `X-RateLimit-Reset`, `Retry-After`, key expiry and sunset stay in real time.
+     * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. `X-RateLimit-Reset`, `Retry-After`, `Sunset` and key expiry stay in real time.
      *
      * Needs a key with the scope `write`.
      */
