@@ -1,13 +1,16 @@
 // Compares the service of this checkout with that of another one, for example one without a change. It measures the
 // CPU time of a response, which other work on the machine changes less than requests per second. Rounds of both
 // alternate. With --postgres, both services share a PostgreSQL and a Valkey server, whose CPU time is measured too.
+// With --limits, only decisions on the limits in Valkey are measured, without HTTP.
 //
 //   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (default 15)
+//   npx bun bench/against.ts FOLDER [ROUNDS] --limits                          (default 5)
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { generateApiKey } from "../src/domains/keys/api-key.ts";
 import { CONNECTIONS } from "./fleet.ts";
+import { compareLimits } from "./limits.ts";
 import type { Dialect } from "./peers.ts";
 import { Processes } from "./processes.ts";
 import { fromManyAddresses, untilBanned } from "./refusals.ts";
@@ -76,15 +79,19 @@ const onPostgres: Record<string, Comparison> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { postgres: { type: "boolean" }, only: { type: "string", multiple: true, default: [] } },
+  options: {
+    limits: { type: "boolean" },
+    postgres: { type: "boolean" },
+    only: { type: "string", multiple: true, default: [] },
+  },
 });
-const [folder, rounds = "15"] = positionals;
+const [folder, rounds = values.limits ? "5" : "15"] = positionals;
 const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
 const comparisons = Object.entries(values.postgres ? onPostgres : onAnyStore).filter(
   ([name]) => values.only.length === 0 || values.only.includes(name),
 );
 if (!folder || !(effort.rounds > 0) || comparisons.length === 0) {
-  throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...");
+  throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS] [--limits | --postgres] [--only NAME]...");
 }
 
 /** Starts the service of a checkout on an embedded store that the checkout fills, because its schema may differ. */
@@ -157,15 +164,22 @@ const root = join(import.meta.dir, "..");
 const work = join(import.meta.dir, "work");
 mkdirSync(work, { recursive: true });
 const place = mkdtempSync(join(work, "against-"));
+const checkouts = [root, resolve(folder)];
 try {
+  if (values.limits) await compareLimits(checkouts, effort.rounds, { processes, folder: place });
+  else await compareServices();
+} finally {
+  await processes.end();
+  rmSync(place, { recursive: true, force: true });
+}
+
+/** Measures every comparison that was asked for. */
+async function compareServices(): Promise<void> {
   const backends = values.postgres ? await Backends.start(processes, 2 * ANIMALS) : undefined;
   const services: CheckoutService[] = [];
-  for (const checkout of [root, resolve(folder)]) {
+  for (const checkout of checkouts) {
     const own = mkdtempSync(join(place, "service-"));
     services.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
   }
   for (const [name, comparison] of comparisons) await compare(name, comparison, services);
-} finally {
-  await processes.end();
-  rmSync(place, { recursive: true, force: true });
 }

@@ -1,8 +1,6 @@
 // CPU time of one decision on the limits in Valkey, of the process and of the server, for some numbers of
 // requests that come in one turn of the event loop. Compares this checkout with another one, in alternating rounds.
-//
-//   npm run bench -- --limits FOLDER [ROUNDS]     (default 5)
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
 import { freePort } from "../test/harness/free-port.ts";
 import type { LimitsLoad, LimitsResult } from "./limits-process.ts";
@@ -24,11 +22,11 @@ interface Cost {
 
 /** Measures, and prints a line for each load. What it starts ends with `processes`. */
 export async function compareLimits(
-  [checkout, rounds = "5"]: readonly string[],
+  checkouts: readonly string[],
+  rounds: number,
   { processes, folder }: Pick<Bench, "processes" | "folder">,
 ): Promise<void> {
   const program = Bun.which("valkey-server") ?? Bun.which("redis-server");
-  if (!checkout || !(Number(rounds) > 0)) throw new Error("Usage: npm run bench -- --limits FOLDER [ROUNDS]");
   if (!program) throw new Error("valkey-server or redis-server is needed.");
   const port = freePort();
   const server = Bun.spawn([program, "--bind", "127.0.0.1", "--port", String(port), "--save", "", "--dir", folder], {
@@ -43,14 +41,14 @@ export async function compareLimits(
     await Promise.all(started.map(({ exited }) => exited));
   });
   const measured = [];
-  for (const [index, one] of [join(import.meta.dir, ".."), resolve(checkout)].entries()) {
+  for (const [index, one] of checkouts.entries()) {
     measured.push(await startProcess(one, port, join(folder, String(index)), started));
   }
   for (const perTurn of TURNS) {
     for (const accounts of [1, MANY]) {
       const costs: Cost[][] = [[], []];
       for (const run of measured) await run({ perTurn, accounts, seconds: WARM_UP });
-      for (let round = 0; round < Number(rounds); round++) {
+      for (let round = 0; round < rounds; round++) {
         for (const [index, run] of measured.entries()) {
           costs[index]?.push(await costOf(() => run({ perTurn, accounts, seconds: SECONDS }), client));
         }

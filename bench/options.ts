@@ -78,9 +78,7 @@ export interface Options {
 const HELP = `Measures the service against its peers and writes a page of results.
 
 Usage: npm run bench -- [--scale] [--short | --full] [--only NAME]... [--out FILE] [--service FOLDER]
-       npm run bench -- --limits FOLDER [ROUNDS]
 
-  --limits FOLDER   CPU time of a decision on the limits in Valkey, here and in another checkout.
   --scale           Many processes on PostgreSQL and Valkey, on a page of their own, instead of one process
                     on its embedded store.
   --short           The main workloads and peers, in about two minutes.

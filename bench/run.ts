@@ -4,7 +4,6 @@ import { manyAccounts } from "./accounts.ts";
 import { flood } from "./flood.ts";
 import { growth } from "./growth.ts";
 import { memory, start } from "./lifetime.ts";
-import { compareLimits } from "./limits.ts";
 import { describeMachine, firstLine, missingTools, packageVersion, sqliteVersion } from "./machine.ts";
 import type { Options } from "./options.ts";
 import { readOptions } from "./options.ts";
@@ -84,11 +83,6 @@ process.on("SIGINT", () => void end(130));
 process.on("SIGTERM", () => void end(143));
 
 try {
-  const [form, ...rest] = process.argv.slice(2);
-  if (form === "--limits") {
-    await compareLimits(rest, { processes, folder });
-    await end(0);
-  }
   const options = readOptions(process.argv.slice(2), root, (scale) => pageOf(scale).workloads.map(({ name }) => name));
   await end(options ? await measure(options) : 0);
 } catch (error) {
