@@ -17,7 +17,7 @@ import { fromManyAddresses, untilBanned } from "./refusals.ts";
 import { creates, everyPage, firstPage, gets, missing, mixed } from "./requests.ts";
 import { alternate, contestant, median } from "./rounds.ts";
 import { Backends } from "./scale/backends.ts";
-import { startService } from "./scale/services.ts";
+import { startSharedServer } from "./scale/servers.ts";
 import { type SeededStore, UNLIMITED } from "./seed.ts";
 import { type LoadedServer, type Request, type Round, type Totals, writeLoad } from "./wrk.ts";
 
@@ -28,7 +28,7 @@ const ACCOUNT_REFRESH = 1_000;
 const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
 
 /** A running service of one checkout. */
-interface CheckoutService extends LoadedServer {
+interface CheckoutServer extends LoadedServer {
   readonly dialect: Dialect;
   readonly key: string;
   /** Changes the limits of its account. Absent for the embedded store. */
@@ -41,7 +41,7 @@ interface Comparison {
   readonly isRefused?: true;
   /** The key to send instead of that of the account. */
   readonly key?: string;
-  readonly prepare?: (service: CheckoutService) => Promise<void>;
+  readonly prepare?: (server: CheckoutServer) => Promise<void>;
 }
 
 const onAnyStore: Record<string, Comparison> = {
@@ -95,7 +95,7 @@ if (!folder || !(effort.rounds > 0) || comparisons.length === 0) {
 }
 
 /** Starts the service of a checkout on an embedded store that the checkout fills, because its schema may differ. */
-async function startEmbedded(checkout: string, place: string): Promise<CheckoutService> {
+async function startEmbedded(checkout: string, place: string): Promise<CheckoutServer> {
   const { seedStore } = (await import(join(checkout, "bench/seed.ts"))) as typeof import("./seed.ts");
   const store: SeededStore = seedStore(place, "seed", ANIMALS, [UNLIMITED]);
   // Of the checkout, too: it makes the cursors that its own service reads.
@@ -105,13 +105,13 @@ async function startEmbedded(checkout: string, place: string): Promise<CheckoutS
 }
 
 /** The same on PostgreSQL and Valkey. */
-async function startShared(checkout: string, place: string, backends: Backends): Promise<CheckoutService> {
+async function startShared(checkout: string, place: string, backends: Backends): Promise<CheckoutServer> {
   const theirs = (await import(join(checkout, "bench/scale/backends.ts"))) as typeof import("./scale/backends.ts");
   // Its own method, because its schema may differ, but on the shared servers.
   const store = await theirs.Backends.prototype.newStore.call(backends, ANIMALS);
   const { serviceDialect } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
   const bench = { options: { service: checkout }, processes, folder: place };
-  const server = await startService(bench, backends, store, "service", 1, SETTINGS);
+  const server = await startSharedServer(bench, backends, store, "service", 1, SETTINGS);
   const limit = async (perMinute: number, perDay: number) => {
     await backends.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}, per_day = ${perDay}`, store.database);
     await Bun.sleep(ACCOUNT_REFRESH);
@@ -133,19 +133,19 @@ function ratio(ours: readonly number[], theirs: readonly number[]): string {
 }
 
 /** Compares one workload, and prints a line for each figure. */
-async function compare(name: string, comparison: Comparison, services: readonly CheckoutService[]): Promise<void> {
-  for (const service of services) await comparison.prepare?.(service);
+async function compare(name: string, comparison: Comparison, servers: readonly CheckoutServer[]): Promise<void> {
+  for (const server of servers) await comparison.prepare?.(server);
   const [ours, theirs] = await alternate(
-    services.map((service, index) => {
-      const requests = comparison.requests(service.dialect);
-      const load = writeLoad(join(place, `${index}.txt`), requests, comparison.key ?? service.key, CONNECTIONS);
-      return contestant(String(index), processes, service, load, effort, comparison.isRefused);
+    servers.map((server, index) => {
+      const requests = comparison.requests(server.dialect);
+      const load = writeLoad(join(place, `${index}.txt`), requests, comparison.key ?? server.key, CONNECTIONS);
+      return contestant(String(index), processes, server, load, effort, comparison.isRefused);
     }),
   );
   if (!ours || !theirs) return;
   for (const { requests, refused, failed } of [...ours.rounds, ...theirs.rounds]) {
     const wrong = failed + (comparison.isRefused ? requests - refused : refused);
-    // On a busy machine a service may decide locally for a moment, and then admits more.
+    // On a busy machine a server may decide locally for a moment, and then admits more.
     if (wrong > requests / 1_000) throw new Error(`${name}: ${wrong} requests had the wrong kind of response.`);
   }
   const print = (figure: string, of: (round: Round) => number, digits = 1) => {
@@ -167,19 +167,19 @@ const place = mkdtempSync(join(work, "against-"));
 const checkouts = [root, resolve(folder)];
 try {
   if (values.limits) await compareLimits(checkouts, effort.rounds, { processes, folder: place });
-  else await compareServices();
+  else await compareCheckouts();
 } finally {
   await processes.end();
   rmSync(place, { recursive: true, force: true });
 }
 
 /** Measures every comparison that was asked for. */
-async function compareServices(): Promise<void> {
+async function compareCheckouts(): Promise<void> {
   const backends = values.postgres ? await Backends.start(processes, 2 * ANIMALS) : undefined;
-  const services: CheckoutService[] = [];
+  const servers: CheckoutServer[] = [];
   for (const checkout of checkouts) {
     const own = mkdtempSync(join(place, "service-"));
-    services.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
+    servers.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
   }
-  for (const [name, comparison] of comparisons) await compare(name, comparison, services);
+  for (const [name, comparison] of comparisons) await compare(name, comparison, servers);
 }

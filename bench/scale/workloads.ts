@@ -13,11 +13,11 @@ import { type Bench, type Findings, type Measurement, ratioTarget, type Workload
 import { mixedLoad } from "../writes.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
 import { Backends, type SharedStore } from "./backends.ts";
-import { type Kind, nameOf, type SharedService, startService, unavailableReason } from "./services.ts";
+import { nameOf, type ServerKind, type SharedServer, startSharedServer, unavailableReason } from "./servers.ts";
 
 const ANIMALS = 100_000;
 const PROCESSES = [1, 2, 4] as const;
-const kinds: readonly Kind[] = ["service", "Fastify"];
+const kinds: readonly ServerKind[] = ["service", "Fastify"];
 /** How much more the service must answer than the peer with as many processes. */
 const LEAD = 3;
 /** Seconds of a round, at the most. */
@@ -31,20 +31,20 @@ async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Re
   const { effort } = bench.options;
   const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
   const seed = await backends.newStore(ANIMALS);
-  const services: (SharedService & { effort: Effort })[] = [];
+  const servers: (SharedServer & { effort: Effort })[] = [];
   for (const count of PROCESSES) {
     for (const kind of kinds.filter((one) => !unavailableReason(one))) {
-      const service = await startService(bench, backends, await backends.copyOf(seed), kind, count);
-      signalTree(service.process.pid, "SIGSTOP");
+      const server = await startSharedServer(bench, backends, await backends.copyOf(seed), kind, count);
+      signalTree(server.process.pid, "SIGSTOP");
       // Each process gets only a part of the load, but has the same code to compile.
       const warmUp = effort.warmUp * count;
-      services.push({ ...service, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
+      servers.push({ ...server, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
     }
   }
   const series = await alternate(
-    services.map((service, index) => {
-      const load = writeLoad(join(folder, `${index}.txt`), requests(service.dialect), seed.key, CONNECTIONS);
-      return inTurn(service, bench, load, contestant(service.name, processes, service, load, service.effort));
+    servers.map((server, index) => {
+      const load = writeLoad(join(folder, `${index}.txt`), requests(server.dialect), seed.key, CONNECTIONS);
+      return inTurn(server, bench, load, contestant(server.name, processes, server, load, server.effort));
     }),
   );
   return {
@@ -55,8 +55,8 @@ async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Re
   };
 }
 
-/** A contestant that runs only while it is measured, because idle services still do background work. */
-function inTurn({ process, ...target }: SharedService, { processes }: Bench, load: Load, one: Contestant): Contestant {
+/** A contestant that runs only while it is measured, because idle servers still do background work. */
+function inTurn({ process, ...target }: SharedServer, { processes }: Bench, load: Load, one: Contestant): Contestant {
   const whileResumed =
     <T>(work: () => Promise<T>) =>
     async () => {
@@ -99,11 +99,11 @@ const growth: Workload = {
   run: async (bench) => {
     const sizes = bench.options.effort.growth;
     const backends = await Backends.start(bench.processes, Math.max(...sizes) * 2);
-    const sized: SizedServer<SharedService>[] = [];
+    const sized: SizedServer<SharedServer>[] = [];
     for (const animals of sizes) {
       const store = await backends.newStore(animals);
       const place = { ...bench, folder: join(bench.folder, String(animals)) };
-      sized.push({ animals, server: await startService(place, backends, store, "service", 1), key: store.key });
+      sized.push({ animals, server: await startSharedServer(place, backends, store, "service", 1), key: store.key });
     }
     return { series: await compareSizes(bench, sized), notes: [] };
   },
@@ -137,8 +137,14 @@ const streamDelay: Workload = {
 };
 
 /** Starts a service of one process in a separate folder. */
-function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise<SharedService> {
-  return startService({ ...bench, folder: mkdtempSync(join(bench.folder, "one-")) }, backends, store, "service", 1);
+function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise<SharedServer> {
+  return startSharedServer(
+    { ...bench, folder: mkdtempSync(join(bench.folder, "one-")) },
+    backends,
+    store,
+    "service",
+    1,
+  );
 }
 
 const over100000 = "over 100,000 animals, each requested once per pass.";

@@ -9,35 +9,35 @@ import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 
-export type Kind = "service" | "Fastify";
+export type ServerKind = "service" | "Fastify";
 
 /** A number of processes of one kind behind one port. */
-export interface SharedService extends LoadedServer {
+export interface SharedServer extends LoadedServer {
   readonly name: string;
   readonly dialect: Dialect;
 }
 
-export function nameOf(kind: Kind, processes: number): string {
+export function nameOf(kind: ServerKind, processes: number): string {
   return `${kind}, ${processes} process${processes === 1 ? "" : "es"}`;
 }
 
-/** Why this kind of service cannot be started; undefined if it can. */
-export function unavailableReason(kind: Kind): string | undefined {
+/** Why this kind of server cannot be started; undefined if it can. */
+export function unavailableReason(kind: ServerKind): string | undefined {
   const needed = ["pg", "@fastify/rate-limit", "ioredis"].map((name) => join(PEERS, "node_modules", name));
   return kind === "service" || needed.every((folder) => existsSync(folder))
     ? undefined
     : "its packages could not be installed";
 }
 
-/** Starts a service with this number of processes, and waits until all have started. */
-export async function startService(
+/** Starts a server with this number of processes, and waits until all have started. */
+export async function startSharedServer(
   { options, processes: running, folder }: Pick<Bench, "processes" | "folder"> & { options: Pick<Options, "service"> },
   backends: Backends,
   store: SharedStore,
-  kind: Kind,
+  kind: ServerKind,
   processes: number,
   settings: Environment = {},
-): Promise<SharedService> {
+): Promise<SharedServer> {
   const name = nameOf(kind, processes);
   const own = join(folder, name.replaceAll(/\W/g, "-"));
   mkdirSync(own, { recursive: true });
@@ -61,7 +61,7 @@ export async function startService(
   return { name, process, url, dialect, meter };
 }
 
-interface ServiceSetup {
+interface ServerSetup {
   readonly database: string;
   readonly valkey: string;
   readonly folder: string;
@@ -77,27 +77,28 @@ interface Recipe {
   readonly dialect: Dialect;
 }
 
-const recipes: Record<Kind, (port: number, processes: number, store: SharedStore, place: ServiceSetup) => Recipe> = {
-  service: (port, processes, { animals }, { database, valkey, folder, service, settings }) => {
-    const workers = processes === 1 ? [] : ["--workers", String(processes)];
-    return {
-      command: [process.execPath, "src/main.ts", "serve", ...workers],
-      cwd: service,
-      env: {
-        PETSTORE_ENV: "production",
-        PETSTORE_DATA_DIR: folder,
-        PETSTORE_PORT: String(port),
-        PETSTORE_DATABASE_URL: database,
-        PETSTORE_VALKEY_URL: valkey,
-        ...settings,
-      },
-      dialect: serviceDialect(animals),
-    };
-  },
-  Fastify: (port, processes, { animals }, { database, valkey }) => ({
-    command: ["node", "fastify-pg/server.mjs"],
-    cwd: PEERS,
-    env: { PORT: String(port), PROCESSES: String(processes), DATABASE_URL: database, VALKEY_URL: valkey },
-    dialect: frameworkDialect(animals),
-  }),
-};
+const recipes: Record<ServerKind, (port: number, processes: number, store: SharedStore, place: ServerSetup) => Recipe> =
+  {
+    service: (port, processes, { animals }, { database, valkey, folder, service, settings }) => {
+      const workers = processes === 1 ? [] : ["--workers", String(processes)];
+      return {
+        command: [process.execPath, "src/main.ts", "serve", ...workers],
+        cwd: service,
+        env: {
+          PETSTORE_ENV: "production",
+          PETSTORE_DATA_DIR: folder,
+          PETSTORE_PORT: String(port),
+          PETSTORE_DATABASE_URL: database,
+          PETSTORE_VALKEY_URL: valkey,
+          ...settings,
+        },
+        dialect: serviceDialect(animals),
+      };
+    },
+    Fastify: (port, processes, { animals }, { database, valkey }) => ({
+      command: ["node", "fastify-pg/server.mjs"],
+      cwd: PEERS,
+      env: { PORT: String(port), PROCESSES: String(processes), DATABASE_URL: database, VALKEY_URL: valkey },
+      dialect: frameworkDialect(animals),
+    }),
+  };
