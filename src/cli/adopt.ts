@@ -3,6 +3,7 @@ import { openUnused } from "../app/store/serving-claim.ts";
 import { isProduction } from "../config.ts";
 import { adoptStore } from "../domains/keys/store-environment.store.ts";
 import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";
+import { StorageUnusable } from "../storage/errors.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -30,7 +31,8 @@ export const adopt: ProgramCommand = {
     }
     await engine.requireNotInUse();
     const state = await engine.inspect(); // opening the store would migrate it before the user confirms
-    if (state && !state.belongsToProduction) {
+    if (!state) throw new StorageUnusable(`There is no store in ${place}.`);
+    if (!state.belongsToProduction) {
       throw new CommandFailed("wrong_environment", `The store at ${place} does not belong to production.`);
     }
     await confirm(`This removes all live keys from the store at ${place}.`, given, context);

@@ -76,6 +76,12 @@ function adopting(newPlace: () => Promise<Place>, copyOf: (place: Place) => Prom
     await program.end();
   });
 
+  test("says that there is no store before it asks", async () => {
+    const { dataDir, settings } = await newPlace();
+    const { status, stderr } = await runCommand(dataDir, ["adopt"], { ...settings, ...staging });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store")]);
+  });
+
   test("refuses production, no environment, a store of another one, and a missing --yes without a terminal", async () => {
     const { copy, live } = await newCopy(newPlace, copyOf);
     const run = (words: string[], more: Record<string, string>) =>
