@@ -35,10 +35,10 @@ export class CommandTable {
       columns(this.#shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
       "\nSettings, in the environment:\n",
       columns(
-        Object.entries(settings).map(([name, { fallback, meaning }]) => [
+        Object.entries(settings).map(([name, { fallback, meaning, expects }]) => [
           `  ${name}`,
           fallback || "(unset)",
-          firstSentence(meaning).replaceAll("`", ""),
+          `${firstSentence(meaning).replaceAll("`", "")} Must be ${expects}.`,
         ]),
       ),
     ].join("\n");
