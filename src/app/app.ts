@@ -18,7 +18,7 @@ import { assignEnvironment } from "./store/check-environment.ts";
 import { failedStore, openStorage } from "./store/open-storage.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
 
-/** How long a stopping service lets requests in flight finish, in milliseconds. */
+/** The longest time that a stopping service lets requests in flight finish, in milliseconds. */
 const SHUTDOWN_GRACE = 10_000;
 /**
  * Milliseconds after which it only sends traces and writes its log, for a second each: the process must have ended after

@@ -9,8 +9,8 @@ import { settlesWithin } from "../timing/settles-within.ts";
  */
 const PERIOD = 500;
 /**
- * How long a round waits for one task before it starts the next, in milliseconds. A round is short, because only its start
- * renews the lease of the leader, at most once a second, and the lease ends after 3 s (`lease.ts`).
+ * How long a round waits for one task before it starts the next, in milliseconds. A round is short, because the
+ * lease of the leader ends after 3 s (`lease.ts`), and a round renews it when it starts or has waited for a task.
  */
 const TASK_WAIT = 100;
 /** Fewer than the connections to PostgreSQL for transactions of several statements: one is left for requests. */

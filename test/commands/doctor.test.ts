@@ -99,8 +99,8 @@ describe("petstore doctor", () => {
       message: `Version 0; this release uses ${known}.`,
     });
     const reason =
-      `The store at ${file} has schema 0; this release uses ${known}. Take a backup, then start the service, ` +
-      "which updates it.\n";
+      `The store at ${file} has schema 0; this release uses ${known}. Take a backup, then start the service ` +
+      "on this store, which updates it.\n";
     for (const words of [
       ["keys", "list"],
       ["accounts", "create", "--name", "y", "--plan", "free"],

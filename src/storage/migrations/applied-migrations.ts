@@ -28,8 +28,8 @@ export function versionOf(digests: readonly string[], migrations: readonly Migra
 /** For a store that may not be migrated: a service of an earlier release may use it. */
 export function olderSchema(shown: string, version: number, known: number): StorageUnusable {
   return new StorageUnusable(
-    `The store at ${shown} has schema ${version}; this release uses ${known}. Take a backup, then start the service, ` +
-      "which updates it.",
+    `The store at ${shown} has schema ${version}; this release uses ${known}. Take a backup, then start the service ` +
+      "on this store, which updates it.",
   );
 }
 
