@@ -514,7 +514,7 @@ export type WebhookEventType =
 /** `paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
-/** Why an attempt failed. */
+/** Why a delivery failed. */
 export type WebhookFailure =
   | "url_invalid"
   | "url_not_https"
@@ -544,9 +544,9 @@ export interface LastWebhookFailure<Id = bigint> {
   readonly deliveryId: Id;
 }
 
-/** What a disabled endpoint missed: the body of its redelivery. Absent once it is resumed. */
+/** What a disabled endpoint missed, as the body of a redelivery. Absent once resumed. */
 export interface MissedWebhookEvents<Id = bigint> {
-  /** The first event that it may not have accepted. */
+  /** The first event that it may have missed. */
   readonly from: Id;
 }
 
@@ -554,7 +554,7 @@ export interface MissedWebhookEvents<Id = bigint> {
 export interface WebhookEndpoint<Id = bigint> {
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. It starts with https://, except in development. */
+  /** Where messages are sent. Starts with https://, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
@@ -565,9 +565,9 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
+  /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -580,7 +580,7 @@ export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
 
 /** A webhook endpoint to create. */
 export interface NewWebhookEndpoint {
-  /** Where messages are sent. It starts with https://, except in development. */
+  /** Where messages are sent. Starts with https://, except in development. */
   readonly url: string;
   /** The event types to send. Default: all (`*`). */
   readonly types?: readonly WebhookEventType[] | undefined;
@@ -594,7 +594,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly secret: string;
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. It starts with https://, except in development. */
+  /** Where messages are sent. Starts with https://, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
@@ -605,9 +605,9 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait). */
+  /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
   readonly failingSince?: string | undefined;
   /** When the next attempt is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -617,7 +617,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
 
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
 export interface WebhookEndpointPatch {
-  /** Where messages are sent. It starts with https://, except in development. */
+  /** Where messages are sent. Starts with https://, except in development. */
   readonly url?: string | undefined;
   /** The event types to send. */
   readonly types?: readonly WebhookEventType[] | undefined;
@@ -655,14 +655,14 @@ export type WebhookDeliveryOutcome = "succeeded" | "failed";
 export interface WebhookDelivery<Id = bigint> {
   /** Identifies the delivery at its endpoint. */
   readonly id: Id;
-  /** The `webhook-id` of the message. It is the same in every delivery. */
+  /** The `webhook-id` of the message, the same in all its deliveries. */
   readonly webhookId: string;
   readonly kind: WebhookDeliveryKind;
   /** The type of the event. */
   readonly type: string;
   /** The event. Absent for a test. */
   readonly eventId?: Id | undefined;
-  /** 1 for the first delivery of this message, 2 for the next. */
+  /** 1 for the first delivery. A redelivery starts at 1 again. */
   readonly attempt: number;
   /** When the delivery ended. */
   readonly at: string;
@@ -1638,7 +1638,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Send events again (beta).
    *
-   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery that is no test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
+   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1677,7 +1677,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List recent changes and failures (experimental).
    *
-   * Returns the requests of all keys of the shop that failed, and every POST, PATCH and DELETE, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
+   * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
    *
    * Needs a key with the scope `read`.
    *

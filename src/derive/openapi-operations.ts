@@ -58,11 +58,11 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
 const costsNothing = "Costs no quota, and works during a ban and with no requests left.";
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
   plan:
-    `${costsNothing} Such operations of this group share a limit as high as the plan's, in each process; the limit ` +
-    "headers are those of the shop.",
+    `${costsNothing} Such operations share a limit as high as the plan's in each process; the limit headers ` +
+    "are the shop's.",
   sandbox:
     `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests of an account in a minute of ` +
-    "real time; the limit headers are those of the sandbox until these requests are used up.",
+    "real time; the limit headers are the sandbox's until these are used up.",
 };
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {

@@ -120,19 +120,18 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 408, 502, 503 or 504, send the ` +
       "same request again with the same value: its effect happens once. The service keeps the response for " +
       `${RESPONSE_LIFETIME_HOURS} hours, including errors of the operation, and repeats it with ` +
-      `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals that come before the operation runs, such as an ` +
-      "invalid request, a missing scope or a limit. Values are separate for each account, mode, method and path. Other " +
-      "methods ignore the header, because they are safe to repeat.",
+      `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals before the operation runs: an ` +
+      "invalid request, a missing scope, a limit. Values are separate for each account, mode, method and path. Other " +
+      "methods ignore the header.",
     "## Errors",
     "Every error has a body with `code`, `message` and `status`. Codes are permanent.",
     errorTable(catalogue),
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
-      `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}). ` +
-      "Use it to test how your program handles each error.",
+      `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}).`,
     "## Stability",
-    "What is marked `beta` may change incompatibly, and what is `experimental` may be removed. All else is deprecated " +
+    "What is `beta` may change incompatibly, what is `experimental` may be removed. All else is deprecated " +
       "first, with a date of removal.",
     "## Integers",
-    "Identifiers are text, or 64-bit integers, written as JSON numbers. Use a parser that does not round above 2^53.",
+    "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53.",
   ].join("\n\n");
 }

@@ -266,7 +266,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
     label: "URL",
-    hint: "Where messages are sent. It starts with https://, except in development.",
+    hint: "Where messages are sent. Starts with https://, except in development.",
     isRequired: true,
     maxLength: 2048,
   },
@@ -306,7 +306,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
     label: "URL",
-    hint: "Where messages are sent. It starts with https://, except in development.",
+    hint: "Where messages are sent. Starts with https://, except in development.",
     maxLength: 2048,
   },
   {

@@ -97,7 +97,7 @@ const listRequests = defineOperation({
   tag: account,
   summary: "List recent changes and failures",
   description:
-    "Returns the requests of all keys of the shop that failed, and every POST, PATCH and DELETE, newest first. They are " +
+    "Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are " +
     `stored for ${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
     "within a second. Bodies, queries and keys are not recorded.",
   separateQuota: "plan",

@@ -57,11 +57,11 @@ export type EndpointState = (typeof endpointStates)[number];
 const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
   title: "WebhookFailure",
   type: "string",
-  description: "Why an attempt failed.",
+  description: "Why a delivery failed.",
 });
 
 const url = Type.String({
-  description: "Where messages are sent. It starts with https://, except in development.",
+  description: "Where messages are sent. Starts with https://, except in development.",
   minLength: 1,
   maxLength: 2048,
   pattern: textWithout("\\u0000-\\u0020\\u007F-\\u009F"),
@@ -83,10 +83,10 @@ const LastFailure = Type.Object(
 export type LastFailure = Static<typeof LastFailure>;
 
 const Missed = Type.Object(
-  { from: Int64({ description: "The first event that it may not have accepted.", examples: [100n] }) },
+  { from: Int64({ description: "The first event that it may have missed.", examples: [100n] }) },
   {
     title: "MissedWebhookEvents",
-    description: "What a disabled endpoint missed: the body of its redelivery. Absent once it is resumed.",
+    description: "What a disabled endpoint missed, as the body of a redelivery. Absent once resumed.",
   },
 );
 
@@ -111,14 +111,14 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   successRate24h: Type.Optional(
     Type.Number({
-      description: "The share of deliveries in the last 24 hours that succeeded. Absent if there were none.",
+      description: "The share of deliveries in the last 24 hours that succeeded. Absent if none.",
       minimum: 0,
       maximum: 1,
     }),
   ),
   failingSince: Type.Optional(
     Timestamp({
-      description: "Since when all deliveries have failed, moved forward by gaps beyond 28.8 hours (the longest wait).",
+      description: "Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count.",
     }),
   ),
   retriesAt: Type.Optional(
@@ -201,7 +201,7 @@ export const Delivery = Type.Object(
   {
     id: Int64({ description: "Identifies the delivery at its endpoint.", examples: [17n] }),
     webhookId: Type.String({
-      description: "The `webhook-id` of the message. It is the same in every delivery.",
+      description: "The `webhook-id` of the message, the same in all its deliveries.",
     }),
     kind: Type.Enum([...deliveryKinds], {
       title: "WebhookDeliveryKind",
@@ -210,7 +210,7 @@ export const Delivery = Type.Object(
     }),
     type: Type.String({ description: "The type of the event.", examples: ["pet.created"] }),
     eventId: Type.Optional(Int64({ description: "The event. Absent for a test." })),
-    attempt: Int32({ description: "1 for the first delivery of this message, 2 for the next.", minimum: 1 }),
+    attempt: Int32({ description: "1 for the first delivery. A redelivery starts at 1 again.", minimum: 1 }),
     at: Timestamp({ description: "When the delivery ended." }),
     durationMs: Int32({ description: "How long it took, in milliseconds." }),
     outcome: Outcome,
