@@ -75,10 +75,14 @@ describe.skipIf(postgresMissing !== undefined)("reading all pages alongside 64 w
     const clientOf = (index: number) => new Client((programs[index % PROCESSES] as Program).base, key);
     const found: Found = { walks: 0, animals: 0, acknowledged: 0, faults: [] };
     const clients = Array.from({ length: WRITERS }, (_, index) => clientOf(index));
-    const load = new Load(WRITERS, async (index) => {
-      const { text = "" } = await (clients[index] as Client).call("POST", "/pets", '{"name":"Rex","categoryId":1}');
-      found.acknowledged = Math.max(found.acknowledged, (JSON.parse(text) as Shown).id);
-    });
+    const load = new Load(
+      WRITERS,
+      async (index) => {
+        const { text = "" } = await (clients[index] as Client).call("POST", "/pets", '{"name":"Rex","categoryId":1}');
+        found.acknowledged = Math.max(found.acknowledged, (JSON.parse(text) as Shown).id);
+      },
+      0,
+    );
     await Promise.all(Array.from({ length: PROCESSES }, (_, index) => walk(clientOf(index), found)));
     await load.end();
     for (const program of programs) expect(await program.end()).toBe(0);

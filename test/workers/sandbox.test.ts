@@ -131,12 +131,16 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       const seen = new Set<number>();
       let sent = 0;
       const answered: string[] = [];
-      const writers = new Load(8, async () => {
-        const name = `in flight ${++sent}`;
-        seen.add((await create(name)).status);
-        answered.push(name);
-      });
-      await eventually(() => answered.length > 60);
+      const writers = new Load(
+        24,
+        async () => {
+          const name = `in flight ${++sent}`;
+          seen.add((await create(name)).status);
+          answered.push(name);
+        },
+        0,
+      );
+      await eventually(() => answered.length > 300);
       const cursor = /cursor=([^>&]+)/.exec((await call("GET", "/pets?limit=1")).headers.get("link") ?? "")?.[1];
       const early = [...answered];
       const { status } = await call("POST", "/sandbox/reset", { animals: "none" });

@@ -90,18 +90,22 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const animals = new Animals(new Random(7));
     const client = new Client(program.base, account.key);
     let broken = 0;
-    const load = new Load(24, async () => {
-      const animal = animals.next();
-      ledger.send(animal);
-      try {
-        const { status, text } = await client.call("POST", "/pets", createBody(animal));
-        if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
-        else if (text === undefined) ledger.acknowledge(animal);
-        else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
-      } catch {
-        broken++; // its worker was killed
-      }
-    });
+    const load = new Load(
+      24,
+      async () => {
+        const animal = animals.next();
+        ledger.send(animal);
+        try {
+          const { status, text } = await client.call("POST", "/pets", createBody(animal));
+          if (status !== 201) ledger.violations.push(`createPet was answered with ${status}: ${text}`);
+          else if (text === undefined) ledger.acknowledge(animal);
+          else ledger.acknowledge(animal, readExactly(text) as ShownAnimal);
+        } catch {
+          broken++; // its worker was killed
+        }
+      },
+      0,
+    );
     const more = async (count: number) => {
       const wanted = ledger.acknowledged + count;
       await eventually(() => ledger.acknowledged >= wanted);
