@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { environment, newKeyIn } from "../harness/keys.ts";
-import { untilMetric } from "../harness/metrics.ts";
+import { metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { newDataDir, Program, serveSource } from "../harness/program.ts";
+import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -52,17 +52,18 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("a burst over two p
 
   /** Resolves when both count together. */
   const together = () =>
-    Promise.all(
-      programs.flatMap(({ base }) => [
-        untilMetric(base, "petstore_limiter_degraded", 0),
-        untilMetric(base, "petstore_limiter_processes", 2),
-      ]),
+    eventually(
+      () => Promise.all(programs.map(({ base }) => metricsText(base))),
+      (texts) =>
+        texts.every(
+          (text) => text.includes("petstore_limiter_degraded 0") && text.includes("petstore_limiter_processes 2"),
+        ),
     );
 
   /** How many of a burst are admitted. `disturb` is called when it has begun. */
   async function burst(disturb: (program: Program) => unknown): Promise<number> {
-    await together();
     const key = await newKey();
+    await together();
     const begun = Promise.withResolvers<void>();
     let answered = 0;
     const sent = Array.from({ length: REQUESTS }, async (_, index) => {
