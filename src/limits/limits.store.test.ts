@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
+import { eventually } from "../../test/harness/program.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../test/harness/test-store.ts";
 import { openStorage } from "../app/store/open-storage.ts";
 import { readConfig } from "../config.ts";
@@ -273,7 +274,10 @@ test.skipIf(!onPostgres)("two processes save the same limits at once without a d
     });
     await Promise.all(saved);
   }
-  await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
+  await Promise.all([storage.close(), other.close()]);
+  // A connection reports its statistics when it ends, which can be after `close`.
+  const open = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+  await eventually(async () => (await store.rows(open)).length === 0);
   storage = await store.open();
   const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
   expect(await store.rows(deadlocks)).toEqual([{ deadlocks: 0n }]);

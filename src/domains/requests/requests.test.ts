@@ -261,16 +261,22 @@ describe("a record explains", () => {
     [
       "/pets",
       "storage_unavailable",
+      503,
       "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.",
     ],
-    ["/events/stream", "streams_exhausted", operatorMayHelp],
-    ["/webhook-endpoints", "webhooks_unavailable", operatorMayHelp],
-    ["/events/stream", "too_many_streams", "Close the streams that you no longer need, or wait until some end."],
-    ["/events", "events_expired", "Note the id of the newest event, read the whole shop, and continue after that id."],
-  ])("what a client of %s can do about %s", async (path, code, advice) => {
+    ["/events/stream", "streams_exhausted", 503, operatorMayHelp],
+    ["/webhook-endpoints", "webhooks_unavailable", 503, operatorMayHelp],
+    ["/events/stream", "too_many_streams", 429, "Close the streams that you no longer need, or wait until some end."],
+    [
+      "/events",
+      "events_expired",
+      410,
+      "Note the id of the newest event, read the whole shop, and continue after that id.",
+    ],
+  ])("what a client of %s can do about %s", async (path, code, status, advice) => {
     const shop = await newShop(unlimitedQuota, ["read", "admin"]);
     const record = await recordOf(shop, await send(shop, "GET", path, { headers: { "Petstore-Simulate": code } }));
-    expect(record).toMatchObject({ code, advice });
+    expect(record).toMatchObject({ code, status, advice });
   });
 
   test("what to do about a lost response", async () => {
