@@ -113,7 +113,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     mode: row.mode,
     name: row.name,
     hint: row.hint,
-    scopes: row.scopes.split(",") as Scope[],
+    scopes: row.scopes.split(",").filter(Boolean) as Scope[], // a key may have none
     createdAt: Number(row.created_at),
     plannedEnd: toNumber(row.planned_end),
     expiresAt: toNumber(row.expires_at),
@@ -144,7 +144,7 @@ const scopeSets = new Map<string, ReadonlySet<Scope>>();
 function scopeSet(text: string): ReadonlySet<Scope> {
   const known = scopeSets.get(text);
   if (known) return known;
-  const made = new Set(text.split(",") as Scope[]);
+  const made = new Set(text.split(",").filter(Boolean) as Scope[]);
   scopeSets.set(text, made);
   return made;
 }
