@@ -191,7 +191,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["position, last_delivery_id, owner AS epoch, due_at FROM webhook_endpoints", "by its key"],
   ["FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2", "at most 1,000, when a process takes an endpoint over"],
   ["FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2", "at most 10"],
-  ["health, ahead, shop FROM webhook_endpoints JOIN shops ON", "a command that lists all endpoints"],
+  ["AS position, shop FROM webhook_endpoints JOIN shops ON", "a command that lists all endpoints"],
   ["SELECT count(*) AS endpoints FROM webhook_endpoints", "at most 20, in a transaction"],
   ["FROM webhook_endpoints AS endpoints", "looks at all endpoints, of which there are few, once a minute"],
   ["response FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3", "by its key"],

@@ -11,11 +11,14 @@ interface WaitingRow extends Row {
 // An endpoint's `due_at` is the time of its next attempt. Each parked subject counts as one attempt, even if the
 // endpoint gets one probe at a time. An endpoint that waits without a parked subject counts as one.
 const waitingOfShop = statement<WaitingRow>(`
-  SELECT count(*) AS attempts, min(due_at) AS next FROM (
-    SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
-      LEFT JOIN webhook_parked ON webhook_parked.shop = shops.shop AND endpoint_id = webhook_endpoints.id
-    WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL
-    ORDER BY webhook_endpoints.due_at LIMIT $2) AS waiting
+  SELECT
+    (SELECT min(due_at) FROM shops JOIN webhook_endpoints USING (account_id, mode)
+      WHERE shops.shop = $1 AND state = 'enabled') AS next,
+    (SELECT count(*) FROM (
+      SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
+        LEFT JOIN webhook_parked ON webhook_parked.shop = shops.shop AND endpoint_id = webhook_endpoints.id
+      WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL
+      LIMIT $2) AS waiting) AS attempts
 `);
 
 /** The messages of a shop that wait for another attempt. */
