@@ -48,7 +48,10 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
   return all;
 }
 
-/** Errors of other parts whose message is meant for the user, with their codes. Any that `problemOf` does not know is a bug. */
+/**
+ * Errors of other parts whose message is meant for the user, with their codes. Any that `problemOf` does not know is a
+ * bug.
+ */
 const expected = [
   [ConfigError, "invalid_settings"],
   [ContractError, "invalid_contract"],

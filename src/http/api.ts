@@ -166,7 +166,7 @@ export class Api {
   #failureOf(exchange: Exchange, error: unknown): MaybePromise<Failure> {
     const { failureFor, log } = this.#services;
     return whenReady(failureFor(error, exchange.caller, exchange.isWrite), (known) => {
-      // A shop that was reset or deleted meanwhile is not a failure of the store.
+      // A shop that was reset or deleted during the request is not a failure of the store.
       if (known && known.error !== storageUnavailable) return known;
       if (known) log.failing("storage_unavailable", error, { requestId: exchange.id });
       else log.error("request_failed", error, { requestId: exchange.id });

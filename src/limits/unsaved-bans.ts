@@ -1,6 +1,9 @@
 import type { KeyBan, LimitStore } from "./limits.store.ts";
 
-/** The bans that are not on disk yet. A new one is announced only after an attempt to write it: a killed process would forget it. */
+/**
+ * The bans that are not on disk yet. A new one is announced only after an attempt to write it: a killed process would
+ * forget it.
+ */
 export class UnsavedBans {
   readonly #store: Pick<LimitStore, "saveBans">;
   readonly #unsaved = new Map<string, KeyBan>();

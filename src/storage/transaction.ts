@@ -40,8 +40,9 @@ export interface AfterCommit extends ChangeStep {
 }
 
 /**
- * The body of a transaction. Handlers, which do not know its steps, call it a `Change`. It is a generator, so that the same code works for synchronous and asynchronous engines.
- * An engine may run it again, so it must have no side effects except steps. Put other effects into `afterCommit`.
+ * The body of a transaction. Handlers, which do not know its steps, call it a `Change`. It is a generator, so that the
+ * same code works for synchronous and asynchronous engines. An engine may run it again, so it must have no side effects
+ * except steps. Put other effects into `afterCommit`.
  */
 export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;
 

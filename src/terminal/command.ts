@@ -16,7 +16,10 @@ export interface StoreAccess {
   folderToCreate(): string | undefined;
   /** Rejects with `StorageUnusable` if the settings contradict the store. Returns whether it belongs to production. */
   requireEnvironment(storage: Storage): Promise<boolean>;
-  /** The ends of the current bans of these keys, and perhaps of others, in Unix seconds by key. Rejects if they are unknown. */
+  /**
+   * The ends of the current bans of these keys, and perhaps of others, in Unix seconds by key. Rejects if they are
+   * unknown.
+   */
   banEnds(storage: Storage, keys: readonly LimitedKey[]): Promise<ReadonlyMap<string, number>>;
   /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */
   liftBan(storage: Storage, key: LimitedKey): Promise<void>;
@@ -37,7 +40,10 @@ export interface CommandContext {
   readonly output: (text: string) => Promise<void>;
   /** Replaces the last line shown. Absent if standard error is not a terminal. */
   readonly showStatus: ((line: string) => void) | undefined;
-  /** Prompts the user. Returns an empty text if the process must stop. Absent if standard input or standard error is not a terminal. */
+  /**
+   * Prompts the user. Returns an empty text if the process must stop. Absent if standard input or standard error is not
+   * a terminal.
+   */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;

@@ -5,7 +5,10 @@ import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
-/** How long a worker may take to stop, in milliseconds: at most 12.5 s, and a second each to send traces and write its log. */
+/**
+ * How long a worker may take to stop, in milliseconds: at most 12.5 s, and a second each to send traces and write its
+ * log.
+ */
 const STOP_DEADLINE = 14_800;
 /** How long a worker may take to send its metrics, in milliseconds. A slower one is left out. */
 const METRICS_DEADLINE = 1_000;

@@ -66,7 +66,10 @@ class EventLedger {
     }
   }
 
-  /** Waits until every event after the creation of the endpoint was received. Fails if events of one animal came out of order. */
+  /**
+   * Waits until every event after the creation of the endpoint was received. Fails if events of one animal came out of
+   * order.
+   */
   async settle(base: string): Promise<number> {
     const [newest] = (await (await this.call("GET", "/events?sort=-id&limit=1", undefined, base)).json()) as [
       { id: number },

@@ -1,7 +1,10 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** What one run of the tests made and saw. Test processes that run in parallel append to the same files of a folder, which is searched when the run has ended. */
+/**
+ * What one run of the tests made and saw. Test processes that run in parallel append to the same files of a folder,
+ * which is searched when the run has ended.
+ */
 export class Evidence {
   readonly #folder: string;
   readonly #descriptors = new Map<string, number>();

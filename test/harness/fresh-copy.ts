@@ -25,7 +25,10 @@ export class FreshCopy {
     return copy;
   }
 
-  /** Starts the service with a line of the documentation, and waits until it listens. It listens on any free port, because the documented one may be in use. */
+  /**
+   * Starts the service with a line of the documentation, and waits until it listens. It listens on any free port,
+   * because the documented one may be in use.
+   */
   async start(line: string): Promise<void> {
     this.#service = Bun.spawn(["sh", "-c", `exec env ${line}`], {
       cwd: this.folder,

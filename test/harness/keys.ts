@@ -9,7 +9,7 @@ export const environment = { PETSTORE_ENV: "staging", PETSTORE_RESERVATION_MINUT
 export interface KeyOptions {
   /** The name of the account. */
   readonly name?: string;
-  /** The plan of the account; `pro` unless it has a quota of its own. */
+  /** The plan of the account. The default is `pro`, or `enterprise` with `quota`. */
   readonly plan?: Exclude<Plan, "enterprise">;
   readonly quota?: Quota;
   readonly scopes?: readonly Scope[];

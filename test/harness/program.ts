@@ -134,7 +134,7 @@ export class Program {
 
 /** The shortest and the longest pause before the next try, in milliseconds. */
 const [SHORTEST_PAUSE, LONGEST_PAUSE] = [2, 100];
-/** A pause takes so many times as long as the call before it. */
+/** A pause is this many times as long as the call before it. */
 const PAUSE_PER_CALL = 4;
 
 /**

@@ -38,7 +38,8 @@ export async function unfinishedRequest({ port }: Pick<Program, "port">, key: st
 
 /**
  * Adds and lists animals over many connections until the port is closed, and calls `begun` when the load is full.
- * Returns the names that were acknowledged, the wrong responses, and the `Connection` header of the last response on each connection.
+ * Returns the names that were acknowledged, the wrong responses, and the `Connection` header of the last response on
+ * each connection.
  */
 export async function loadUntilStopped(client: Client, begun: () => void, connections = CONNECTIONS) {
   const acknowledged: string[] = [];

@@ -4,8 +4,8 @@ import type { Storage, StorageObserver } from "../../storage/storage.ts";
 import { engineOf } from "./engines.ts";
 
 /**
- * Opens the store that the settings choose, for a service: creates it if there is none, and migrates an older schema. `stop` ends the wait for a store that is
- * locked or unreachable. Rejects with `StorageUnusable`.
+ * Opens the store that the settings choose, for a service: creates it if there is none, and migrates an older schema.
+ * `stop` ends the wait for a store that is locked or unreachable. Rejects with `StorageUnusable`.
  */
 export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
   return engineOf(config).open({ create: true, mayMigrate: true, observer, stop });

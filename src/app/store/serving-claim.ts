@@ -46,8 +46,8 @@ export function requireLocked({ failure }: ServingClaim, { place }: Engine): voi
 }
 
 /**
- * Opens the store that the settings choose, which no other process may have open, and migrates an older schema. Until `release`, no service can start
- * on an embedded store. Rejects with `StorageUnusable`, also if there is none.
+ * Opens the store that the settings choose, which no other process may have open, and migrates an older schema. Until
+ * `release`, no service can start on an embedded store. Rejects with `StorageUnusable`, also if there is none.
  */
 export async function openUnused(config: Config): Promise<{ storage: Storage; release: () => void }> {
   const engine = engineOf(config);

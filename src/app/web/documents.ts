@@ -83,7 +83,10 @@ function staticFile(type: string, make: MakeContent, headers = {}): WebContent {
   return { type, headers, fixed: new FixedContent(make) };
 }
 
-/** What is derived from the operations: the document, the reference page, `llms.txt` and the client. `root` is the path above the base address. */
+/**
+ * What is derived from the operations: the document, the reference page, `llms.txt` and the client. `root` is the path
+ * above the base address.
+ */
 export function documentContent(
   operations: readonly Operation[],
   config: Config,

@@ -1,4 +1,7 @@
-/** A change that a store refuses to the operator. The message is for the operator. Commands throw `CommandFailed`, which stores do not know. */
+/**
+ * A change that a store refuses to the operator. The message is for the operator. Commands throw `CommandFailed`, which
+ * stores do not know.
+ */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   /** Machine-readable, snake_case: `account_not_found`. */

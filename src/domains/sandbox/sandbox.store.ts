@@ -86,7 +86,7 @@ export class SandboxStore {
 
   /**
    * Applies the clock of a sandbox to its limits, and does all due work. It can be called again. A reset may have
-   * replaced the caller's shop since the clock was advanced, or may replace it meanwhile: the clock continues in the new
+   * replaced the caller's shop since the clock was advanced, or may replace it during the call: the clock continues in the new
    * one, in which nothing is due.
    */
   async settle(caller: Caller): Promise<void> {
@@ -101,7 +101,10 @@ export class SandboxStore {
     onClockAdvanced();
   }
 
-  /** Part of a transaction: replaces a sandbox with a new shop. Returns its number and the clock. Call `resetPropagated` afterwards. */
+  /**
+   * Part of a transaction: replaces a sandbox with a new shop. Returns its number and the clock. Call `resetPropagated`
+   * afterwards.
+   */
   *reset(
     name: ShopName,
     author: Author,

@@ -74,7 +74,10 @@ export class UsageCounter implements Usage {
     return keyId === undefined ? unsaved : unsaved.filter((count) => count.keyId === keyId);
   }
 
-  /** Deletes the usage of an account, in memory and in the store. Call it when no process serves or saves requests of its keys any longer. */
+  /**
+   * Deletes the usage of an account, in memory and in the store. Call it when no process serves or saves requests of
+   * its keys any longer.
+   */
   async forget(accountId: string): Promise<void> {
     await Promise.allSettled([this.#saved]); // a save in progress must end before the deletion
     this.#requests.forget(accountId);

@@ -13,7 +13,10 @@ const CONNECT_DEADLINE = 2_000;
 const GRACE = 500;
 /** How long a session may be idle in a transaction, in milliseconds. Only a frozen process reaches it. */
 const IDLE_IN_TRANSACTION = 15_000;
-/** How long a statement of an `isLocking` connection may wait for a lock, in milliseconds. Writes of all shops share the connection. */
+/**
+ * How long a statement of an `isLocking` connection may wait for a lock, in milliseconds. Writes of all shops share the
+ * connection.
+ */
 const LOCK_TIMEOUT = 250;
 /** The oldest major version of PostgreSQL that is supported. */
 const OLDEST_SERVER = 15;

@@ -22,7 +22,10 @@ import { writeGroups } from "./write-groups.ts";
 const READERS = 2;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
-/** How long a read or a transaction of one statement may take, in milliseconds. A silent connection is closed 500 ms later. */
+/**
+ * How long a read or a transaction of one statement may take, in milliseconds. A silent connection is closed 500 ms
+ * later.
+ */
 const SINGLE_DEADLINE = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
@@ -45,8 +48,8 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
 }
 
 /**
- * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements. Transactions
- * of one statement share commits. Other transactions use one connection each.
+ * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements.
+ * Transactions of one statement share commits. Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
   readonly noticesEveryWrite = false;

@@ -26,8 +26,8 @@ const createMigrationsTable = `CREATE TABLE ${MIGRATIONS_TABLE} (step INTEGER PR
 
 /**
  * Opens the store. Creates the file and its folder if they are missing, and migrates an older schema, which is refused
- * if `mayMigrate` is false. `busyTimeout` is how long each statement waits for another process's lock, in milliseconds. The wait blocks
- * the thread, so keep it short in a server. Throws `StorageUnusable` with a reason for the operator.
+ * if `mayMigrate` is false. `busyTimeout` is how long each statement waits for another process's lock, in milliseconds.
+ * The wait blocks the thread, so keep it short in a server. Throws `StorageUnusable` with a reason for the operator.
  */
 export function openDatabase(
   file: string,
