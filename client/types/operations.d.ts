@@ -113,7 +113,7 @@ export interface SandboxClock {
     /** How many seconds the clock is ahead of real time. */
     readonly ahead: number;
 }
-/** What is due later: the end of a `reservation`, or another attempt to deliver a webhook (`webhook_attempt`). */
+/** What is due later: the end of a `reservation`, or another delivery of a webhook message (`webhook_attempt`). */
 export type SandboxWaitingKind = "reservation" | "webhook_attempt";
 /** Tasks that run when the clock reaches their time. */
 export interface SandboxWaiting {
@@ -459,7 +459,7 @@ export interface WebhookEndpoint<Id = bigint> {
     readonly successRate24h?: number | undefined;
     /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
     readonly failingSince?: string | undefined;
-    /** When the next attempt is made, while the endpoint waits after failures. */
+    /** When the next delivery is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
     readonly lastFailure?: LastWebhookFailure<Id> | undefined;
     readonly missed?: MissedWebhookEvents<Id> | undefined;
@@ -496,7 +496,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
     readonly successRate24h?: number | undefined;
     /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
     readonly failingSince?: string | undefined;
-    /** When the next attempt is made, while the endpoint waits after failures. */
+    /** When the next delivery is made, while the endpoint waits after failures. */
     readonly retriesAt?: string | undefined;
     readonly lastFailure?: LastWebhookFailure<Id> | undefined;
     readonly missed?: MissedWebhookEvents<Id> | undefined;
@@ -1059,7 +1059,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Create a webhook endpoint (beta).
      *
-     * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed attempt is repeated up to nine times over three days. The response shows the secret once.
+     * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once.
      *
      * Needs a key with the scope `admin`.
      */
@@ -1107,7 +1107,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Send events again (beta).
      *
-     * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.
+     * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.
      *
      * Needs a key with the scope `admin`.
      */

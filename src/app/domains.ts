@@ -53,7 +53,7 @@ import { deprecationsCommand } from "../domains/usage/deprecations.command.ts";
 import { usageCommand } from "../domains/usage/usage.command.ts";
 import { usageHandlers } from "../domains/usage/usage.handlers.ts";
 import { usageOperations } from "../domains/usage/usage.operations.ts";
-import { WaitingAttempts } from "../domains/webhooks/deliveries/waiting-attempts.store.ts";
+import { WaitingDeliveries } from "../domains/webhooks/deliveries/waiting-deliveries.store.ts";
 import { webhookAccountTables, webhookShopTables } from "../domains/webhooks/endpoints/endpoints.statements.ts";
 import { listenCommand } from "../domains/webhooks/listen/listen.command.ts";
 import { openWebhooks } from "../domains/webhooks/open-webhooks.ts";
@@ -110,7 +110,7 @@ const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
       limiter,
       stores: { pets, categories },
       foregroundWork: [orders.reservations],
-      backgroundWork: [new WaitingAttempts(storage)],
+      backgroundWork: [new WaitingDeliveries(storage)],
       shortenBans: shortenNotedBans,
       onReset: () => callers.authenticator.forget(),
       onClockAdvanced: runSoon,

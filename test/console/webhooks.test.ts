@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("button", { name: /^Redeliver delivery/ }).click();
     await page.getByText("The message is queued").waitFor();
     await webhooks.deliver();
-    await row(page, "Redelivery, attempt 1").getByText("Succeeded").waitFor(); // among the attempts of the message
+    await row(page, "Redelivery, attempt 1").getByText("Succeeded").waitFor(); // among the deliveries of the message
 
     const got = receiver.received.length;
     await page.goBack();
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.close();
   });
 
-  test("a key that may not read events sees its attempts, and redelivers a range", async () => {
+  test("a key that may not read events sees its deliveries, and redelivers a range", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver());
     await webhooks.addPet("Rex");
     await webhooks.deliver();
@@ -268,7 +268,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await reader.close();
   });
 
-  test("a message that failed is tried again when the sandbox's clock is advanced to that attempt", async () => {
+  test("a message that failed is tried again when the sandbox's clock is advanced to that delivery", async () => {
     await webhooks.newShop();
     const receiver = webhooks.receiver(() => new Response(null, { status: received() > 1 ? 200 : 500 }));
     const received = () => receiver.received.length;
@@ -295,11 +295,11 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
       const { id } = await webhooks.endpoint(receiver, { description: hostile[3], types: ["pet.created"] });
       await webhooks.addPet(hostile[0]);
       await webhooks.deliver();
-      const [{ id: attempt }] = await webhooks.deliveries(id);
+      const [{ id: delivery }] = await webhooks.deliveries(id);
       const pages = {
         "/webhooks": hostile[3] as string,
         [`/webhooks/${id}`]: "Redeliver",
-        [`/webhooks/${id}/${attempt}`]: hostile.join(" "),
+        [`/webhooks/${id}/${delivery}`]: hostile.join(" "),
       };
       for (const one of [ui, small]) {
         for (const [path, text] of Object.entries(pages)) {

@@ -151,7 +151,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     await ledger.settle(heir.base);
   });
 
-  test("a process that is stopped while it delivers saves the results of its last attempts before it closes the store", async () => {
+  test("a process that is stopped while it delivers saves the results of its last deliveries before it closes the store", async () => {
     const ledger = new EventLedger();
     const settings = { PETSTORE_SECRET_KEY: secretKey, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
     let program = await start(settings);

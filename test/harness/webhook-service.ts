@@ -87,7 +87,7 @@ export class WebhookService {
     return (await this.call("GET", `/webhook-endpoints/${id}`)).json;
   }
 
-  /** The last hundred attempts of an endpoint, the newest first. */
+  /** The last hundred deliveries of an endpoint, the newest first. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
   async deliveries(id: string, query = ""): Promise<any[]> {
     return (await this.call("GET", `/webhook-endpoints/${id}/deliveries?limit=100${query}`)).json;
@@ -107,7 +107,7 @@ export class WebhookService {
     while (await this.#hasWork());
   }
 
-  /** Runs one round. Attempts may still be in progress at its end. Lets network events be processed. */
+  /** Runs one round. Deliveries may still be in progress at its end. Lets network events be processed. */
   async round(): Promise<void> {
     await this.tasks.run();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ export class WebhookService {
     for (const receiver of this.#receivers) await receiver.stop();
   }
 
-  /** True while an attempt is in progress, or an endpoint has events that are not dealt with. */
+  /** True while a delivery is in progress, or an endpoint has events that are not dealt with. */
   async #hasWork(): Promise<boolean> {
     if ((await metric(this.service.app.base, "petstore_webhooks_in_progress")) > 0) return true;
     const now = this.service.clock.now();

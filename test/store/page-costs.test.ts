@@ -25,7 +25,7 @@ import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { RequestStore } from "../../src/domains/requests/requests.store.ts";
 import { ShopSummaries } from "../../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/delivery-retention.store.ts";
-import { WaitingAttempts } from "../../src/domains/webhooks/deliveries/waiting-attempts.store.ts";
+import { WaitingDeliveries } from "../../src/domains/webhooks/deliveries/waiting-deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { pageOf } from "../../src/storage/page.ts";
@@ -123,7 +123,7 @@ const work: Record<string, (storage: Storage) => unknown> = {
   "the last order of an animal with few": (storage) => storage.first(lastByPet, 1, 3n),
   "orders of a shop that are due": (storage) => new Reservations(storage, {} as never, clock).runDue(1, 100),
   "open orders of a shop": (storage) => new Reservations(storage, {} as never, clock).waiting(1, 10_000),
-  "attempts of a shop that wait": (storage) => new WaitingAttempts(storage).waiting(1, 10_000),
+  "deliveries of a shop that wait": (storage) => new WaitingDeliveries(storage).waiting(1, 10_000),
   "the figures of a shop": (storage) => new ShopSummaries(storage, clock).get(1),
   "a category": (storage) => new CategoryStore(storage, {} as never).get(1, end),
   "whether a shop has events that are too old": (storage) => new EventRetention(storage, 30).sweep(0),
@@ -136,7 +136,7 @@ const work: Record<string, (storage: Storage) => unknown> = {
     new EndpointStore(storage, clock, {} as never).list({ accountId: "account 500", mode: "live" }),
   "a request": (storage) => new RequestStore(storage).get(1, "500"),
   "records of requests that are too old": (storage) => new RequestStore(storage).sweep(7 * DAY * 1000),
-  "attempts to deliver that are too old": (storage) => deleteOldDeliveries(storage, 0),
+  "deliveries that are too old": (storage) => deleteOldDeliveries(storage, 0),
   "whether a stored response has expired": (storage) => new StoredResponseStore(storage).deleteExpired(NOW * 1000),
 };
 

@@ -14,7 +14,7 @@ interface DeliveryProps {
   readonly of: WebhookDelivery;
 }
 
-/** Why a message was sent, and the number of the attempt. */
+/** Why a message was sent, and the number of this delivery of it. */
 export const attemptOf = ({ kind, attempt }: WebhookDelivery): string => `${wordOf(kind)}, attempt ${attempt}`;
 
 export function Outcome({ of: { outcome, status, failure } }: { readonly of: WebhookDelivery }) {

@@ -12,7 +12,7 @@ export function EndpointState({ of: { state, failingSince, retriesAt } }: { read
           since <Time at={failingSince} />
           {retriesAt && (
             <>
-              , next attempt <Time at={retriesAt} />
+              , next delivery <Time at={retriesAt} />
             </>
           )}
         </div>

@@ -5,7 +5,7 @@ import { say } from "../ui/toasts.tsx";
 
 /** Prefix of the query keys of responses about webhook endpoints. */
 export const WEBHOOKS = "webhooks";
-/** When the attempts are read again after a message was requested, in milliseconds. */
+/** When the deliveries are read again after a message was requested, in milliseconds. */
 const REFRESH_DELAYS = [1_000, 3_000, 8_000, 20_000, 60_000];
 
 export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
@@ -13,7 +13,7 @@ export function useEndpoint(id: string): QueryResult<WebhookEndpoint> {
   return useQuery<WebhookEndpoint>(`${WEBHOOKS}/${id}`, () => petstore.getWebhookEndpoint(id));
 }
 
-/** Reads the attempts again when the requested ones have probably been made. */
+/** Reads the deliveries again when the requested ones have probably been made. */
 export function refreshDeliveriesSoon(): void {
   for (const delay of REFRESH_DELAYS) setTimeout(() => invalidate(WEBHOOKS), delay);
 }

@@ -13,10 +13,10 @@ import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
-/** How many attempts are searched for others with the same message. */
+/** How many deliveries are searched for others of the same message. */
 const MAX_SEARCHED = 100;
 
-/** One attempt to send a message: what was sent, the response, and other recent attempts to send it. */
+/** One delivery of a message: what was sent, the response, and other recent deliveries of it. */
 export function DeliveryPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { petstore } = useSession();
   const may = useMay();
@@ -42,7 +42,7 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
     );
   }
   const { type, webhookId, at, durationMs, message, response } = data;
-  const attempts = newest?.filter((other) => other.webhookId === webhookId) ?? [];
+  const ofMessage = newest?.filter((other) => other.webhookId === webhookId) ?? [];
   return (
     <Page
       title={`${wordOf(type)}: delivery ${deliveryId}`}
@@ -67,12 +67,12 @@ export function DeliveryPage({ params }: { readonly params: Readonly<Record<stri
       {response && <CodeBlock title="Response" text={response} what="response" />}
       {event && <CodeBlock title="The event that was sent" text={stringify(event, 2)} what="event" />}
       <ErrorNote error={eventError} />
-      {attempts.length > 1 && (
+      {ofMessage.length > 1 && (
         <section>
-          <h2>Recent attempts to send this message</h2>
+          <h2>Recent deliveries of this message</h2>
           <Table<WebhookDelivery>
-            label="Attempts"
-            items={attempts}
+            label="Deliveries"
+            items={ofMessage}
             query={query}
             columns={deliveryColumns(endpointId).slice(0, -1)}
             empty={null}

@@ -35,7 +35,7 @@ const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: Op
   ["delete", "Delete", "deleteWebhookEndpoint"],
 ];
 
-/** One webhook endpoint, and all attempts to send messages to it. */
+/** One webhook endpoint, and all deliveries to it. */
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const query = useEndpoint(params["endpointId"] ?? "");
   if (query.data) return <EndpointDetails endpoint={query.data} />;
@@ -151,7 +151,7 @@ function Deliveries({ endpointId }: { readonly endpointId: string }) {
         label="Deliveries"
         query={query}
         columns={deliveryColumns(endpointId)}
-        empty={<p>{outcome ? "No attempt had this result." : "Nothing was sent in the last 7 days. Send a test."}</p>}
+        empty={<p>{outcome ? "No delivery had this result." : "Nothing was sent in the last 7 days. Send a test."}</p>}
       />
       <Pager next={query.data?.next} />
     </section>

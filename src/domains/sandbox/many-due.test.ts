@@ -58,7 +58,7 @@ test("a fast-forward succeeds if the sandbox is reset while its reservations end
   expect([status, json.ahead, clock.ahead]).toEqual([200, 900, 900]);
 });
 
-test("the earliest of more than 10,000 waiting webhook attempts is shown", async () => {
+test("the earliest of more than 10,000 waiting webhook deliveries is shown", async () => {
   const { key: own, account } = await service.newAccountWithKey("enterprise");
   const shop = await service.shop(account.id);
   const endpoint = (id: string, due: number) =>

@@ -43,7 +43,7 @@ const WaitingKind = Type.Enum(["reservation", "webhook_attempt"], {
   title: "SandboxWaitingKind",
   type: "string",
   description:
-    "What is due later: the end of a `reservation`, or another attempt to deliver a webhook (`webhook_attempt`).",
+    "What is due later: the end of a `reservation`, or another delivery of a webhook message (`webhook_attempt`).",
 });
 
 export type WaitingKind = Static<typeof WaitingKind>;

@@ -95,8 +95,8 @@ function deliver(
     failed: (error) => log.failing("task_failed", error, { task: "deliver_webhooks" }),
   });
   const { counts } = dispatcher;
-  metrics.counter("petstore_webhooks_delivered_total", "Messages that receivers have taken.", () => counts.succeeded);
-  metrics.counter("petstore_webhooks_failed_total", "Attempts to send a message that failed.", () => counts.failed);
+  metrics.counter("petstore_webhooks_delivered_total", "Webhook deliveries that succeeded.", () => counts.succeeded);
+  metrics.counter("petstore_webhooks_failed_total", "Webhook deliveries that failed.", () => counts.failed);
   metrics.counter(
     "petstore_webhook_endpoints_disabled_total",
     "Webhook endpoints that were disabled, because they have failed for 5 days or returned 410.",
@@ -109,11 +109,7 @@ function deliver(
     () => disabled.count,
   );
   repeat({ name: "count_disabled_endpoints", by: "leader", run: () => disabled.refresh() });
-  metrics.gauge(
-    "petstore_webhooks_in_progress",
-    "Attempts to send a message that are in progress.",
-    () => dispatcher.inProgress,
-  );
+  metrics.gauge("petstore_webhooks_in_progress", "Webhook deliveries in progress.", () => dispatcher.inProgress);
   metrics.gauge(
     "petstore_webhook_lag_seconds",
     "Age of the oldest event that was not tried yet at an endpoint that does not wait after failures.",

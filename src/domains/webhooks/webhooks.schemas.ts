@@ -35,7 +35,7 @@ export const refusals = {
 /** The code of such a reason. */
 export type Refusal = keyof typeof refusals;
 
-/** The reasons why an attempt failed, by code. */
+/** The reasons why a delivery failed, by code. */
 export const sendFailures = {
   ...refusals,
   name_not_resolved: "The host name has no address.",
@@ -122,7 +122,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     }),
   ),
   retriesAt: Type.Optional(
-    Timestamp({ description: "When the next attempt is made, while the endpoint waits after failures." }),
+    Timestamp({ description: "When the next delivery is made, while the endpoint waits after failures." }),
   ),
   lastFailure: Type.Optional(LastFailure),
   missed: Type.Optional(Missed),

@@ -83,7 +83,7 @@ const redeliverWebhooks = defineOperation({
   summary: "Send events again",
   description:
     "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. " +
-    "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of attempts.",
+    "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.",
   params: endpointParams,
   body: {
     schema: NewRedelivery,

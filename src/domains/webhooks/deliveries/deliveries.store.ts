@@ -10,7 +10,7 @@ import {
   deliveryById,
 } from "./deliveries.statements.ts";
 
-/** The attempts to send messages, as clients read them. */
+/** Deliveries, as clients read them. */
 export class DeliveryStore {
   readonly #storage: Storage;
 
@@ -22,7 +22,7 @@ export class DeliveryStore {
     return whenReady(this.#storage.first(deliveryById, shop, endpointId, id), (row) => row && toDelivery(row));
   }
 
-  /** Up to `limit` attempts with an id below `after` (from the newest on, if it is absent), the newest first. */
+  /** Up to `limit` deliveries with an id below `after` (from the newest on, if it is absent), the newest first. */
   page(
     shop: number,
     endpointId: string,

@@ -13,7 +13,7 @@ interface OldRow extends Row {
   at: bigint;
 }
 
-/** How long an attempt is stored, in milliseconds of its shop's clock. */
+/** How long a delivery is stored, in milliseconds of its shop's clock. */
 const RETENTION = 7 * DAY_MS;
 /** The pause between two searches in sandboxes whose clock is ahead. They are rare because they read all endpoints. */
 const PAUSE = MINUTE_MS;
@@ -23,7 +23,7 @@ const BATCHES = 20;
 const old = acrossShops<OldRow>(
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1 ORDER BY at LIMIT $2",
 );
-// Attempts have the time of their shop. In a sandbox that was fast-forwarded, the index by time finds them too late.
+// Deliveries have the time of their shop. In a sandbox that was fast-forwarded, the index by time finds them too late.
 const oldestInAdvanced = acrossShops<OldRow & { ahead: bigint }>(`
   SELECT shops.shop, endpoint_id, oldest.id, at, ahead FROM webhook_endpoints AS endpoints
     JOIN shops USING (account_id, mode) JOIN webhook_deliveries AS oldest ON oldest.shop = shops.shop
@@ -34,7 +34,7 @@ const oldestInAdvanced = acrossShops<OldRow & { ahead: bigint }>(`
 const removeBefore = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND at <= $3");
 const remove = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3");
 
-/** Deletes attempts that are too old by the clock of their shop. */
+/** Deletes deliveries that are too old by the clock of their shop. */
 export class DeliveryRetention {
   readonly #storage: Storage;
   readonly #pause = new Pause(PAUSE);
@@ -43,7 +43,7 @@ export class DeliveryRetention {
     this.#storage = storage;
   }
 
-  /** Deletes some old attempts. `now` is real time in Unix milliseconds. Rejects with `StorageUnavailable`. */
+  /** Deletes some old deliveries. `now` is real time in Unix milliseconds. Rejects with `StorageUnavailable`. */
   async sweep(now: number): Promise<void> {
     await deleteOldDeliveries(this.#storage, now);
     if (!this.#pause.isOver(now)) return;
@@ -56,7 +56,7 @@ export class DeliveryRetention {
   }
 }
 
-/** Deletes attempts that are too old even by real time, which no clock of a shop is behind. */
+/** Deletes deliveries that are too old even by real time, which no clock of a shop is behind. */
 export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const found = await storage.all(old, now - RETENTION, DELETE_BATCH_SIZE);

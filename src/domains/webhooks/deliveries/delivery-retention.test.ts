@@ -1,4 +1,4 @@
-// Attempts to send messages are stored for seven days, by the clock of their shop.
+// Deliveries are stored for seven days, by the clock of their shop.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { DAY_MS, DAY_SECONDS, MINUTE_MS } from "../../../timing/units.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterAll(() => webhooks.stop());
 
-/** The ids of the stored attempts, the newest first. */
+/** The ids of the stored deliveries, the newest first. */
 const stored = async () => (await webhooks.deliveries(endpoint)).map(({ id }) => id);
 const fastForward = async (days: number) => {
   const { status } = await webhooks.call("POST", "/sandbox/fast-forward", { seconds: days * DAY_SECONDS });
@@ -24,21 +24,21 @@ const fastForward = async (days: number) => {
   await webhooks.after(MINUTE_MS); // of real time, after which it is noticed
 };
 
-test("an attempt is deleted after seven days", async () => {
+test("a delivery is deleted after seven days", async () => {
   await webhooks.after(7 * DAY_MS - MINUTE_MS);
   expect(await stored()).toEqual([1]);
   await webhooks.after(MINUTE_MS);
   expect(await stored()).toEqual([]);
 });
 
-test("an attempt is deleted when the sandbox is seven days older", async () => {
+test("a delivery is deleted when the sandbox is seven days older", async () => {
   await fastForward(6);
   expect(await stored()).toEqual([1]);
   await fastForward(1);
   expect(await stored()).toEqual([]);
 });
 
-test("an attempt after a fast-forward is stored for seven days too, and no longer", async () => {
+test("a delivery after a fast-forward is stored for seven days too, and no longer", async () => {
   await fastForward(30);
   await webhooks.addPet("Ida");
   await webhooks.deliver();

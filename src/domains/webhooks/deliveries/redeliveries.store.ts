@@ -35,7 +35,7 @@ export class RedeliveryStore {
     this.#clock = clock;
   }
 
-  /** Part of a transaction: stores a redelivery of a range of events, or of the message of one attempt. */
+  /** Part of a transaction: stores a redelivery of a range of events, or of the message of one delivery. */
   *addRedelivery(
     caller: Caller,
     endpointId: string,

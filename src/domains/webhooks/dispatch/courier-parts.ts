@@ -19,8 +19,8 @@ export interface CourierParts {
   readonly random: () => number;
   /** False if another process may have become the one that delivers. */
   readonly leads: () => boolean;
-  /** Called after each attempt. */
-  readonly attempted: (hasFailed: boolean) => void;
+  /** Called after each delivery. */
+  readonly deliveryEnded: (hasFailed: boolean) => void;
   /** Called when a slot is free again. */
   readonly freed: () => void;
   readonly disabled: (endpoint: CourierEndpoint) => void;

@@ -1,21 +1,21 @@
 import { timestampOf } from "../../../contract/schemas.ts";
 import { isDue } from "../sending/backoff.ts";
 import { testEvent } from "../sending/message.ts";
-import { recordAttempt, sendTask } from "./attempt.ts";
 import type { CourierParts } from "./courier-parts.ts";
+import { makeDelivery, recordDelivery } from "./delivery.ts";
 import type { EndpointName } from "./dispatch.statements.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import { EndpointProgress } from "./endpoint-progress.ts";
-import { nextTask, type Task } from "./next-task.ts";
+import { nextDelivery, type PlannedDelivery } from "./next-delivery.ts";
 import { readAhead } from "./read-ahead.ts";
 import { RedeliveryProgress } from "./redelivery-progress.ts";
 
 /**
  * Delivers the events of one endpoint: those about one subject in order, those about different subjects in parallel. It
- * saves its progress after each attempt. After a crash, messages whose result was not saved are sent again.
+ * saves its progress after each delivery. After a crash, messages whose result was not saved are sent again.
  *
- * No attempt starts while `isEnded`, `#storeFailed` or `#mustDisable` is true. They are independent: each can become true
- * during any `await`. Only `#storeFailed` becomes false again. While `#isWaiting`, only tests are sent.
+ * No delivery starts while `isEnded`, `#storeFailed` or `#mustDisable` is true. They are independent: each can become
+ * true during any `await`. Only `#storeFailed` becomes false again. While `#isWaiting`, only tests are sent.
  */
 export class Courier {
   #endpoint: CourierEndpoint;
@@ -28,7 +28,7 @@ export class Courier {
   readonly #finishedRedeliveries = new Set<bigint>();
   /** The endpoint must be disabled: the next save does it, and sets `isEnded`. */
   #mustDisable = false;
-  /** The store has failed: no attempt starts, and nothing is saved, until the next round. */
+  /** The store has failed: no delivery starts, and nothing is saved, until the next round. */
   #storeFailed = false;
   /** True if it must stop for good: another process delivers to the endpoint now, or nothing more is delivered. */
   isEnded = false;
@@ -56,7 +56,7 @@ export class Courier {
     return this.#inProgress.size;
   }
 
-  /** True while an attempt, a read or a save is in progress. */
+  /** True while a delivery, a read or a save is in progress. */
   get isWorking(): boolean {
     return this.inProgress > 0 || this.#reading !== undefined || this.#saving !== undefined;
   }
@@ -67,7 +67,7 @@ export class Courier {
     return this.isWorking || isDirty || (!this.#isWaiting && (window.oldest !== undefined || redeliveries.size > 0));
   }
 
-  /** The time, by the shop's clock, of the oldest event without an attempt; undefined if there is none. */
+  /** The time, by the shop's clock, of the oldest event without a delivery; undefined if there is none. */
   get oldestEventAt(): string | undefined {
     return this.#isWaiting ? undefined : this.#progress.window.oldest?.at;
   }
@@ -103,31 +103,31 @@ export class Courier {
     if (this.#progress.health.retriesAt !== null && !this.#isWaiting) this.#progress.endWait();
   }
 
-  /** Starts all attempts that can start now, reads ahead, and saves the progress. */
-  startAttempts(): void {
+  /** Starts all deliveries that can start now, reads ahead, and saves the progress. */
+  startDeliveries(): void {
     this.waitsForSlot = false;
     while (this.#canBegin()) {
       if (!this.#parts.slots.take(this.inProgress)) {
         this.waitsForSlot = true;
         break;
       }
-      const task = nextTask(this.#progress, this.#inProgress, this.now, this.#isWaiting);
-      if (!task) {
+      const delivery = nextDelivery(this.#progress, this.#inProgress, this.now, this.#isWaiting);
+      if (!delivery) {
         this.#parts.slots.free();
         break;
       }
-      this.#inProgress.set(task.subject, this.#attempt(task));
+      this.#inProgress.set(delivery.subject, this.#deliver(delivery));
     }
     this.#readAhead();
     this.#save();
   }
 
-  /** Resolves when the attempts, reads and saves that are in progress have ended. */
+  /** Resolves when the deliveries, reads and saves that are in progress have ended. */
   async settled(): Promise<void> {
     await Promise.all([...this.#inProgress.values(), this.#reading, this.#saving]);
   }
 
-  /** Saves all results before another process continues. No attempt may start any more. */
+  /** Saves all results before another process continues. No delivery may start any more. */
   async handOver(): Promise<void> {
     this.#progress.parkOvertaken(this.now);
     this.#save();
@@ -139,19 +139,19 @@ export class Courier {
     return !this.isEnded && !this.#storeFailed && !this.#mustDisable && this.#parts.leads();
   }
 
-  async #attempt(task: Task): Promise<void> {
+  async #deliver(delivery: PlannedDelivery): Promise<void> {
     try {
-      const sent = await sendTask(task, this.#endpoint, this.#parts);
-      if (!this.isEnded && (await recordAttempt(task, sent, this.#progress, this.#endpoint, this.#parts))) {
+      const sent = await makeDelivery(delivery, this.#endpoint, this.#parts);
+      if (!this.isEnded && (await recordDelivery(delivery, sent, this.#progress, this.#endpoint, this.#parts))) {
         this.#mustDisable = true;
       }
     } catch (error) {
       this.#parts.failed(error);
       this.isEnded = true; // what is in memory may be wrong: the next courier starts from the store
     }
-    this.#inProgress.delete(task.subject);
+    this.#inProgress.delete(delivery.subject);
     this.#parts.slots.free();
-    this.startAttempts();
+    this.startDeliveries();
     this.#parts.freed();
   }
 
@@ -165,7 +165,7 @@ export class Courier {
       })
       .then(() => {
         this.#reading = undefined;
-        this.startAttempts();
+        this.startDeliveries();
       });
   }
 
@@ -173,13 +173,13 @@ export class Courier {
     if (this.#saving || this.#storeFailed || this.isEnded || !(this.#progress.isDirty || this.#mustDisable)) return;
     this.#saving = this.#saveAll().finally(() => {
       this.#saving = undefined;
-      this.startAttempts();
+      this.startDeliveries();
     });
   }
 
   async #saveAll(): Promise<void> {
     const { store, disabled, failed } = this.#parts;
-    const mustDisable = this.#mustDisable; // read first: the attempt that is the reason must be saved before
+    const mustDisable = this.#mustDisable; // read first: the delivery that is the reason must be saved before
     const progress = this.#progress.take();
     try {
       if (!(await store.save(this.#endpoint, progress))) {

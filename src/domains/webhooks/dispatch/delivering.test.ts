@@ -9,7 +9,7 @@ import { StorageUnavailable } from "../../../storage/errors.ts";
 import { SqliteStorage } from "../../../storage/sqlite/sqlite-storage.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
 import { EventLog } from "../../events/events.store.ts";
-import { attemptDelays } from "../sending/backoff.ts";
+import { deliveryDelays } from "../sending/backoff.ts";
 import { DispatchStore } from "./dispatch.store.ts";
 
 /** A delay times this is longer than the delay with its jitter. */
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => webhooks.stop());
 beforeEach(() => webhooks.newShop());
 
-test("nothing is sent after the account is deleted, neither new events nor messages that wait for another attempt", async () => {
+test("nothing is sent after the account is deleted, neither new events nor messages that wait for another delivery", async () => {
   const failing = webhooks.receiver(() => new Response(null, { status: 500 }));
   const working = webhooks.receiver();
   await webhooks.endpoint(failing);
@@ -38,7 +38,7 @@ test("nothing is sent after the account is deleted, neither new events nor messa
   await app.accounts.delete(webhooks.accountId, clock.now());
   const before = failing.received.length;
   expect(before).toBeGreaterThan(0);
-  for (const delay of attemptDelays) await webhooks.after(LATE_FACTOR * delay);
+  for (const delay of deliveryDelays) await webhooks.after(LATE_FACTOR * delay);
   expect([failing.received.length, working.received.length]).toEqual([before, 1]);
 });
 
@@ -135,7 +135,7 @@ describe("a change", () => {
   });
 });
 
-test("an endpoint and its attempts are unknown in another account, which changes nothing about them", async () => {
+test("an endpoint and its deliveries are unknown in another account, which changes nothing about them", async () => {
   const receiver = webhooks.receiver();
   const { id, publicKey } = await webhooks.endpoint(receiver);
   await webhooks.addPet();
@@ -162,7 +162,7 @@ test("an endpoint and its attempts are unknown in another account, which changes
   expect([receiver.received.length, (await webhooks.getEndpoint(id)).publicKey]).toEqual([1, publicKey]);
 });
 
-test("an endpoint, its attempts and one of them are returned with 304 for their entity tags", async () => {
+test("an endpoint, its deliveries and one of them are returned with 304 for their entity tags", async () => {
   const { id } = await webhooks.endpoint(webhooks.receiver());
   await webhooks.addPet();
   await webhooks.deliver();
@@ -218,7 +218,7 @@ describe("a message that fails", () => {
     const petId = await webhooks.addPet("Rex");
     await webhooks.rename(petId, "Ida");
     await webhooks.deliver();
-    for (const [index, delay] of attemptDelays.entries()) {
+    for (const [index, delay] of deliveryDelays.entries()) {
       if (index === 0) continue;
       await webhooks.after(delay - 1);
       expect(receiver.received).toHaveLength(index);
@@ -418,7 +418,7 @@ describe("a failing endpoint", () => {
     if (what === "during a pause") await pause(true);
     const missed = await webhooks.addPet();
     await webhooks.deliver();
-    for (const delay of attemptDelays) await webhooks.after(LATE_FACTOR * delay);
+    for (const delay of deliveryDelays) await webhooks.after(LATE_FACTOR * delay);
     expect(await webhooks.service.store.rows("SELECT 1 FROM webhook_parked")).toEqual([]);
     await webhooks.addPet();
     status = 410;
@@ -652,7 +652,7 @@ test("messages are signed with both secrets for a day after a rotation", async (
 });
 
 test.each(["ends", "does not end"])(
-  "a service sends nothing again that the one before it delivered, if its last attempt %s",
+  "a service sends nothing again that the one before it delivered, if its last delivery %s",
   async (end) => {
     const held = Promise.withResolvers<Response>();
     const receiver = webhooks.receiver(({ body }) =>

@@ -104,7 +104,7 @@ export const deleteRedelivery = statement(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3",
 );
 /**
- * The oldest event that an endpoint has not accepted since the last one that it did: it waits for another attempt, or
+ * The oldest event that an endpoint has not accepted since the last one that it did: it waits for another delivery, or
  * was given up.
  */
 export const oldestUnaccepted = statement<OldestRow>(

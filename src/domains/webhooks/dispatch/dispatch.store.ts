@@ -30,7 +30,7 @@ import {
   withWork,
 } from "./dispatch.statements.ts";
 
-/** Attempts that are stored for an endpoint. */
+/** Deliveries that are stored for an endpoint. */
 const KEPT_DELIVERIES = 1_000n;
 
 /** An endpoint, as seen by the process that delivers to it. */
@@ -48,17 +48,17 @@ export interface CourierEndpoint extends StoredEndpoint {
   readonly isOfOldShop: boolean;
 }
 
-/** An event that waits for another attempt. The later events of its subject wait with it. */
+/** An event that waits for another delivery. The later events of its subject wait with it. */
 export interface Parked {
   readonly eventId: bigint;
-  /** Attempts so far. */
+  /** Deliveries so far. */
   readonly attempts: number;
   /** Unix milliseconds of the shop's clock. */
   readonly dueAt: number;
 }
 
-/** An attempt, as it is stored. */
-export interface AttemptRecord {
+/** A delivery, as it is stored. */
+export interface StoredDelivery {
   readonly id: bigint;
   readonly kind: DeliveryKind;
   readonly webhookId: string;
@@ -80,7 +80,7 @@ export interface UnsavedProgress {
   readonly isBlocked: boolean;
   readonly dueAt: number | undefined;
   readonly health: Health;
-  readonly attempts: readonly AttemptRecord[];
+  readonly deliveries: readonly StoredDelivery[];
   readonly parked: readonly (readonly [subject: string, parked: Parked | undefined])[];
   /** Redeliveries with their next event; undefined for one that is finished. */
   readonly redeliveries: readonly (readonly [id: bigint, nextEvent: bigint | undefined])[];
@@ -159,7 +159,7 @@ export class DispatchStore {
 
 function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transaction<boolean> {
   const { accountId, mode, id, shop, epoch } = endpoint;
-  const { position, lastDeliveryId, isBlocked, dueAt, health, attempts, parked, redeliveries } = progress;
+  const { position, lastDeliveryId, isBlocked, dueAt, health, deliveries, parked, redeliveries } = progress;
   const named = [accountId, mode, id, epoch] as const;
   const blocked = isBlocked ? 1 : 0;
   const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
@@ -167,9 +167,9 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
   const place = [shop, id] as const;
   yield* each(
     insertDelivery,
-    attempts.map((attempt) => [...place, ...valuesOf(attempt)]),
+    deliveries.map((delivery) => [...place, ...valuesOf(delivery)]),
   );
-  if (attempts.length > 0) yield* all(deleteDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
+  if (deliveries.length > 0) yield* all(deleteDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
   const waiting = parked.filter(([, one]) => one);
   const finished = parked.filter(([, one]) => !one);
   yield* each(
@@ -190,8 +190,8 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
   return true;
 }
 
-function valuesOf(attempt: AttemptRecord): SqlParameter[] {
-  const { id, kind, webhookId, eventId, type, attempt: number, at, duration, failure, status, excerpt } = attempt;
+function valuesOf(delivery: StoredDelivery): SqlParameter[] {
+  const { id, kind, webhookId, eventId, type, attempt: number, at, duration, failure, status, excerpt } = delivery;
   const outcome = failure === undefined ? "succeeded" : "failed";
   const response = [outcome, failure ?? null, status ?? null, excerpt ?? null];
   return [id, kind, webhookId, eventId, type, number, at, Math.round(duration), ...response];

@@ -7,12 +7,12 @@ import { Slots } from "./slots.ts";
 
 /** How long this process may deliver after its last round, in milliseconds. Later, another one may be delivering. */
 const LEADS_FOR = 3_000;
-/** How long a stopping process waits for attempts in progress, in milliseconds. Unfinished ones are repeated later. */
+/** How long a stopping process waits for deliveries in progress, in milliseconds. Unfinished ones are made again. */
 const LAST_WAIT = 3_000;
 /** How long after its last round this process reports a lag, in milliseconds. Later, another one delivers. */
 const REPORTS_FOR = 60_000;
 
-type Dependencies = Omit<CourierParts, "slots" | "leads" | "freed" | "attempted" | "disabled" | "failed">;
+type Dependencies = Omit<CourierParts, "slots" | "leads" | "freed" | "deliveryEnded" | "disabled" | "failed">;
 
 /** What the dispatcher reports. */
 export interface DispatchObserver {
@@ -28,7 +28,7 @@ export class Dispatcher {
   readonly #couriers = new Map<string, Courier>();
   #ranAt = Number.NEGATIVE_INFINITY;
   #isStopping = false;
-  /** Attempts and disabled endpoints since the start. */
+  /** Deliveries and disabled endpoints since the start. */
   readonly counts = { succeeded: 0, failed: 0, disabled: 0 };
 
   constructor(dependencies: Dependencies, observer: DispatchObserver) {
@@ -38,7 +38,7 @@ export class Dispatcher {
       slots: this.#slots,
       leads: () => !this.#isStopping && this.#sinceRound < LEADS_FOR,
       freed: () => this.#useFreeSlot(),
-      attempted: (hasFailed) => void this.counts[hasFailed ? "failed" : "succeeded"]++,
+      deliveryEnded: (hasFailed) => void this.counts[hasFailed ? "failed" : "succeeded"]++,
       disabled: (endpoint) => {
         this.counts.disabled++;
         observer.disabled(endpoint);
@@ -52,8 +52,8 @@ export class Dispatcher {
   }
 
   /**
-   * Age in seconds of the oldest event without an attempt, at an endpoint that does not wait after failures; or 0. It is
-   * also 0 in a process that no longer delivers.
+   * Age in seconds of the oldest event without a delivery, at an endpoint that does not wait after failures; or 0. It
+   * is also 0 in a process that no longer delivers.
    */
   get lag(): number {
     if (this.#sinceRound >= REPORTS_FOR) return 0;
@@ -77,17 +77,17 @@ export class Dispatcher {
       else if (!names.has(id) || courier.isEnded) this.#remove(id, courier);
     }
     await Promise.all(names.values().map((name) => this.#openOrRefresh(name)));
-    for (const courier of this.#couriers.values()) courier.startAttempts();
+    for (const courier of this.#couriers.values()) courier.startDeliveries();
   }
 
-  /** Waits a few seconds for attempts in progress, and for the saves that follow them. */
+  /** Waits a few seconds for deliveries in progress, and for the saves that follow them. */
   async finish(): Promise<void> {
     this.#isStopping = true;
     await settlesWithin(this.settled(), LAST_WAIT);
     await Promise.all(this.#couriers.values().map((courier) => courier.handOver()));
   }
 
-  /** Resolves when no attempt is in progress and all progress is saved. */
+  /** Resolves when no delivery is in progress and all progress is saved. */
   async settled(): Promise<void> {
     while (this.#couriers.values().some(({ isWorking }) => isWorking)) {
       await Promise.all(this.#couriers.values().map((courier) => courier.settled()));
@@ -103,12 +103,12 @@ export class Dispatcher {
     await opened.refresh(); // which reads redeliveries
   }
 
-  /** Drops a courier whose attempts have ended. Until then it stays, so that no second courier sends its events too. */
+  /** Drops a courier whose deliveries have ended. Until then it stays, so that no second courier sends its events. */
   #remove(id: string, courier: Courier): void {
     if (courier.inProgress === 0) this.#couriers.delete(id);
   }
 
   #useFreeSlot(): void {
-    for (const courier of this.#couriers.values()) if (courier.waitsForSlot) courier.startAttempts();
+    for (const courier of this.#couriers.values()) if (courier.waitsForSlot) courier.startDeliveries();
   }
 }

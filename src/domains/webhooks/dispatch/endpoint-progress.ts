@@ -1,11 +1,11 @@
 import type { Event } from "../../events/events.schemas.ts";
 import { type Health, withoutFailures } from "../endpoints/endpoint-health.ts";
-import type { AttemptRecord, CourierEndpoint, Parked, UnsavedProgress } from "./dispatch.store.ts";
+import type { CourierEndpoint, Parked, StoredDelivery, UnsavedProgress } from "./dispatch.store.ts";
 import { EventWindow } from "./event-window.ts";
 import type { RedeliveryProgress } from "./redelivery-progress.ts";
 import { subjectOf } from "./subjects.ts";
 
-/** How many subjects of an endpoint can wait for another attempt. */
+/** How many subjects of an endpoint can wait for another delivery. */
 const MAX_PARKED = 1_000;
 
 /** The progress of the deliveries of an endpoint, and which part of it is not saved yet. */
@@ -15,7 +15,7 @@ export class EndpointProgress {
   readonly parked: Map<string, Parked>;
   readonly redeliveries = new Map<bigint, RedeliveryProgress>();
   #lastDeliveryId: bigint;
-  #attempts: AttemptRecord[] = [];
+  #deliveries: StoredDelivery[] = [];
   readonly #changed = new Set<string>();
   /** The position in the store. Undefined if the row must be saved even if the position has not changed. */
   #savedPosition: bigint | undefined;
@@ -42,16 +42,16 @@ export class EndpointProgress {
 
   get isDirty(): boolean {
     return (
-      this.#attempts.length > 0 ||
+      this.#deliveries.length > 0 ||
       this.#changed.size > 0 ||
       this.window.position !== this.#savedPosition ||
       this.redeliveries.values().some((one) => one.isFinished || one.window.position !== one.saved)
     );
   }
 
-  /** Records an attempt, and returns its id. */
-  record(attempt: Omit<AttemptRecord, "id">): bigint {
-    this.#attempts.push({ id: ++this.#lastDeliveryId, ...attempt });
+  /** Records a delivery, and returns its id. */
+  record(delivery: Omit<StoredDelivery, "id">): bigint {
+    this.#deliveries.push({ id: ++this.#lastDeliveryId, ...delivery });
     return this.#lastDeliveryId;
   }
 
@@ -110,11 +110,11 @@ export class EndpointProgress {
       isBlocked: health.retriesAt !== null || this.isFull,
       dueAt: this.#dueAt,
       health,
-      attempts: this.#attempts,
+      deliveries: this.#deliveries,
       parked: [...this.#changed].map((subject) => [subject, parked.get(subject)]),
       redeliveries: [...redeliveries].map((one) => [one.row.id, one.isFinished ? undefined : one.window.position + 1n]),
     };
-    this.#attempts = [];
+    this.#deliveries = [];
     this.#changed.clear();
     this.#savedPosition = progress.position;
     return progress;
@@ -130,8 +130,8 @@ export class EndpointProgress {
   }
 
   /** Makes what could not be saved unsaved again. */
-  giveBack({ attempts, parked }: UnsavedProgress): void {
-    this.#attempts = [...attempts, ...this.#attempts];
+  giveBack({ deliveries, parked }: UnsavedProgress): void {
+    this.#deliveries = [...deliveries, ...this.#deliveries];
     for (const [subject] of parked) this.#changed.add(subject);
     this.#savedPosition = undefined;
   }

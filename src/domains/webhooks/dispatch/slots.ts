@@ -1,14 +1,17 @@
-/** The maximum number of attempts of one endpoint in progress. */
+/** The maximum number of deliveries of one endpoint in progress. */
 const MAX_PER_ENDPOINT = 32;
-/** The maximum number of attempts in progress. `fetch` makes 256 requests at a time, and the time of others runs while they wait. */
+/**
+ * The maximum number of deliveries in progress. `fetch` makes 256 requests at a time, and the time of others runs while
+ * they wait.
+ */
 const MAX_IN_PROGRESS = 200;
 
-/** Slots of the total that only an endpoint without an attempt in progress may take. */
+/** Slots of the total that only an endpoint without a delivery in progress may take. */
 const RESERVED = 50;
 
 /**
- * Distributes the attempts that can be in progress. An endpoint never gets more slots than are left for others, and the
- * reserved ones go to endpoints that have none: a few endpoints that hang cannot block the others.
+ * Distributes the deliveries that can be in progress. An endpoint never gets more slots than are left for others, and
+ * the reserved ones go to endpoints that have none: a few endpoints that hang cannot block the others.
  */
 export class Slots {
   #taken = 0;

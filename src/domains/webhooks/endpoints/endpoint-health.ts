@@ -1,23 +1,23 @@
 import { HOUR_MS } from "../../../timing/units.ts";
-import { attemptDelays, LONGEST_DELAY } from "../sending/backoff.ts";
+import { deliveryDelays, LONGEST_DELAY } from "../sending/backoff.ts";
 import type { LastFailure } from "../webhooks.schemas.ts";
 
 const HOURS = 24;
 /** Number of subjects that may fail in a row before the whole endpoint waits. */
 const MAX_FAILED = 10;
-/** An endpoint is disabled after every attempt has failed for this long, in milliseconds. */
+/** An endpoint is disabled after every delivery has failed for this long, in milliseconds. */
 const DISABLED_AFTER = 5 * 24 * HOUR_MS;
 /** Milliseconds between two probes of an endpoint; the last one is repeated. */
-const probeDelays = attemptDelays.slice(1, 5);
+const probeDelays = deliveryDelays.slice(1, 5);
 
-/** Attempts of one hour: the number of the hour since 1970, those that succeeded, those that failed. */
+/** Deliveries of one hour: the number of the hour since 1970, those that succeeded, those that failed. */
 type HourCount = readonly [hour: number, succeeded: number, failed: number];
 
 /** Recent successes and failures of an endpoint. All times are Unix milliseconds of the shop's clock. */
 export interface Health {
-  /** Hours with attempts, the oldest first. */
+  /** Hours with deliveries, the oldest first. */
   readonly hours: readonly HourCount[];
-  /** Since when every attempt has failed (see `startOfFailures`); null if the newest one succeeded, or there is none. */
+  /** Since when every delivery has failed (see `startOfFailures`); null if the newest succeeded, or there is none. */
   readonly failingSince: number | null;
   /** Subjects that have failed since the last success. */
   readonly failedSubjects: readonly string[];
@@ -34,7 +34,7 @@ export type StoredFailure = Pick<LastFailure, "failure" | "status"> & {
   readonly deliveryId: string;
 };
 
-/** The health of an endpoint without attempts. */
+/** The health of an endpoint without deliveries. */
 export const untried: Health = {
   hours: [],
   failingSince: null,
@@ -44,12 +44,12 @@ export const untried: Health = {
   lastFailure: null,
 };
 
-/** The health of an endpoint that starts again. Its past attempts still count in the success rate. */
+/** The health of an endpoint that starts again. Its past deliveries still count in the success rate. */
 export function withoutFailures({ hours, lastFailure }: Health): Health {
   return { ...untried, hours, lastFailure };
 }
 
-/** The part of the attempts in the last 24 hours that succeeded, from 0 to 1; undefined if there were none. */
+/** The part of the deliveries in the last 24 hours that succeeded, from 0 to 1; undefined if there were none. */
 export function successRate({ hours }: Health, now: number): number | undefined {
   const recent = hours.filter(([hour]) => isRecent(hour, now));
   const succeeded = recent.reduce((sum, [, count]) => sum + count, 0);
@@ -57,8 +57,8 @@ export function successRate({ hours }: Health, now: number): number | undefined 
   return all === 0 ? undefined : succeeded / all;
 }
 
-/** An attempt that has ended. */
-export interface MadeAttempt {
+/** A delivery that has ended. */
+export interface EndedDelivery {
   readonly subject: string;
   readonly isProbe: boolean;
   /** When it ended, in Unix milliseconds of the shop's clock. */
@@ -70,12 +70,12 @@ export interface MadeAttempt {
 }
 
 /**
- * The health of an endpoint after one more attempt. `isFull` is true if no more subjects can be parked. After too many
+ * The health of an endpoint after one more delivery. `isFull` is true if no more subjects can be parked. After too many
  * failures the endpoint waits, and only a probe is sent.
  */
-export function afterAttempt(health: Health, attempt: MadeAttempt, isFull: boolean): Health {
-  const { subject, isProbe, at, failure, retryAfter = 0 } = attempt;
-  const hours = countAttempt(health.hours, at, failure !== undefined);
+export function afterDelivery(health: Health, delivery: EndedDelivery, isFull: boolean): Health {
+  const { subject, isProbe, at, failure, retryAfter = 0 } = delivery;
+  const hours = countDelivery(health.hours, at, failure !== undefined);
   if (!failure) return { ...withoutFailures(health), hours };
   const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
   const failing = { hours, failedSubjects, failingSince: startOfFailures(health, at), lastFailure: failure };
@@ -89,7 +89,7 @@ export function afterAttempt(health: Health, attempt: MadeAttempt, isFull: boole
   return { ...failing, probes, retriesAt: at + Math.max(delay, retryAfter) };
 }
 
-/** True if every attempt has failed for so long that the endpoint must be disabled. */
+/** True if every delivery has failed for so long that the endpoint must be disabled. */
 export function hasFailedTooLong({ failingSince }: Health, at: number): boolean {
   return failingSince !== null && at - failingSince >= DISABLED_AFTER;
 }
@@ -104,7 +104,7 @@ function startOfFailures({ failingSince, lastFailure }: Health, at: number): num
   return failingSince + passed - Math.min(Math.max(passed, 0), LONGEST_DELAY);
 }
 
-function countAttempt(hours: Health["hours"], now: number, hasFailed: boolean): Health["hours"] {
+function countDelivery(hours: Health["hours"], now: number, hasFailed: boolean): Health["hours"] {
   const hour = Math.floor(now / HOUR_MS);
   const kept = hours.filter(([other]) => isRecent(other, now));
   const [, succeeded, failed] = kept.find(([other]) => other === hour) ?? [hour, 0, 0];

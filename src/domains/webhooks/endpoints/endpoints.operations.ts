@@ -73,7 +73,7 @@ export function endpointOperations(types: readonly EventType[]) {
     summary: "Create a webhook endpoint",
     description:
       "Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A " +
-      "failed attempt is repeated up to nine times over three days. The response shows the secret once.",
+      "failed delivery is repeated up to nine times over three days. The response shows the secret once.",
     body: {
       schema: NewEndpoint,
       examples: {

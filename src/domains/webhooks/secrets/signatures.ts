@@ -42,7 +42,7 @@ export function shownPublicKey({ own }: SigningKeys): string {
 }
 
 /**
- * The message id of an event at an endpoint: the same in every attempt and redelivery. It contains no full stop, which
+ * The message id of an event at an endpoint: the same in every delivery. It contains no full stop, which
  * separates the parts of the signed text.
  */
 export function messageId(endpointId: string, shopNumber: bigint, eventId: bigint): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { DAY_MS } from "../../../timing/units.ts";
-import { attemptDelays, isDue, nextStep, readRetryAfter } from "./backoff.ts";
+import { deliveryDelays, isDue, nextStep, readRetryAfter } from "./backoff.ts";
 
 const failed = { failure: "timed_out" };
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -13,23 +13,23 @@ const delays = (randoms: readonly number[]) =>
   });
 
 describe("after a failure", () => {
-  test("there are ten attempts, then none", () => {
+  test("there are ten deliveries, then none", () => {
     const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-    expect(attemptDelays[0]).toBe(0);
+    expect(deliveryDelays[0]).toBe(0);
     expect(delays(Array<number>(10).fill(0))).toEqual([...seconds.map((second) => second * 1000), "give_up"]);
   });
 
-  test("an attempt is made after its delay, and at most a fifth later", () => {
+  test("a delivery is made after its delay, and at most a fifth later", () => {
     const attempt = fc.integer({ min: 1, max: 9 });
     const property = fc.property(attempt, chance, (number, random) => {
       const step = nextStep(number, failed, random);
-      const planned = attemptDelays[number] as number;
+      const planned = deliveryDelays[number] as number;
       return step.kind === "retry" && step.delay >= planned && step.delay <= planned * 1.2;
     });
     fc.assert(property);
   });
 
-  test("attempts that failed together are spread", () => {
+  test("deliveries that failed together are spread", () => {
     const property = fc.property(chance, chance, (one, other) => {
       fc.pre(Math.abs(one - other) > 0.001);
       return delays([one])[0] !== delays([other])[0];
@@ -37,7 +37,7 @@ describe("after a failure", () => {
     fc.assert(property);
   });
 
-  test("all attempts are made before an endpoint is disabled after five days", () => {
+  test("all deliveries are made before an endpoint is disabled after five days", () => {
     const property = fc.property(fc.array(chance, { minLength: 9, maxLength: 9 }), (randoms) => {
       const sum = delays(randoms).reduce<number>((total, delay) => total + Number(delay), 0);
       return sum > 3 * DAY_MS && sum < 5 * DAY_MS;
@@ -45,18 +45,18 @@ describe("after a failure", () => {
     fc.assert(property);
   });
 
-  test("no attempt is made before the receiver's Retry-After", () => {
+  test("no delivery is made before the receiver's Retry-After", () => {
     const retryAfter = fc.integer({ min: 0, max: DAY_MS });
     const property = fc.property(fc.integer({ min: 1, max: 9 }), retryAfter, chance, (number, asked, random) => {
       const step = nextStep(number, { failure: "error_status", status: 503, retryAfter: asked }, random);
-      const least = Math.max(asked, attemptDelays[number] as number);
+      const least = Math.max(asked, deliveryDelays[number] as number);
       return step.kind === "retry" && step.delay >= least && !isDue(step.delay, 0);
     });
     fc.assert(property);
   });
 
-  test("410 ends the attempts at once", () => {
-    for (const attempt of attemptDelays.keys()) {
+  test("410 ends the deliveries at once", () => {
+    for (const attempt of deliveryDelays.keys()) {
       const gone = { failure: "error_status", status: 410, retryAfter: 1000 };
       expect(nextStep(attempt + 1, gone, 0.5)).toEqual({ kind: "disable" });
     }

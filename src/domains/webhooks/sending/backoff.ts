@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
 
-/** Milliseconds between the end of an attempt and the next one. The first attempt starts at once. */
-export const attemptDelays = [
+/** Milliseconds between the end of a delivery and the next one. The first delivery starts at once. */
+export const deliveryDelays = [
   0,
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -14,41 +14,41 @@ export const attemptDelays = [
   24 * HOUR_MS,
 ] as const;
 
-/** The largest random extra delay, as a part of the delay. It spreads the retries of attempts that failed together. */
+/** The largest random extra delay, as a part of the delay. It spreads retries after deliveries that failed together. */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is obeyed. */
 const MAX_WAIT = 24 * HOUR_MS;
-/** The longest time from an attempt to the next one, in milliseconds. */
+/** The longest time from a delivery to the next one, in milliseconds. */
 export const LONGEST_DELAY = Math.round(MAX_WAIT * (1 + JITTER));
 
-/** The part of an attempt's result that decides about the next attempt. */
-export interface AttemptResult {
-  /** Undefined if the attempt succeeded. */
+/** The part of a delivery's result that decides about the next delivery. */
+export interface DecisiveResult {
+  /** Undefined if the delivery succeeded. */
   readonly failure: string | undefined;
   readonly status?: number | undefined;
   /** Milliseconds that the receiver asked to wait. */
   readonly retryAfter?: number | undefined;
 }
 
-/** What to do after an attempt. */
+/** What to do after a delivery. */
 export type NextStep =
   | { readonly kind: "done" }
   | { readonly kind: "retry"; readonly delay: number }
-  /** All attempts of the event have failed; the endpoint continues with the next one. */
+  /** All deliveries of the message have failed; the endpoint continues with the next event. */
   | { readonly kind: "give_up" }
   /** The receiver wants no more events (410 Gone). */
   | { readonly kind: "disable" };
 
-/** What to do after the attempt with this number, counted from 1. `random` is at least 0 and below 1. */
-export function nextStep(attempt: number, result: AttemptResult, random: number): NextStep {
+/** What to do after delivery number `attempt` of a message, counted from 1. `random` is at least 0 and below 1. */
+export function nextStep(attempt: number, result: DecisiveResult, random: number): NextStep {
   if (result.failure === undefined) return { kind: "done" };
   if (result.status === 410) return { kind: "disable" };
-  const delay = attemptDelays[attempt];
+  const delay = deliveryDelays[attempt];
   if (delay === undefined) return { kind: "give_up" };
   return { kind: "retry", delay: Math.round(Math.max(delay, result.retryAfter ?? 0) * (1 + JITTER * random)) };
 }
 
-/** True if an attempt that is due at `dueAt` can be made. If that is too far ahead, the clock was wrong and is set back. */
+/** True if a delivery due at `dueAt` can be made. If that is too far ahead, the clock was wrong and is set back. */
 export function isDue(dueAt: number, now: number): boolean {
   return dueAt <= now || dueAt > now + LONGEST_DELAY;
 }

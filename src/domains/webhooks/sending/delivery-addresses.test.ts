@@ -16,7 +16,7 @@ test.each([
   ["::ffff:7f00:1", "address_not_global"],
   ["64:ff9b::a00:7", "address_not_global"],
   [undefined, "name_not_resolved"],
-])("a name that leads to %s: the attempt fails with %s", async (address, failure) => {
+])("a name that leads to %s: the delivery fails with %s", async (address, failure) => {
   await webhooks.newShop();
   const { json } = await webhooks.call("POST", "/webhook-endpoints", { url: "https://hook.test/" });
   found.set("hook.test", address === undefined ? [] : [address]);

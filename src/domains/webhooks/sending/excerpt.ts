@@ -15,7 +15,7 @@ export async function readExcerpt({ body }: Response): Promise<string> {
       if (room <= 0) break; // which cancels the stream
     }
   } catch {
-    // The status has been received, and it alone decides whether the attempt succeeded.
+    // The status has been received, and it alone decides whether the delivery succeeded.
   }
   // `stream` leaves out a character that was cut at the end.
   const text = new TextDecoder().decode(Buffer.concat(pieces), { stream: true });

@@ -1,4 +1,4 @@
-// Receivers that misbehave, as the owner of an endpoint sees it: each attempt is listed with its result.
+// Receivers that misbehave, as the owner of an endpoint sees it: each delivery is listed with its result.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -23,14 +23,14 @@ async function start(...options: Parameters<typeof WebhookService.start>): Promi
   return webhooks;
 }
 
-/** Has one message sent to the URL. Gives the endpoint's id, and its first attempt with the start of the response. */
-async function firstAttempt(webhooks: WebhookService, url: string) {
+/** Has one message sent to the URL. Gives the endpoint's id, and its first delivery with the start of the response. */
+async function firstDelivery(webhooks: WebhookService, url: string) {
   const { json } = await webhooks.call("POST", "/webhook-endpoints", { url, types: ["pet.created"] });
   await webhooks.addPet();
   await webhooks.deliver();
   const [{ id }] = await webhooks.deliveries(json.id);
   const shown = await webhooks.call("GET", `/webhook-endpoints/${json.id}/deliveries/${id}`);
-  return { endpoint: json.id as string, attempt: shown.json };
+  return { endpoint: json.id as string, delivery: shown.json };
 }
 
 describe.skipIf(!canCertify)("a receiver over TLS", () => {
@@ -47,9 +47,9 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     const receiver = new Receiver({ tls: [await (isTrusted ? trusted : own).certify(subject)] });
     toStop.push(receiver);
     const webhooks = await start({ resolve: toLoopback, authorities: trusted.certificate });
-    const { endpoint, attempt } = await firstAttempt(webhooks, `https://hook.test:${receiver.port}/`);
-    if (failure === undefined) expect(attempt).toMatchObject({ outcome: "succeeded", status: 200 });
-    else expect(attempt).toMatchObject({ outcome: "failed", failure, message: expect.any(String) });
+    const { endpoint, delivery } = await firstDelivery(webhooks, `https://hook.test:${receiver.port}/`);
+    if (failure === undefined) expect(delivery).toMatchObject({ outcome: "succeeded", status: 200 });
+    else expect(delivery).toMatchObject({ outcome: "failed", failure, message: expect.any(String) });
     expect(receiver.received).toHaveLength(failure === undefined ? 1 : 0);
     await webhooks.after(6 * SECOND_MS);
     expect(await webhooks.deliveries(endpoint)).toHaveLength(failure === undefined ? 1 : 2);
@@ -68,8 +68,8 @@ describe("a response", () => {
     });
     toStop.push(raw);
     const webhooks = await start();
-    const { attempt, endpoint } = await firstAttempt(webhooks, `http://127.0.0.1:${raw.port}/`);
-    expect(attempt).toMatchObject(expected);
+    const { delivery, endpoint } = await firstDelivery(webhooks, `http://127.0.0.1:${raw.port}/`);
+    expect(delivery).toMatchObject(expected);
     await raw.closed;
     await webhooks.addPet();
     await webhooks.deliver();
@@ -79,8 +79,8 @@ describe("a response", () => {
   test("of 1 MB is accepted, and its first KiB is stored", async () => {
     const webhooks = await start();
     const receiver = webhooks.receiver(() => new Response("a".repeat(1_000_000)));
-    const { attempt } = await firstAttempt(webhooks, `http://127.0.0.1:${receiver.port}/`);
-    expect(attempt).toMatchObject({ outcome: "succeeded", status: 200, response: "a".repeat(1024) });
+    const { delivery } = await firstDelivery(webhooks, `http://127.0.0.1:${receiver.port}/`);
+    expect(delivery).toMatchObject({ outcome: "succeeded", status: 200, response: "a".repeat(1024) });
   });
 });
 
@@ -90,8 +90,8 @@ test("a name that resolves to a denied address the second time gets no second me
   const dns = await DnsServer.start({ "hook.test": (lookup) => [lookup === 1 ? "127.0.0.1" : "127.0.0.2"] });
   toStop.push(open, forbidden, dns);
   const webhooks = await start({ resolve: dns.resolve }, { settings: { PETSTORE_WEBHOOK_DENY: "127.0.0.2" } });
-  const { attempt, endpoint } = await firstAttempt(webhooks, `http://hook.test:${open.port}/`);
-  expect([attempt.outcome, dns.lookups]).toEqual(["succeeded", ["hook.test"]]);
+  const { delivery, endpoint } = await firstDelivery(webhooks, `http://hook.test:${open.port}/`);
+  expect([delivery.outcome, dns.lookups]).toEqual(["succeeded", ["hook.test"]]);
   await webhooks.addPet();
   await webhooks.deliver();
   const [second] = await webhooks.deliveries(endpoint);

@@ -4,7 +4,7 @@ import type { Event } from "../../events/events.schemas.ts";
 import { messageId } from "../secrets/signatures.ts";
 import { TEST_TYPE } from "../webhooks.schemas.ts";
 
-/** The message for an event. Its bytes are the same in every attempt. */
+/** The message for an event. Its bytes are the same in every delivery. */
 export interface EventMessage {
   readonly id: string;
   /** JSON. */

@@ -1,4 +1,4 @@
-// One attempt at a receiver that does what it likes. The time limit is a signal that the tests give.
+// One delivery at a receiver that does what it likes. The time limit is a signal that the tests give.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { ManualClock, NOON } from "../../../../test/harness/manual-clock.ts";
@@ -173,7 +173,7 @@ async function late(answer: (socket: Socket) => void) {
   return result;
 }
 
-describe("after 15 seconds an attempt ends", () => {
+describe("after 15 seconds a delivery ends", () => {
   test("if there is no response", async () => {
     expect(await late(() => {})).toMatchObject({ failure: "timed_out", status: undefined });
   });

@@ -6,12 +6,12 @@ import { type AddressPolicy, hostOf } from "./addresses.ts";
 import { readRetryAfter } from "./backoff.ts";
 import { readExcerpt } from "./excerpt.ts";
 
-/** Milliseconds for one attempt, from looking up the name to the end of the response. */
+/** Milliseconds for one delivery, from looking up the name to the end of the response. */
 export const TIME_LIMIT = 15_000;
 /** How many addresses of one name are tried until a connection succeeds. */
 const MAX_TRIED = 3;
 
-/** The result of an attempt. */
+/** The result of a delivery. */
 export interface SendResult {
   /** Undefined if the receiver accepted the message. */
   readonly failure: SendFailure | undefined;
@@ -39,7 +39,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The dependencies of an attempt. */
+/** The dependencies of a delivery. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly clock: Clock;
@@ -70,13 +70,13 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
 export async function send(message: SignedMessage, network: Network): Promise<SendResult> {
   const begin = network.clock.monotonic();
   const nothing = { failure: undefined, status: undefined, excerpt: undefined, retryAfter: undefined };
-  const outcome = await attempt(message, network, network.expire(TIME_LIMIT));
+  const outcome = await sendWithin(message, network, network.expire(TIME_LIMIT));
   return { ...nothing, ...outcome, duration: network.clock.monotonic() - begin };
 }
 
 type Outcome = Partial<Omit<SendResult, "duration">>;
 
-async function attempt(message: SignedMessage, network: Network, signal: AbortSignal): Promise<Outcome> {
+async function sendWithin(message: SignedMessage, network: Network, signal: AbortSignal): Promise<Outcome> {
   const refusal = network.policy.refusalOfUrl(message.url);
   if (refusal) return { failure: refusal };
   const url = new URL(message.url);
@@ -136,7 +136,7 @@ function connect(url: URL, address: string, { headers, body }: SignedMessage, ne
     signal,
     redirect: "manual",
     proxy: false, // a proxy of the environment would resolve the name again
-    keepalive: false, // a connection serves one attempt, and is closed if the response is cut
+    keepalive: false, // a connection serves one delivery, and is closed if the response is cut
     decompress: false,
     tls: {
       rejectUnauthorized: true, // even if the environment disables it

@@ -8,17 +8,17 @@ import { isRedelivery, redeliverySubject, subjectOf } from "./subjects.ts";
 /** How many retries may be in progress while new events are waiting. */
 const MAX_RETRIES = 16;
 
-/** One attempt to be made. */
-export interface Task {
+/** A delivery to be made. */
+export interface PlannedDelivery {
   readonly kind: DeliveryKind;
-  /** No two tasks with the same subject are in progress. */
+  /** No two deliveries with the same subject are in progress. */
   readonly subject: string;
   readonly eventId: bigint;
   /** Only of a test. */
   readonly testId?: bigint;
-  /** Counted from 1. */
+  /** The number of the delivery, counted from 1. A redelivery starts at 1 again. */
   readonly attempt: number;
-  /** True if the endpoint is failing: no other event is sent until this attempt has ended. */
+  /** True if the endpoint is failing: no other event is sent until this delivery has ended. */
   readonly isProbe: boolean;
   /** Undefined if it must be read from the log. */
   readonly event?: Event;
@@ -29,28 +29,30 @@ export interface Task {
 type InProgress = ReadonlyMap<string, unknown>;
 
 /**
- * The next attempt to make at this time of the shop's clock; undefined for none. `inProgress` has the subjects of the
- * attempts that have not ended. While the endpoint is waiting, only tests are sent.
+ * The next delivery to make at this time of the shop's clock; undefined for none. `inProgress` has the subjects of the
+ * deliveries that have not ended. While the endpoint is waiting, only tests are sent.
  */
-export function nextTask(
+export function nextDelivery(
   progress: EndpointProgress,
   inProgress: InProgress,
   now: number,
   isWaiting: boolean,
-): Task | undefined {
+): PlannedDelivery | undefined {
   const { health, window, redeliveries, hasRoom } = progress;
   const isProbe = health.retriesAt !== null;
   for (const { row, window: ofTest } of redeliveries.values()) {
     const { id, kind } = row;
     const test = kind === "test" ? ofTest.begin(() => true) : undefined;
-    if (test) return { kind: "test", subject: `test:${id}`, testId: id, isProbe: false, ...firstAttempt(test, ofTest) };
+    if (test) {
+      return { kind: "test", subject: `test:${id}`, testId: id, isProbe: false, ...firstDelivery(test, ofTest) };
+    }
   }
   if (isWaiting || (isProbe && inProgress.size > 0)) return undefined;
   const retry = nextParked(progress, inProgress, now, isProbe);
   if (retry || !hasRoom) return retry;
   const isFree = (subject: string) => !inProgress.has(subject);
   const event = window.begin((one) => isFree(subjectOf(one)));
-  if (event) return { kind: "event", subject: subjectOf(event), isProbe, ...firstAttempt(event, window) };
+  if (event) return { kind: "event", subject: subjectOf(event), isProbe, ...firstDelivery(event, window) };
   for (const { window: ofRedelivery } of redeliveries.values()) {
     const again = ofRedelivery.begin(({ id }) => isFree(redeliverySubject(id)));
     if (again) {
@@ -58,14 +60,14 @@ export function nextTask(
         kind: "redelivery",
         subject: redeliverySubject(again.id),
         isProbe,
-        ...firstAttempt(again, ofRedelivery),
+        ...firstDelivery(again, ofRedelivery),
       };
     }
   }
   return undefined;
 }
 
-function firstAttempt(event: Event, window: EventWindow) {
+function firstDelivery(event: Event, window: EventWindow) {
   return { eventId: event.id, attempt: 1, event, window };
 }
 
@@ -78,7 +80,7 @@ function nextParked(
   inProgress: InProgress,
   now: number,
   isProbe: boolean,
-): Task | undefined {
+): PlannedDelivery | undefined {
   const retries = inProgress.keys().reduce((sum, subject) => sum + (parked.has(subject) ? 1 : 0), 0);
   if (retries >= MAX_RETRIES && window.oldest !== undefined) return undefined;
   let first: string | undefined;

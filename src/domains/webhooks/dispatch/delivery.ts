@@ -1,6 +1,6 @@
 import type { Event } from "../../events/events.schemas.ts";
 import type { EventLog } from "../../events/events.store.ts";
-import { afterAttempt, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
+import { afterDelivery, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
 import { validKeys } from "../secrets/endpoint-secrets.ts";
 import { signedHeaders } from "../secrets/signatures.ts";
 import { nextStep } from "../sending/backoff.ts";
@@ -10,7 +10,7 @@ import { continueSubject } from "./continue-subject.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
-import type { Task } from "./next-task.ts";
+import type { PlannedDelivery } from "./next-delivery.ts";
 import { isRedelivery } from "./subjects.ts";
 
 /** A message that was sent once. */
@@ -21,9 +21,9 @@ export interface SentMessage {
   readonly result: SendResult;
 }
 
-/** Sends the message of a task once. Undefined if its event has been deleted from the log. */
-export async function sendTask(
-  { event: begun, eventId, testId }: Task,
+/** Sends the message of a delivery once. Undefined if its event has been deleted from the log. */
+export async function makeDelivery(
+  { event: begun, eventId, testId }: PlannedDelivery,
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<SentMessage | undefined> {
@@ -54,25 +54,25 @@ async function sendSigned(
 }
 
 /**
- * Records the result of a task, and decides what follows. Without a message, there is nothing to record, and the task is
- * finished. Resolves to true if the endpoint must be disabled.
+ * Records the result of a delivery, and decides what follows. Without a message, there is nothing to record, and the
+ * event is finished. Resolves to true if the endpoint must be disabled.
  */
-export async function recordAttempt(
-  task: Task,
+export async function recordDelivery(
+  delivery: PlannedDelivery,
   sent: SentMessage | undefined,
   progress: EndpointProgress,
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<boolean> {
-  const { kind, subject, eventId, attempt, isProbe } = task;
-  const finish = () => finishTask(task, progress, endpoint, parts);
+  const { kind, subject, eventId, attempt, isProbe } = delivery;
+  const finish = () => finishEvent(delivery, progress, endpoint, parts);
   if (!sent) {
     await finish();
     return false;
   }
   const { failure, status, excerpt, duration, retryAfter } = sent.result;
   const at = parts.clock.now() + endpoint.ahead;
-  parts.attempted(failure !== undefined);
+  parts.deliveryEnded(failure !== undefined);
   const deliveryId = progress.record({
     kind,
     attempt,
@@ -94,17 +94,17 @@ export async function recordAttempt(
   const step = nextStep(attempt, sent.result, parts.random());
   if (step.kind === "retry") {
     progress.park(subject, { eventId, attempts: attempt, dueAt: at + step.delay });
-    task.window?.finish(eventId);
+    delivery.window?.finish(eventId);
   } else if (step.kind !== "disable") await finish();
   const made = { subject, isProbe, at, failure: failed, retryAfter };
-  progress.health = afterAttempt(progress.health, made, progress.isFull);
+  progress.health = afterDelivery(progress.health, made, progress.isFull);
   if (wasWaiting && !failed) progress.makeDue(at);
   return step.kind === "disable" || hasFailedTooLong(progress.health, at);
 }
 
-/** Finishes the event of a task. If its subject was parked, it continues with the next event. */
-async function finishTask(
-  { subject, eventId, window }: Task,
+/** Finishes the event of a delivery. If its subject was parked, it continues with the next event. */
+async function finishEvent(
+  { subject, eventId, window }: PlannedDelivery,
   progress: EndpointProgress,
   endpoint: CourierEndpoint,
   parts: CourierParts,

@@ -4,11 +4,11 @@ import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
 import type { ScheduledWork, WaitingWork } from "../../shops/scheduled-work.ts";
 
 interface WaitingRow extends Row {
-  attempts: bigint;
+  deliveries: bigint;
   next: bigint | null;
 }
 
-// An endpoint's `due_at` is the time of its next attempt. Each parked subject counts as one attempt, even if the
+// An endpoint's `due_at` is the time of its next delivery. Each parked subject counts as one delivery, even if the
 // endpoint gets one probe at a time. An endpoint that waits without a parked subject counts as one.
 const waitingOfShop = statement<WaitingRow>(`
   SELECT
@@ -18,11 +18,11 @@ const waitingOfShop = statement<WaitingRow>(`
       SELECT webhook_endpoints.due_at FROM shops JOIN webhook_endpoints USING (account_id, mode)
         LEFT JOIN webhook_parked ON webhook_parked.shop = shops.shop AND endpoint_id = webhook_endpoints.id
       WHERE shops.shop = $1 AND state = 'enabled' AND webhook_endpoints.due_at IS NOT NULL
-      LIMIT $2) AS waiting) AS attempts
+      LIMIT $2) AS waiting) AS deliveries
 `);
 
-/** The messages of a shop that wait for another attempt. */
-export class WaitingAttempts implements ScheduledWork<"webhook_attempt"> {
+/** The messages of a shop that wait for another delivery. */
+export class WaitingDeliveries implements ScheduledWork<"webhook_attempt"> {
   readonly kind = "webhook_attempt";
   readonly #storage: Storage;
 
@@ -32,7 +32,7 @@ export class WaitingAttempts implements ScheduledWork<"webhook_attempt"> {
 
   waiting(shop: number, most: number): MaybePromise<WaitingWork> {
     return whenReady(this.#storage.first(waitingOfShop, shop, most), (row) => ({
-      count: Number(row?.attempts),
+      count: Number(row?.deliveries),
       next: row?.next == null ? undefined : Number(row.next),
     }));
   }
