@@ -31,8 +31,8 @@ export interface Storage {
    * and nothing else may be cached.
    */
   readonly noticesEveryWrite: boolean;
-  /** True if a read returns at once. Two cheap reads can then cost less than one expensive one. */
-  readonly readsAtOnce: boolean;
+  /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
+  readonly readsSynchronously: boolean;
   /** All rows of a read. Throws `StorageUnavailable`. */
   all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
   /** The first row of a read, if there is one. Throws `StorageUnavailable`. */

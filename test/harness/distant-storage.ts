@@ -8,7 +8,7 @@ import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 export class DistantStorage implements Storage {
   readonly #storage: Storage;
   readonly noticesEveryWrite = true;
-  readonly readsAtOnce = false;
+  readonly readsSynchronously = false;
   readsFail = false;
   /** Reads wait until it resolves. */
   readsAfter: Promise<void> | undefined;

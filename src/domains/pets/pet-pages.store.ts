@@ -79,7 +79,7 @@ export class PetPages {
    */
   #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
-    if (after === undefined || !this.#storage.readsAtOnce) return byIndex();
+    if (after === undefined || !this.#storage.readsSynchronously) return byIndex();
     const list = `${shop} ${status}`;
     const span = BigInt(SPREAD * (limit + 1));
     const byIndexAndClassify = () =>

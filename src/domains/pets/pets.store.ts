@@ -96,7 +96,7 @@ export class PetStore {
   get(shop: number, id: bigint): MaybePromise<Pet | undefined> {
     // SQLite reads a row faster without looking for metadata, which few animals have.
     const whole = () => whenReady(this.#storage.first(byId, shop, id), (row) => row && toPet(row));
-    if (!this.#storage.readsAtOnce) return whole();
+    if (!this.#storage.readsSynchronously) return whole();
     return whenReady(this.#storage.first(plainById, shop, id), (row) =>
       row?.has_metadata ? whole() : row && toPet(row),
     );

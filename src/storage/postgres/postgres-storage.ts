@@ -53,7 +53,7 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
  */
 export class PostgresStorage implements Storage {
   readonly noticesEveryWrite = false;
-  readonly readsAtOnce = false;
+  readonly readsSynchronously = false;
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;
   readonly #readers: readonly ConnectionSlot[];

@@ -43,7 +43,7 @@ const writeNothing: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID
  */
 export class SqliteStorage implements Storage {
   readonly noticesEveryWrite = true;
-  readonly readsAtOnce = true;
+  readonly readsSynchronously = true;
   readonly #file: string;
   readonly #knownSchema: number;
   readonly #connection: Connection;

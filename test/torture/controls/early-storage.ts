@@ -11,7 +11,7 @@ const DELAY = 50;
 /** A store that breaks its word: it acknowledges a write that has run, and commits later. */
 export class EarlyStorage implements Storage {
   readonly noticesEveryWrite = true;
-  readonly readsAtOnce = true;
+  readonly readsSynchronously = true;
   readonly #database: Database;
 
   constructor(file: string) {
