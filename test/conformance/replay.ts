@@ -75,7 +75,7 @@ function isFields(value: unknown): value is Fields {
 interface Row {
   readonly id: string;
   readonly type: string;
-  readonly subject: string;
+  readonly subject_id: string;
   readonly data: string | null;
   readonly previous: string | null;
 }
@@ -91,16 +91,16 @@ export function logViolations(
 ): string[] {
   const replay = new Replay();
   const logged = rows(`
-    SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(pet_id AS TEXT)) AS subject, data, previous
+    SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(pet_id AS TEXT)) AS subject_id, data, previous
     FROM events WHERE shop = ${shop} ORDER BY events.id
   `) as readonly Row[];
   const fields = (text: string | null) => (text === null ? undefined : (parse(text) as Fields));
-  for (const { id, type, subject, data, previous } of logged) {
+  for (const { id, type, subject_id: subjectId, data, previous } of logged) {
     const [after, before] = [fields(data), fields(previous)];
     replay.add({
       id,
       type,
-      subject: { id: subject },
+      subject: { id: subjectId },
       ...(after && { data: after }),
       ...(before && { previous: before }),
     });

@@ -84,11 +84,11 @@ class EventLedger {
     });
     const last = new Map<string, number>();
     const seen = new Set<number>();
-    for (const { eventId, subject } of this.messages) {
+    for (const { eventId, subjectId } of this.messages) {
       if (seen.has(eventId)) continue; // it came again
       seen.add(eventId);
-      expect(eventId).toBeGreaterThan(last.get(subject) ?? 0);
-      last.set(subject, eventId);
+      expect(eventId).toBeGreaterThan(last.get(subjectId) ?? 0);
+      last.set(subjectId, eventId);
     }
     return seen.size;
   }

@@ -32,10 +32,10 @@ export class Authority {
   }
 
   /** Makes a certificate for `DNS:…` or `IP:…`, as files. With a negative number of days it has expired. */
-  async certify(subject: string, days = 2): Promise<{ cert: string; key: string }> {
-    const name = `${subject.replaceAll(/[^a-z0-9]/gi, "-")}${days}`;
+  async certify(altName: string, days = 2): Promise<{ cert: string; key: string }> {
+    const name = `${altName.replaceAll(/[^a-z0-9]/gi, "-")}${days}`;
     const [key, request, cert, extensions] = [`${name}.key`, `${name}.csr`, `${name}.pem`, `${name}.txt`];
-    writeFileSync(join(this.#folder, extensions), `subjectAltName=${subject}`);
+    writeFileSync(join(this.#folder, extensions), `subjectAltName=${altName}`);
     await this.#run("req", ...newKey, "-keyout", key, "-out", request, "-subj", "/CN=Server");
     const signer = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", String(days)];
     await this.#run("x509", "-req", "-in", request, ...signer, "-extfile", extensions, "-out", cert);

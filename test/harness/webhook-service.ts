@@ -15,12 +15,12 @@ export interface WebhookMessage {
   readonly id: string;
   readonly type: string;
   readonly eventId: number;
-  readonly subject: string;
+  readonly subjectId: string;
 }
 
 export function messageOf({ body }: Received): WebhookMessage {
   const { id, type, data } = JSON.parse(body);
-  return { id, type, eventId: data.id, subject: data.subject.id };
+  return { id, type, eventId: data.id, subjectId: data.subject.id };
 }
 
 /** A service that delivers webhooks when a test runs a round, to receivers on this machine. */

@@ -32,7 +32,7 @@ export async function watchedFetch(request: Request): Promise<Response> {
 }
 
 /**
- * The subject of a request that succeeds even while the key is limited or banned, because it has its own limit or none:
+ * What is read by a request that succeeds even while the key is limited or banned, because it has its own limit or none:
  * `sandbox`, `key`, `usage` or `requests`. Undefined for all other requests.
  */
 export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];

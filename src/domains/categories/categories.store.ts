@@ -75,7 +75,7 @@ const firstUnused = statement<IdRow>(`
   SELECT max(id) AS id FROM candidate
 `);
 
-const event = eventsOf<Category>(Category, ({ id }) => ({ petId: null, subject: String(id) }));
+const event = eventsOf<Category>(Category, ({ id }) => ({ petId: null, subjectId: String(id) }));
 
 function toCategory(row: CategoryRow): Category {
   const { id, name } = row;

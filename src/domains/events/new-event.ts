@@ -9,15 +9,12 @@ export interface NewEvent {
   /** The animal of the event, or of the order that the event is about. */
   readonly petId: bigint | null;
   /** The id of the resource; null if it is the animal. */
-  readonly subject: string | null;
+  readonly subjectId: string | null;
   /** The resource after the change, as JSON; null if it was deleted. */
   readonly data: string | null;
   /** The resource before the change, as a JSON Merge Patch of `data`; null for a new one. */
   readonly previous: string | null;
 }
-
-/** What an event is about. */
-type Subject = Pick<NewEvent, "petId" | "subject">;
 
 /**
  * Returns a function that makes the events of one kind of resource, which the schema describes. It takes the resource
@@ -25,7 +22,7 @@ type Subject = Pick<NewEvent, "petId" | "subject">;
  */
 export function eventsOf<R extends object>(
   schema: TSchema,
-  subjectOf: (resource: R) => Subject,
+  idsOf: (resource: R) => Pick<NewEvent, "petId" | "subjectId">,
 ): {
   (type: EventType, after: R, before?: R): NewEvent;
   (type: EventType, after: null, before: R): NewEvent;
@@ -33,7 +30,7 @@ export function eventsOf<R extends object>(
   const serialize = compileSerializer(schema);
   return (type: EventType, after: R | null, before?: R): NewEvent => ({
     type,
-    ...subjectOf((after ?? before) as R),
+    ...idsOf((after ?? before) as R),
     data: after && serialize(after),
     previous: before ? (after ? exactJson(differences(before, after)) : serialize(before)) : null,
   });

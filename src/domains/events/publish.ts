@@ -30,9 +30,9 @@ function callsFor(locked: LockedShop, { actor, requestId }: Author, events: read
     if (Object.values(locked.changes).every((by) => by === 0)) return [];
     throw new Error("Figures were recorded, but there are no events to publish with them.");
   }
-  const calls = events.map(({ type, petId, subject, data, previous }) => ({
+  const calls = events.map(({ type, petId, subjectId, data, previous }) => ({
     statement: insert,
-    parameters: [shop, ++locked.lastEventId, at, type.type, petId, subject, actor, requestId, data, previous],
+    parameters: [shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous],
   }));
   return [shopUpdate(locked), ...calls];
 }

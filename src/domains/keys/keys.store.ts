@@ -49,9 +49,9 @@ import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
 
-const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subject: id }));
+const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subjectId: id }));
 
-const bannedEventOf = eventsOf<ListedApiKeyBody>(ListedApiKey, ({ id }) => ({ petId: null, subject: id }));
+const bannedEventOf = eventsOf<ListedApiKeyBody>(ListedApiKey, ({ id }) => ({ petId: null, subjectId: id }));
 
 /** A key as events show it: without its uses, which are no changes. */
 function shown(key: ApiKey): ApiKeyBody {

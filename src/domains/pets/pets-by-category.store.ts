@@ -38,7 +38,7 @@ export class PetsByCategory {
     yield* moveCount(locked, from, to, animals);
     yield* this.#pages.forget(locked.shop);
     const data = exactJson({ from, to, animals });
-    return { type: petsReassigned, petId: null, subject: String(from), data, previous: null };
+    return { type: petsReassigned, petId: null, subjectId: String(from), data, previous: null };
   }
 
   /** The first category id, from this one on, that no animal refers to. */

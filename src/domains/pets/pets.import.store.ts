@@ -54,7 +54,7 @@ export interface Position {
 
 /** The maximum number of animals for which an import publishes one event per animal. */
 const MAX_EVENTS = 10_000;
-const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
+const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subjectId: null }));
 
 /** A part of an import: the animals after line `from`, up to line `to`. */
 interface Part {
@@ -204,7 +204,7 @@ export class PetImportStore {
     const kept = this.#ids === "keep" ? yield* first(idsOf, from, to) : undefined;
     const { first: firstId, last } = kept ?? { first: lastId + 1n, last: lastId + animals };
     const data = exactJson({ animals, firstId, lastId: last });
-    return [{ type: importCompleted, petId: null, subject: `${firstId}-${last}`, data, previous: null }];
+    return [{ type: importCompleted, petId: null, subjectId: `${firstId}-${last}`, data, previous: null }];
   }
 
   /** The first part reserves the ids of the whole file. Animals that clients add between two parts get larger ids. */

@@ -69,7 +69,7 @@ export interface PetDependencies {
   readonly clock?: Clock;
 }
 
-const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subject: null }));
+const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subjectId: null }));
 const plainJson = compileSerializer(PlainNewPet);
 
 /** True if an animal is in the state that the client expects. */

@@ -8,8 +8,8 @@ interface WaitingRow extends Row {
   next: bigint | null;
 }
 
-// An endpoint's `due_at` is the time of its next delivery. Each parked subject counts as one delivery, even if the
-// endpoint gets one probe at a time. An endpoint that waits without a parked subject counts as one.
+// An endpoint's `due_at` is the time of its next delivery. Each parked sequence counts as one delivery, even if the
+// endpoint gets one probe at a time. An endpoint that waits without a parked sequence counts as one.
 const waitingOfShop = statement<WaitingRow>(`
   SELECT
     (SELECT min(due_at) FROM shops JOIN webhook_endpoints USING (account_id, mode)

@@ -11,7 +11,7 @@ import { readAhead } from "./read-ahead.ts";
 import { RedeliveryProgress } from "./redelivery-progress.ts";
 
 /**
- * Delivers the events of one endpoint: those about one subject in order, those about different subjects in parallel. It
+ * Delivers the events of one endpoint: those of one sequence in order, those of different sequences in parallel. It
  * saves its progress after each delivery. After a crash, messages whose result was not saved are sent again.
  *
  * No delivery starts while `isEnded`, `#storeFailed` or `#mustDisable` is true. They are independent: each can become
@@ -116,7 +116,7 @@ export class Courier {
         this.#parts.slots.free();
         break;
       }
-      this.#inProgress.set(delivery.subject, this.#deliver(delivery));
+      this.#inProgress.set(delivery.sequence, this.#deliver(delivery));
     }
     this.#readAhead();
     this.#save();
@@ -149,7 +149,7 @@ export class Courier {
       this.#parts.failed(error);
       this.isEnded = true; // what is in memory may be wrong: the next courier starts from the store
     }
-    this.#inProgress.delete(delivery.subject);
+    this.#inProgress.delete(delivery.sequence);
     this.#parts.slots.free();
     this.startDeliveries();
     this.#parts.freed();

@@ -1,4 +1,4 @@
-// Many endpoints, many subjects: what one of them does costs the others nothing.
+// Many endpoints, many animals: what one of them does costs the others nothing.
 import { afterEach, describe, expect, test } from "bun:test";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";

@@ -186,7 +186,7 @@ describe("events about one animal", () => {
     const messages = receiver.received.map(messageOf);
     expect(messages).toHaveLength(63);
     for (const petId of pets) {
-      const ids = messages.filter(({ subject }) => subject === String(petId)).map(({ eventId }) => eventId);
+      const ids = messages.filter(({ subjectId }) => subjectId === String(petId)).map(({ eventId }) => eventId);
       expect(ids).toEqual(ids.toSorted((one, other) => one - other));
     }
   });
@@ -200,7 +200,7 @@ describe("events about one animal", () => {
     await webhooks.rename(good, "better");
     await webhooks.rename(bad, "worse");
     await webhooks.deliver();
-    const types = () => receiver.received.map((one) => `${messageOf(one).subject} ${messageOf(one).type}`);
+    const types = () => receiver.received.map((one) => `${messageOf(one).subjectId} ${messageOf(one).type}`);
     expect(types().toSorted()).toEqual(["1 pet.created", "2 pet.created", "2 pet.updated"]);
     isDown = false;
     receiver.received.length = 0;
@@ -262,7 +262,7 @@ describe("a message that fails", () => {
     isDown = false;
     receiver.received.length = 0;
     await webhooks.deliver();
-    expect(new Set(receiver.received.map((one) => messageOf(one).subject)).size).toBe(animals);
+    expect(new Set(receiver.received.map((one) => messageOf(one).subjectId)).size).toBe(animals);
     expect((await webhooks.getEndpoint(id)).successRate24h).toBe(1);
   });
 
@@ -307,7 +307,7 @@ describe("a failing endpoint", () => {
     const { base } = webhooks.service.app;
     expect(await metric(base, "petstore_webhook_endpoints_disabled")).toBe(1);
     expect(await metric(base, "petstore_webhook_endpoints_disabled_total")).toBe(1);
-    expect(other.received.map((one) => [messageOf(one).type, messageOf(one).subject])).toEqual([
+    expect(other.received.map((one) => [messageOf(one).type, messageOf(one).subjectId])).toEqual([
       ["webhook_endpoint.disabled", id],
     ]);
     const before = gone.received.length;
@@ -336,7 +336,7 @@ describe("a failing endpoint", () => {
     expect(receiver.received.length).toBe(failed + 2);
     isDown = false;
     await webhooks.after(30 * MINUTE_MS);
-    const delivered = receiver.received.slice(failed + 2).map((one) => messageOf(one).subject);
+    const delivered = receiver.received.slice(failed + 2).map((one) => messageOf(one).subjectId);
     expect(new Set(delivered).size).toBe(60);
     expect(delivered).toHaveLength(60);
     const shown = await webhooks.getEndpoint(id);
@@ -403,8 +403,8 @@ describe("a failing endpoint", () => {
     expect((await webhooks.getEndpoint(id)).missed).toBeUndefined();
     expect((await webhooks.call("POST", `/webhook-endpoints/${id}/redeliver`, missed)).status).toBe(200);
     await webhooks.deliver();
-    const subjects = receiver.received.map(messageOf).filter(({ type }) => type === "pet.created");
-    expect(new Set(subjects.map(({ subject }) => subject)).size).toBe(14);
+    const created = receiver.received.map(messageOf).filter(({ type }) => type === "pet.created");
+    expect(new Set(created.map(({ subjectId }) => subjectId)).size).toBe(14);
   });
 
   test.each(["given up", "during a pause"])("says which event is the first that it missed: one %s", async (what) => {
@@ -454,7 +454,7 @@ describe("a failing endpoint", () => {
     const whilePaused = await webhooks.addPet();
     await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
     await webhooks.deliver();
-    expect(receiver.received.map((one) => messageOf(one).subject)).toEqual([String(whilePaused)]);
+    expect(receiver.received.map((one) => messageOf(one).subjectId)).toEqual([String(whilePaused)]);
   });
 
   test("gets nothing of what it missed while disabled, even if its sandbox was reset", async () => {
@@ -470,7 +470,7 @@ describe("a failing endpoint", () => {
     await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
     const afterwards = await webhooks.addPet();
     await webhooks.deliver();
-    expect(receiver.received.map((one) => messageOf(one).subject)).toEqual([String(afterwards)]);
+    expect(receiver.received.map((one) => messageOf(one).subjectId)).toEqual([String(afterwards)]);
   });
 
   test("gets waiting messages at once after its URL was changed", async () => {
@@ -619,7 +619,7 @@ test("a test message is sent even to a paused endpoint, with a separate id", asy
     await webhooks.after(1);
   }
   const messages = receiver.received.map(messageOf);
-  expect(messages.map(({ type, subject }) => [type, subject])).toEqual([
+  expect(messages.map(({ type, subjectId }) => [type, subjectId])).toEqual([
     ["webhook_endpoint.test", id],
     ["webhook_endpoint.test", id],
   ]);
@@ -670,7 +670,7 @@ test.each(["ends", "does not end"])(
     await webhooks.restart();
     held.resolve(new Response());
     await webhooks.deliver();
-    const sent = receiver.received.map(messageOf).map(({ type, subject }) => `${type} ${subject}`);
+    const sent = receiver.received.map(messageOf).map(({ type, subjectId }) => `${type} ${subjectId}`);
     const again = end === "ends" ? [] : [`pet.created ${first}`];
     expect(sent.toSorted()).toEqual(
       [first, second]

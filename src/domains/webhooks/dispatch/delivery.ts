@@ -6,12 +6,12 @@ import { signedHeaders } from "../secrets/signatures.ts";
 import { nextStep } from "../sending/backoff.ts";
 import { type EventMessage, messageOf } from "../sending/message.ts";
 import type { SendResult } from "../sending/send.ts";
-import { continueSubject } from "./continue-subject.ts";
+import { continueSequence } from "./continue-sequence.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { PlannedDelivery } from "./next-delivery.ts";
-import { isRedelivery } from "./subjects.ts";
+import { isRedelivery } from "./sequences.ts";
 
 /** A message that was sent once. */
 export interface SentMessage {
@@ -64,7 +64,7 @@ export async function recordDelivery(
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<boolean> {
-  const { kind, subject, eventId, attempt, isProbe } = delivery;
+  const { kind, sequence, eventId, attempt, isProbe } = delivery;
   const finish = () => finishEvent(delivery, progress, endpoint, parts);
   if (!sent) {
     await finish();
@@ -93,23 +93,23 @@ export async function recordDelivery(
   const wasWaiting = progress.health.retriesAt !== null;
   const step = nextStep(attempt, sent.result, parts.random());
   if (step.kind === "retry") {
-    progress.park(subject, { eventId, attempts: attempt, dueAt: at + step.delay });
+    progress.park(sequence, { eventId, attempts: attempt, dueAt: at + step.delay });
     delivery.window?.finish(eventId);
   } else if (step.kind !== "disable") await finish();
-  const made = { subject, isProbe, at, failure: failed, retryAfter };
+  const made = { sequence, isProbe, at, failure: failed, retryAfter };
   progress.health = afterDelivery(progress.health, made, progress.isFull);
   if (wasWaiting && !failed) progress.makeDue(at);
   return step.kind === "disable" || hasFailedTooLong(progress.health, at);
 }
 
-/** Finishes the event of a delivery. If its subject was parked, it continues with the next event. */
+/** Finishes the event of a delivery. If its sequence was parked, it continues with the next event. */
 async function finishEvent(
-  { subject, eventId, window }: PlannedDelivery,
+  { sequence, eventId, window }: PlannedDelivery,
   progress: EndpointProgress,
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<void> {
   if (window) window.finish(eventId);
-  else if (isRedelivery(subject)) progress.unpark(subject);
-  else await continueSubject(parts, endpoint, progress, subject, eventId);
+  else if (isRedelivery(sequence)) progress.unpark(sequence);
+  else await continueSequence(parts, endpoint, progress, sequence, eventId);
 }

@@ -26,6 +26,7 @@ interface EpochRow extends Row {
   epoch: bigint;
 }
 export interface ParkedRow extends Row {
+  /** The sequence. */
   subject: string;
   event_id: bigint;
   attempts: bigint;

@@ -48,7 +48,7 @@ export interface CourierEndpoint extends StoredEndpoint {
   readonly isOfOldShop: boolean;
 }
 
-/** An event that waits for another delivery. The later events of its subject wait with it. */
+/** An event that waits for another delivery. The later events of its sequence wait with it. */
 export interface Parked {
   readonly eventId: bigint;
   /** Deliveries so far. */
@@ -76,12 +76,12 @@ export interface StoredDelivery {
 export interface UnsavedProgress {
   readonly position: bigint;
   readonly lastDeliveryId: bigint;
-  /** True if no new event may be sent: the endpoint waits after failures, or has as many parked subjects as it may have. */
+  /** True if no new event may be sent: the endpoint waits after failures, or no more sequences can be parked. */
   readonly isBlocked: boolean;
   readonly dueAt: number | undefined;
   readonly health: Health;
   readonly deliveries: readonly StoredDelivery[];
-  readonly parked: readonly (readonly [subject: string, parked: Parked | undefined])[];
+  readonly parked: readonly (readonly [sequence: string, parked: Parked | undefined])[];
   /** Redeliveries with their next event; undefined for one that is finished. */
   readonly redeliveries: readonly (readonly [id: bigint, nextEvent: bigint | undefined])[];
 }
@@ -174,13 +174,13 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
   const finished = parked.filter(([, one]) => !one);
   yield* each(
     unpark,
-    finished.map(([subject]) => [shop, id, subject]),
+    finished.map(([sequence]) => [shop, id, sequence]),
   );
   yield* each(
     park,
-    waiting.map(([subject, one]) => {
+    waiting.map(([sequence, one]) => {
       const { eventId, attempts: made, dueAt: due } = one as Parked;
-      return [shop, id, subject, eventId, made, due];
+      return [shop, id, sequence, eventId, made, due];
     }),
   );
   for (const [redeliveryId, next] of redeliveries) {
@@ -211,6 +211,6 @@ function toCourierEndpoint(row: CourierRow): CourierEndpoint {
   };
 }
 
-function toParked({ subject, event_id, attempts, due_at }: ParkedRow): [string, Parked] {
-  return [subject, { eventId: event_id, attempts: Number(attempts), dueAt: Number(due_at) }];
+function toParked({ subject: sequence, event_id, attempts, due_at }: ParkedRow): [string, Parked] {
+  return [sequence, { eventId: event_id, attempts: Number(attempts), dueAt: Number(due_at) }];
 }

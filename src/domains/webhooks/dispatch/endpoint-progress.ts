@@ -3,9 +3,9 @@ import { type Health, withoutFailures } from "../endpoints/endpoint-health.ts";
 import type { CourierEndpoint, Parked, StoredDelivery, UnsavedProgress } from "./dispatch.store.ts";
 import { EventWindow } from "./event-window.ts";
 import type { RedeliveryProgress } from "./redelivery-progress.ts";
-import { subjectOf } from "./subjects.ts";
+import { sequenceOf } from "./sequences.ts";
 
-/** How many subjects of an endpoint can wait for another delivery. */
+/** How many sequences of an endpoint can wait for another delivery. */
 const MAX_PARKED = 1_000;
 
 /** The progress of the deliveries of an endpoint, and which part of it is not saved yet. */
@@ -34,7 +34,7 @@ export class EndpointProgress {
     return this.parked.size >= MAX_PARKED;
   }
 
-  /** True if another event may be sent: if it fails, there is room to park its subject. */
+  /** True if another event may be sent: if it fails, there is room to park its sequence. */
   get hasRoom(): boolean {
     const begun = this.redeliveries.values().reduce((sum, { window }) => sum + window.begun, this.window.begun);
     return this.parked.size + begun < MAX_PARKED;
@@ -55,39 +55,39 @@ export class EndpointProgress {
     return this.#lastDeliveryId;
   }
 
-  /** Adds events that were read, except those of parked subjects: they are read from the log again later. */
+  /** Adds events that were read, except those of parked sequences: they are read from the log again later. */
   add(events: readonly Event[], upTo: bigint): void {
-    const free = events.filter((event) => !this.parked.has(subjectOf(event)));
+    const free = events.filter((event) => !this.parked.has(sequenceOf(event)));
     this.window.add(free, upTo);
   }
 
-  park(subject: string, parked: Parked): void {
-    this.parked.set(subject, parked);
-    this.#changed.add(subject);
-    this.window.drop((event) => subjectOf(event) === subject);
+  park(sequence: string, parked: Parked): void {
+    this.parked.set(sequence, parked);
+    this.#changed.add(sequence);
+    this.window.drop((event) => sequenceOf(event) === sequence);
   }
 
-  unpark(subject: string): void {
-    this.parked.delete(subject);
-    this.#changed.add(subject);
+  unpark(sequence: string): void {
+    this.parked.delete(sequence);
+    this.#changed.add(sequence);
   }
 
   /**
-   * Parks the subjects of overtaken events. Otherwise the next process, which continues at the position, would send
+   * Parks the sequences of overtaken events. Otherwise the next process, which continues at the position, would send
    * again what came after them.
    */
   parkOvertaken(dueAt: number): void {
     for (const event of this.window.overtaken) {
-      const subject = subjectOf(event);
+      const sequence = sequenceOf(event);
       this.window.finish(event.id);
-      if (!this.parked.has(subject)) this.park(subject, { eventId: event.id, attempts: 0, dueAt });
+      if (!this.parked.has(sequence)) this.park(sequence, { eventId: event.id, attempts: 0, dueAt });
     }
   }
 
   /** Makes everything that is parked due at this time. */
   makeDue(at: number): void {
-    for (const [subject, parked] of this.parked) {
-      if (parked.dueAt > at) this.park(subject, { ...parked, dueAt: at });
+    for (const [sequence, parked] of this.parked) {
+      if (parked.dueAt > at) this.park(sequence, { ...parked, dueAt: at });
     }
   }
 
@@ -111,7 +111,7 @@ export class EndpointProgress {
       dueAt: this.#dueAt,
       health,
       deliveries: this.#deliveries,
-      parked: [...this.#changed].map((subject) => [subject, parked.get(subject)]),
+      parked: [...this.#changed].map((sequence) => [sequence, parked.get(sequence)]),
       redeliveries: [...redeliveries].map((one) => [one.row.id, one.isFinished ? undefined : one.window.position + 1n]),
     };
     this.#deliveries = [];
@@ -132,7 +132,7 @@ export class EndpointProgress {
   /** Makes what could not be saved unsaved again. */
   giveBack({ deliveries, parked }: UnsavedProgress): void {
     this.#deliveries = [...deliveries, ...this.#deliveries];
-    for (const [subject] of parked) this.#changed.add(subject);
+    for (const [sequence] of parked) this.#changed.add(sequence);
     this.#savedPosition = undefined;
   }
 

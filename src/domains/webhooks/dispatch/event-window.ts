@@ -11,7 +11,7 @@ export class EventWindow {
   #pending: Event[] = [];
   /** Events that were started and are not finished. */
   readonly #begun = new Map<bigint, Event>();
-  /** The last event that was started. Older ones may have to wait for the one before them about their subject. */
+  /** The last event that was started. Older ones may have to wait for the one before them in their sequence. */
   #lastBegun = 0n;
 
   constructor(position: bigint) {

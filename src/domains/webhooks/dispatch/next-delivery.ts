@@ -3,7 +3,7 @@ import { isDue } from "../sending/backoff.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
-import { isRedelivery, redeliverySubject, subjectOf } from "./subjects.ts";
+import { isRedelivery, redeliverySequence, sequenceOf } from "./sequences.ts";
 
 /** How many retries may be in progress while new events are waiting. */
 const MAX_RETRIES = 16;
@@ -11,8 +11,8 @@ const MAX_RETRIES = 16;
 /** A delivery to be made. */
 export interface PlannedDelivery {
   readonly kind: DeliveryKind;
-  /** No two deliveries with the same subject are in progress. */
-  readonly subject: string;
+  /** No two deliveries of one sequence are in progress. */
+  readonly sequence: string;
   readonly eventId: bigint;
   /** Only of a test. */
   readonly testId?: bigint;
@@ -29,7 +29,7 @@ export interface PlannedDelivery {
 type InProgress = ReadonlyMap<string, unknown>;
 
 /**
- * The next delivery to make at this time of the shop's clock; undefined for none. `inProgress` has the subjects of the
+ * The next delivery to make at this time of the shop's clock; undefined for none. `inProgress` has the sequences of the
  * deliveries that have not ended. While the endpoint is waiting, only tests are sent.
  */
 export function nextDelivery(
@@ -44,21 +44,21 @@ export function nextDelivery(
     const { id, kind } = row;
     const test = kind === "test" ? ofTest.begin(() => true) : undefined;
     if (test) {
-      return { kind: "test", subject: `test:${id}`, testId: id, isProbe: false, ...firstDelivery(test, ofTest) };
+      return { kind: "test", sequence: `test:${id}`, testId: id, isProbe: false, ...firstDelivery(test, ofTest) };
     }
   }
   if (isWaiting || (isProbe && inProgress.size > 0)) return undefined;
   const retry = nextParked(progress, inProgress, now, isProbe);
   if (retry || !hasRoom) return retry;
-  const isFree = (subject: string) => !inProgress.has(subject);
-  const event = window.begin((one) => isFree(subjectOf(one)));
-  if (event) return { kind: "event", subject: subjectOf(event), isProbe, ...firstDelivery(event, window) };
+  const isFree = (sequence: string) => !inProgress.has(sequence);
+  const event = window.begin((one) => isFree(sequenceOf(one)));
+  if (event) return { kind: "event", sequence: sequenceOf(event), isProbe, ...firstDelivery(event, window) };
   for (const { window: ofRedelivery } of redeliveries.values()) {
-    const again = ofRedelivery.begin(({ id }) => isFree(redeliverySubject(id)));
+    const again = ofRedelivery.begin(({ id }) => isFree(redeliverySequence(id)));
     if (again) {
       return {
         kind: "redelivery",
-        subject: redeliverySubject(again.id),
+        sequence: redeliverySequence(again.id),
         isProbe,
         ...firstDelivery(again, ofRedelivery),
       };
@@ -72,8 +72,8 @@ function firstDelivery(event: Event, window: EventWindow) {
 }
 
 /**
- * The parked subject with the earliest due time, if one is due. A probe may be for any parked subject, even for one that
- * is not due yet.
+ * The parked sequence with the earliest due time, if one is due. A probe may be for any parked sequence, even for one
+ * that is not due yet.
  */
 function nextParked(
   { parked, window }: EndpointProgress,
@@ -81,17 +81,17 @@ function nextParked(
   now: number,
   isProbe: boolean,
 ): PlannedDelivery | undefined {
-  const retries = inProgress.keys().reduce((sum, subject) => sum + (parked.has(subject) ? 1 : 0), 0);
+  const retries = inProgress.keys().reduce((sum, sequence) => sum + (parked.has(sequence) ? 1 : 0), 0);
   if (retries >= MAX_RETRIES && window.oldest !== undefined) return undefined;
   let first: string | undefined;
   let earliest = Number.POSITIVE_INFINITY;
-  for (const [subject, { dueAt }] of parked) {
-    if (dueAt > earliest || !(isProbe || isDue(dueAt, now)) || inProgress.has(subject)) continue;
-    first = subject;
+  for (const [sequence, { dueAt }] of parked) {
+    if (dueAt > earliest || !(isProbe || isDue(dueAt, now)) || inProgress.has(sequence)) continue;
+    first = sequence;
     earliest = dueAt;
   }
   const one = first === undefined ? undefined : parked.get(first);
   if (first === undefined || !one) return undefined;
   const kind = isRedelivery(first) ? "redelivery" : "event";
-  return { kind, subject: first, eventId: one.eventId, attempt: one.attempts + 1, isProbe };
+  return { kind, sequence: first, eventId: one.eventId, attempt: one.attempts + 1, isProbe };
 }

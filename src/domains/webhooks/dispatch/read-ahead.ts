@@ -2,7 +2,7 @@ import type { EventLog } from "../../events/events.store.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
-import { wantedTypes } from "./subjects.ts";
+import { wantedTypes } from "./sequences.ts";
 
 /** Events read at a time. */
 export const PAGE = 100;

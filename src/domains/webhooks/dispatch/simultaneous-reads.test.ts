@@ -1,4 +1,4 @@
-// The log is read ahead while an event of a parked subject is finished: no later event of the subject is left out.
+// The log is read ahead while an event of a parked sequence is finished: no later event of the sequence is left out.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { EventLog } from "../../events/events.store.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => webhooks.stop());
 
-/** Lets the next two reads of the log, of which one is for a subject, end this many microtasks after one another. */
+/** Lets the next two reads of the log, of which one is for a sequence, end this many microtasks after one another. */
 function readTogether(distance: number) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const read = EventLog.prototype.after;
@@ -41,7 +41,7 @@ test.each(Array.from({ length: 10 }, (_, distance) => distance))(
     const petId = await webhooks.addPet("one");
     await webhooks.deliver();
     status = 200;
-    // An event that is read in the meantime could have been of the parked subject, so the subject is read from the log.
+    // An event that is read in the meantime could have been of the parked sequence, so it is read from the log.
     await webhooks.addPet("other");
     await webhooks.deliver();
     await webhooks.rename(petId, "two");

@@ -3,7 +3,7 @@ import { deliveryDelays, LONGEST_DELAY } from "../sending/backoff.ts";
 import type { LastFailure } from "../webhooks.schemas.ts";
 
 const HOURS = 24;
-/** Number of subjects that may fail in a row before the whole endpoint waits. */
+/** Number of sequences that may fail without a success before the whole endpoint waits. */
 const MAX_FAILED = 10;
 /** An endpoint is disabled after every delivery has failed for this long, in milliseconds. */
 const DISABLED_AFTER = 5 * 24 * HOUR_MS;
@@ -19,7 +19,7 @@ export interface Health {
   readonly hours: readonly HourCount[];
   /** Since when every delivery has failed (see `startOfFailures`); null if the newest succeeded, or there is none. */
   readonly failingSince: number | null;
-  /** Subjects that have failed since the last success. */
+  /** Sequences that have failed since the last success, under their stored name. */
   readonly failedSubjects: readonly string[];
   /** Probes that have failed in a row. */
   readonly probes: number;
@@ -59,7 +59,7 @@ export function successRate({ hours }: Health, now: number): number | undefined 
 
 /** A delivery that has ended. */
 export interface EndedDelivery {
-  readonly subject: string;
+  readonly sequence: string;
   readonly isProbe: boolean;
   /** When it ended, in Unix milliseconds of the shop's clock. */
   readonly at: number;
@@ -70,14 +70,14 @@ export interface EndedDelivery {
 }
 
 /**
- * The health of an endpoint after one more delivery. `isFull` is true if no more subjects can be parked. After too many
+ * The health of an endpoint after one more delivery. `isFull` is true if no more sequences can be parked. After too many
  * failures the endpoint waits, and only a probe is sent.
  */
 export function afterDelivery(health: Health, delivery: EndedDelivery, isFull: boolean): Health {
-  const { subject, isProbe, at, failure, retryAfter = 0 } = delivery;
+  const { sequence, isProbe, at, failure, retryAfter = 0 } = delivery;
   const hours = countDelivery(health.hours, at, failure !== undefined);
   if (!failure) return { ...withoutFailures(health), hours };
-  const failedSubjects = [...new Set([...health.failedSubjects, subject])].slice(0, MAX_FAILED);
+  const failedSubjects = [...new Set([...health.failedSubjects, sequence])].slice(0, MAX_FAILED);
   const failing = { hours, failedSubjects, failingSince: startOfFailures(health, at), lastFailure: failure };
   const waits = isFull || failedSubjects.length >= MAX_FAILED;
   if (health.retriesAt !== null && !isProbe) {

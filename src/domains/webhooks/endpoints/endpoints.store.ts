@@ -59,7 +59,7 @@ export interface StoredEndpoint {
   readonly position: bigint;
 }
 
-const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subject: id }));
+const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subjectId: id }));
 
 /** The webhook endpoints of shops. */
 export class EndpointStore {
@@ -173,7 +173,7 @@ export class EndpointStore {
     return "deleted";
   }
 
-  /** Part of a transaction that has disabled an endpoint: deletes its parked subjects, and publishes the event. */
+  /** Part of a transaction that has disabled an endpoint: deletes its parked sequences, and publishes the event. */
   *afterDisabling(locked: LockedShop, endpoint: StoredEndpoint): Transaction<void> {
     yield* all(deleteParked, locked.shop, endpoint.id);
     const disabled = this.#recorded({ ...endpoint, state: "disabled" });

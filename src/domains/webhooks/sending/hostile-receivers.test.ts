@@ -41,10 +41,10 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
     ["for its name", "DNS:hook.test", true, undefined],
     ["for another name", "DNS:other.test", true, "tls_failed"],
     ["that it has signed itself", "DNS:hook.test", false, "tls_failed"],
-  ] as const)("with a certificate %s", async (_what, subject, isTrusted, failure) => {
+  ] as const)("with a certificate %s", async (_what, altName, isTrusted, failure) => {
     const trusted = await Authority.make(mkdtempSync(join(folder, "trusted-")));
     const own = await Authority.make(mkdtempSync(join(folder, "own-")));
-    const receiver = new Receiver({ tls: [await (isTrusted ? trusted : own).certify(subject)] });
+    const receiver = new Receiver({ tls: [await (isTrusted ? trusted : own).certify(altName)] });
     toStop.push(receiver);
     const webhooks = await start({ resolve: toLoopback, authorities: trusted.certificate });
     const { endpoint, delivery } = await firstDelivery(webhooks, `https://hook.test:${receiver.port}/`);

@@ -53,8 +53,8 @@ describe.skipIf(!canCertify)("a receiver over TLS", () => {
 
   test.each(["DNS:other.test", "DNS:a.hook.test", "DNS:*.hook.test", "DNS:127.0.0.1", "IP:127.0.0.1"])(
     "gets nothing where its certificate is for %s",
-    async (subject) => {
-      const wrong = receiver(await authority.certify(subject));
+    async (altName) => {
+      const wrong = receiver(await authority.certify(altName));
       expect(await sendTo("hook.test", wrong)).toMatchObject({ failure: "tls_failed", status: undefined });
       expect(wrong.received).toEqual([]);
     },

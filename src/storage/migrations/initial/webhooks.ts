@@ -9,7 +9,7 @@ export const webhookSchema: Migration = {
   // `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, given up or parked.
   // `owner` is an epoch, a fencing token: it grows with each process that takes over the deliveries; only the newest one
   // may write. `due_at` is when something parked, or the whole endpoint if it is `blocked`, is tried again, by the shop's
-  // clock.
+  // clock. `subject` in `webhook_parked` names a sequence: an animal with its orders, or another resource.
   sqlite: `
     CREATE TABLE webhook_endpoints (
       account_id TEXT NOT NULL,

@@ -3,19 +3,19 @@ import { ALL_TYPES } from "../webhooks.schemas.ts";
 
 const REDELIVERY = "redelivery";
 
-/** The subject within which events are delivered in order: the animal for it and its orders, else the resource itself. */
-export function subjectOf({ subject, data, previous }: Event): string {
+/** The sequence of an event: those of one sequence are delivered in order. An animal and its orders share one. */
+export function sequenceOf({ subject, data, previous }: Event): string {
   const petId = subject.type === "order" ? (data ?? previous)?.["petId"] : undefined;
   return petId === undefined ? `${subject.type}:${subject.id}` : `pet:${petId as bigint}`;
 }
 
-/** The subject of a redelivered event. It is unique, because redeliveries are not ordered. */
-export function redeliverySubject(eventId: bigint): string {
+/** The sequence of a redelivered event. It has only this event, because redeliveries are not ordered. */
+export function redeliverySequence(eventId: bigint): string {
   return `${REDELIVERY}:${eventId}`;
 }
 
-export function isRedelivery(subject: string): boolean {
-  return subject.startsWith(`${REDELIVERY}:`);
+export function isRedelivery(sequence: string): boolean {
+  return sequence.startsWith(`${REDELIVERY}:`);
 }
 
 /** The types that an endpoint wants, for the log; undefined for all. */
@@ -24,11 +24,11 @@ export function wantedTypes(types: readonly string[]): readonly string[] | undef
 }
 
 /**
- * Filters that find the events of a subject in the log; they may also find events of other subjects. `types` are those
- * that an endpoint wants, `known` are all.
+ * Filters that find the events of a sequence in the log; they may also find events of other sequences. `types` are
+ * those that an endpoint wants, `known` are all.
  */
-export function filtersOf(subject: string, types: readonly string[], known: readonly string[]) {
-  const [kind = "", id = ""] = subject.split(/:(.*)/);
+export function filtersOf(sequence: string, types: readonly string[], known: readonly string[]) {
+  const [kind = "", id = ""] = sequence.split(/:(.*)/);
   const wanted = wantedTypes(types);
   if (kind === "pet") return { petId: BigInt(id), type: wanted };
   return { type: (wanted ?? known).filter((type) => type.startsWith(`${kind}.`)) };
