@@ -21,8 +21,8 @@ import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
 /** The longest time that a stopping service lets requests in flight finish, in milliseconds. */
 const SHUTDOWN_GRACE = 10_000;
 /**
- * Milliseconds after which it only sends traces and writes its log, for a second each: the process must have ended after
- * 15 seconds.
+ * Milliseconds after which a stopping service only sends traces and writes its log, for a second each: the process must
+ * have ended after 15 seconds.
  */
 const STOP_DEADLINE = 12_500;
 /** How much of that time is left for saving, in milliseconds, however long the server takes to stop. */

@@ -16,8 +16,11 @@ const ASK_TO_CLOSE = 200;
 const QUIET = 100;
 /** After this many turns of the event loop, all connections and requests that had arrived are accepted and read. */
 const TURNS = 5;
-/** The longest time that a stopping server holds requests, in milliseconds. */
-const MAX_HOLD = 2_000;
+/**
+ * The longest wait for that, in milliseconds. Processes that stop in step then hold requests until both phases are
+ * over.
+ */
+const MAX_WAIT_FOR_QUIET = 2_000;
 
 /** What a server serves, created once its address is known. */
 export interface Served {
@@ -99,8 +102,8 @@ export class Server {
 
   /**
    * Asks active clients to close their connections, stops listening, lets requests in flight finish, and closes all
-   * connections after at most `grace` milliseconds. With `inStep`, processes stop together, so a client that
-   * reconnects does not reach another process that is about to stop.
+   * connections at most `grace` milliseconds after it has stopped holding requests. With `inStep`, processes stop
+   * together, so a client that reconnects does not reach another process that is about to stop.
    */
   async stop(grace: number, inStep?: InStep): Promise<void> {
     // Closing immediately would reset connections whose next request is already in transit. First, every
@@ -126,7 +129,7 @@ export class Server {
 
   /** Resolves when all clients wait for a response: each sends its next request only after that. */
   async #quiet(): Promise<void> {
-    const deadline = performance.now() + MAX_HOLD;
+    const deadline = performance.now() + MAX_WAIT_FOR_QUIET;
     let before: number;
     do {
       before = this.#heldRequests;
