@@ -3,7 +3,8 @@ import type { Migration } from "../migration.ts";
 /**
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
  * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is the end that a key got when it
- * was created, and `expires_at` its current end, which a rotation makes earlier.
+ * was created, and `expires_at` its current end, which a rotation makes earlier. `banned_until` is the end of the last
+ * ban that has an event in the log; the limits enforce `key_bans`.
  */
 export const accountSchema: Migration = {
   name: "accounts",

@@ -4,8 +4,9 @@ import type { Migration } from "../migration.ts";
 export const limitSchema: Migration = {
   name: "limits",
   // `ahead` is how far the clock of a sandbox is ahead of real time. All times in its rows use that clock.
-  // `…_after` is the same end as `…_at` in milliseconds since the boot of the machine whose id is `boot`. A `boot` of 0 is
-  // no boot: rows of Valkey have the wall time in `…_after` too, so that they compare; without a window or ban it is 0.
+  // `…_at` and `…_after` are the same end: in Unix milliseconds, and in milliseconds since the boot that `boot`
+  // identifies. Rows of Valkey have 0 in `boot`, and repeat `…_at` in `…_after`, so that they can be compared.
+  // `…_after` is 0 if there is no window, or if the ban was lifted; then `level` is 0 too.
   sqlite: `
     CREATE TABLE limit_windows (
       account_id TEXT NOT NULL,

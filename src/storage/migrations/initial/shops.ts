@@ -15,6 +15,10 @@ import type { Migration } from "../migration.ts";
  *
  * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
  * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
+ *
+ * `category_animals` counts the animals of each category. A trigger counts those that are added; the statements of the
+ * service count those that are moved or deleted. `deleted_categories` has ids that must not be given again.
+ * `name_folded` is the name as searches compare it; null for a name in ASCII.
  */
 export const shopSchema: Migration = {
   name: "shops",
