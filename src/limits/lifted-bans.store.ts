@@ -15,7 +15,10 @@ const lift = statement(
 );
 const readLifted = statement<LiftedRow>("SELECT key_id, ends_at FROM key_bans WHERE level = 0");
 
-/** Part of a transaction: lifts the ban of a key at `now`, in Unix milliseconds, for all processes on the store. */
+/**
+ * Part of a transaction: lifts the ban of a key at `now`, in Unix milliseconds. On PostgreSQL, other processes notice
+ * it only if the transaction also changes a key, which `clearNotedBan` does.
+ */
 export function* liftBan({ accountId, mode }: ShopName, keyId: string, now: number): Transaction<void> {
   yield* all(lift, accountId, mode, keyId, now);
 }

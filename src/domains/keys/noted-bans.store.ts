@@ -12,7 +12,7 @@ const shorten = statement(
   "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
 );
 // The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
-// read the key again.
+// read the key again, and the lifted bans: see `liftBan`.
 const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 
 /**
