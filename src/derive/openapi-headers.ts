@@ -76,7 +76,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   RunningRetryAfter: {
     description: "Whole seconds to wait, on `idempotency_key_in_use` (RFC 9110, section 10.2.3).",
     schema: { type: "integer", format: "int32", minimum: 1, maximum: 2_147_483_647 },
-    example: 42,
+    example: 1,
   },
   Deprecation: {
     description: "When the operation was deprecated, as `@` and Unix seconds (RFC 9745).",
