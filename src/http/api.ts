@@ -56,7 +56,7 @@ export class Api {
     const id = `${this.#process}-${(++this.#count).toString(36)}`;
     const exchange = new Exchange(request, route, id, performance.now(), peers);
     exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
-    const turn = shedder.delay(exchange.startedAt, exchange);
+    const turn = shedder.laterTurn(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
   }
 
@@ -142,7 +142,7 @@ export class Api {
   #fail(exchange: Exchange, failed: Failure): MaybePromise<Response> {
     if (exchange.authFailure?.error === invalidApiKey)
       this.#services.abuse.invalidKey(addressOf(exchange, this.#services.addresses));
-    // The body can take seconds. By then, a key that was limited can be banned.
+    // Before the body is drained: that can take seconds, and by then a key that was limited can be banned.
     if (exchange.admission) this.#reports.countDenial(exchange, exchange.admission, failed);
     const isReusable = this.#services.drains.drain(exchange.request, failed);
     return whenReady(isReusable, (reusable) => this.#respondWithFailure(exchange, failed, !reusable));

@@ -135,7 +135,7 @@ describe("the load shedder", () => {
     expect(await scene.turn(maxInFlight + refuseOneIn, false)).toBe(1);
   });
 
-  test("refuses all writes and no reads once the maximum number of writes wait", async () => {
+  test("refuses all writes and no reads once the maximum number of requests wait", async () => {
     const scene = new Scene();
     for (let count = 0; count < maxWaiting; count++) scene.shedder.wait(SHOP);
     expect([await scene.turn(100), await scene.turn(100, false)]).toEqual([100, 0]);
@@ -176,7 +176,7 @@ describe("the load shedder", () => {
     expect(ofSecond.filter((one) => one === true)).toHaveLength(1);
   });
 
-  test("lets a shop with less than its share write while the maximum number of writes wait", async () => {
+  test("lets a shop with less than its share write while the maximum number of requests wait", async () => {
     const scene = new Scene();
     for (let count = 0; count < maxWaiting; count++) scene.shedder.wait(2);
     expect([scene.request(2), scene.request(SHOP)]).toEqual([true, false]);
@@ -231,35 +231,35 @@ describe("the load shedder", () => {
     for (const shop of [SHOP, 2]) void scene.request(shop, false);
     for (let turns = 0; turns < 3; turns++) {
       await nextTurn();
-      const held = Array.from({ length: maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
-      expect(held.some((one) => one instanceof Promise)).toBe(false);
+      const queued = Array.from({ length: maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
+      expect(queued.some((one) => one instanceof Promise)).toBe(false);
     }
   });
 
-  test("holds no requests ten seconds after the last one of another shop", async () => {
+  test("queues no requests ten seconds after the last one of another shop", async () => {
     const scene = new Scene();
     await scene.overload();
     for (let count = 0; count <= maxInFlight; count++) scene.shedder.wait(SHOP); // overload does not end
     void scene.request(2, false);
-    const isHeld = [];
+    const isQueued = [];
     for (let samples = 0; samples <= 100; samples++) {
       const crowd = Array.from({ length: 2 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
-      const held = crowd.filter((one) => one instanceof Promise);
-      isHeld.push(held.length > 0);
-      await Promise.all(held);
+      const queued = crowd.filter((one) => one instanceof Promise);
+      isQueued.push(queued.length > 0);
+      await Promise.all(queued);
       scene.sample(100);
     }
-    expect([isHeld.slice(0, 100).every(Boolean), isHeld[100]]).toEqual([true, false]);
+    expect([isQueued.slice(0, 100).every(Boolean), isQueued[100]]).toEqual([true, false]);
   });
 
-  test("holds no requests without another shop", async () => {
+  test("queues no requests without another shop", async () => {
     const scene = new Scene();
     await scene.overload();
     const crowd = Array.from({ length: 4 * maxInFlight }, (_, index) => scene.request(SHOP, false, String(index)));
     expect(crowd.some((one) => one instanceof Promise)).toBe(false);
   });
 
-  test("holds no requests of few connections, even if there are many requests", async () => {
+  test("queues no requests of few connections, even if there are many requests", async () => {
     const scene = new Scene();
     await scene.overload();
     void scene.request(2, false);
@@ -274,10 +274,10 @@ test("a turn that has lasted long enough delays further requests to the next one
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   for (let index = 0; index < 2 * maxInFlight; index++) {
-    expect(shedder.delay(1_000 + maxTurnMs, { connection: `early ${index}` })).toBeUndefined();
+    expect(shedder.laterTurn(1_000 + maxTurnMs, { connection: `early ${index}` })).toBeUndefined();
   }
   const late = Array.from({ length: maxInFlight + 1 }, (_, index) =>
-    shedder.delay(1_001 + maxTurnMs, { connection: `late ${index}` }),
+    shedder.laterTurn(1_001 + maxTurnMs, { connection: `late ${index}` }),
   );
   expect(late.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
   let hasCome = false;
@@ -287,7 +287,7 @@ test("a turn that has lasted long enough delays further requests to the next one
   await next;
   shedder.begin(2_000, false);
   const nextLate = Array.from({ length: maxInFlight + 1 }, (_, index) =>
-    shedder.delay(2_001 + maxTurnMs, { connection: `next ${index}` }),
+    shedder.laterTurn(2_001 + maxTurnMs, { connection: `next ${index}` }),
   );
   expect(nextLate.findIndex((turn) => turn !== undefined)).toBe(maxInFlight);
 });
@@ -296,7 +296,7 @@ test("a long turn with few connections does not delay requests", () => {
   const { shedder } = new Scene();
   shedder.begin(1_000, false);
   const turns = Array.from({ length: 200 * maxInFlight }, (_, index) =>
-    shedder.delay(2_000 + maxTurnMs, { connection: String(Math.floor(index / 200)) }),
+    shedder.laterTurn(2_000 + maxTurnMs, { connection: String(Math.floor(index / 200)) }),
   );
   expect(turns.filter(Boolean)).toEqual([]);
 });

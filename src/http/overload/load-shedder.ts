@@ -29,8 +29,8 @@ const SHARED_SAMPLES = 100;
  * Overload affects only shops with at least the average number of requests in flight. Some of their requests are
  * refused. A few of the others begin in each turn, so that a request of another shop does not wait for all of them.
  *
- * For each request, call `begin`, `delay`, then `refuses`. Around each wait for the store or the limiter, call `wait`
- * and `endWait`.
+ * For each request, call `begin`, `laterTurn`, then `refuses`. Around each wait for the store or the limiter, call
+ * `wait` and `endWait`.
  */
 export class LoadShedder {
   readonly #limits: LoadLimits;
@@ -80,9 +80,9 @@ export class LoadShedder {
     return (isWrite ? this.#inFlightBefore : this.#queued.size) + this.#begun > this.#limits.maxInFlight;
   }
 
-  /** Delays a request that begins at `now` if the turn is long: see `LongTurns.delay`. */
-  delay(now: number, request: { readonly connection: string }): Promise<void> | undefined {
-    return this.#longTurns.delay(now, request);
+  /** Delays a request that begins at `now` if the turn is long: see `LongTurns.laterTurn`. */
+  laterTurn(now: number, request: { readonly connection: string }): Promise<void> | undefined {
+    return this.#longTurns.laterTurn(now, request);
   }
 
   /**

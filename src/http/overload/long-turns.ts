@@ -29,7 +29,7 @@ export class LongTurns {
    * a request that must wait loses all requests that are pipelined after it, because the runtime then closes the
    * connection.
    */
-  delay(now: number, request: { readonly connection: string }): Promise<void> | undefined {
+  laterTurn(now: number, request: { readonly connection: string }): Promise<void> | undefined {
     if (now - this.#start <= this.#limits.maxTurnMs) return undefined;
     if (!this.#connections.add(request.connection) || this.#connections.count <= this.#limits.maxInFlight)
       return undefined;
