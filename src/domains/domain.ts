@@ -88,13 +88,13 @@ export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved:
     ...repeated(settings).map((name) => `${name}: this setting is declared twice.`),
     ...domains.flatMap((domain) => settingFaults(domain.settings ?? {})),
     ...contractFaults(domains.flatMap(({ operations }) => operations)),
-    ...emissionFaults(domains),
+    ...undeclaredEventFaults(domains),
   ];
   if (faults.length > 0) throw new ContractError(faults);
 }
 
 /** Faults of operations that emit undeclared event types, which clients could not filter by. */
-function emissionFaults(domains: readonly Omit<Domain, "open">[]): string[] {
+function undeclaredEventFaults(domains: readonly Omit<Domain, "open">[]): string[] {
   const declared = new Set(domains.flatMap(({ eventTypes = [] }) => eventTypes.map(({ type }) => type)));
   return domains
     .flatMap(({ operations }) => operations)
