@@ -201,6 +201,6 @@ export class ServerCalls {
 
 /** The error for a change that the server did not make: because of `cause`, or because it does not answer. */
 export function serverFailed(cause?: unknown): StorageUnavailable {
-  const reason = cause === undefined ? "is away." : `failed: ${(cause as Error).message}`;
+  const reason = cause === undefined ? "does not answer." : `failed: ${(cause as Error).message}`;
   return new StorageUnavailable(`The server that counts limits for all processes ${reason}`, { cause });
 }
