@@ -34,7 +34,7 @@ export async function openLimiter(
   { storage, clock, log, metrics, repeat }: Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">,
 ): Promise<RunningLimiter> {
   const { valkey } = config;
-  const share = new Share();
+  const share = new Share(); // of each limit, for this process during a local fallback
   const store = new LimitStore(storage);
   const listeners: ((keyId: string) => void)[] = [];
   const onLifted = (listener: (keyId: string) => void) => void listeners.push(listener);

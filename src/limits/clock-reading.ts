@@ -87,7 +87,7 @@ export interface StoredEnd {
   readonly boot: number;
 }
 
-/** The stored end of a duration with `rest` milliseconds left; negative if it has passed. */
+/** The end to store for a duration with `rest` milliseconds left; `rest` is negative if it has passed. */
 export function storedEnd(rest: number, { wall, monotonic, boot }: ClockReading): StoredEnd {
   return { wall: Math.ceil(wall + rest), monotonic: Math.ceil(monotonic + rest), boot };
 }

@@ -12,7 +12,9 @@ import {
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
 export const GRACE = 1_000;
+/** The length of the first ban of a key, in milliseconds. */
 export const FIRST_BAN = 60_000;
+/** The length of the longest ban, in milliseconds. */
 export const MAX_BAN = 3_600_000;
 /** If a key was not banned for this long, in milliseconds, its next ban is a first ban again. */
 export const FORGOTTEN_AFTER = DAY_MS;

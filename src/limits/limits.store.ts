@@ -62,7 +62,7 @@ const largerCountOf = (day: string) => {
 };
 /** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
 const storedDayIsMissing = `limit_windows.day NOT IN (excluded.day, excluded.previous_day, excluded.earlier_day)`;
-/** True if the stored minute of the same machine is later than the new one, or overlaps it with more requests. */
+/** True if the stored minute has the same boot, and is later than the new one or overlaps it with more requests. */
 const keepsStoredMinute = `limit_windows.boot = excluded.boot AND (
   limit_windows.minute_ends_after >= excluded.minute_ends_after + ${MINUTE_MS}
   OR limit_windows.minute_ends_after > excluded.minute_ends_after - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;

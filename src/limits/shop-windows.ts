@@ -109,7 +109,7 @@ export class ShopWindows {
     for (const shops of [this.#shops, this.#changed, this.#aheadAtStart]) shops.deleteAccount(accountId);
   }
 
-  /** Writes the changes since the last call, and drops what exceeds the bound of the memory. */
+  /** Writes the changes since the last call, drops what exceeds `MAX_SHOPS`, and reads clocks of sandboxes again. */
   async save(): Promise<void> {
     const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
     for (let start = 0; start < changed.length; start += SAVE_BATCH) {

@@ -87,7 +87,8 @@ local function decide(owner, question)
   local ahead = tonumber(stored[6]) or 0
   local now = realNow + ahead
   local today = floor(now / DAY)
-  -- Few keys have strikes or bans. If the server's clock was set back, no ban and no minute may get longer.
+  -- Most keys have neither strikes nor bans: bans is then nil. If the server's clock was set back, no ban and no
+  -- minute may get longer.
   local bans = stored[5] and readBans(stored[5]) or nil
   if bans and bans.banLevel > 0 then bans.banEnds = min(bans.banEnds, now + banLength(bans.banLevel)) end
 

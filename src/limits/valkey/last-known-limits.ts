@@ -48,6 +48,7 @@ interface KnownBan {
   readonly until: number;
   /** How many milliseconds the clock of the shop was ahead when the ban was received. */
   readonly ahead: number;
+  /** The minute limit, which responses show during the ban. */
   readonly limit: number;
 }
 
@@ -76,7 +77,8 @@ export class LastKnownLimits {
   }
 
   /**
-   * The current ban of the caller's key, if this process knows one: its limit, and its remaining time in milliseconds.
+   * The current ban of the caller's key, if this process knows one: the minute limit, and the ban's remaining time in
+   * milliseconds.
    */
   ban(caller: Caller): { readonly limit: number; readonly rest: number } | undefined {
     const ban = this.#bans.get(caller.keyId);

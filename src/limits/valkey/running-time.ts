@@ -57,7 +57,8 @@ export class RunningTime {
 
   /**
    * True if a wait has taken longer than the given milliseconds since its last late tick. If a tick was late within the
-   * last 100 ticks, the limit is five times as long.
+   * last 100 ticks, the limit is five times as long. In any case, a wait is over after `MAX_TICKS_FACTOR` times as many
+   * ticks as that time has.
    */
   isOver({ time, ticks }: WaitStart, milliseconds: number): boolean {
     const waited = this.#time - Math.max(time, this.#timeAtLateTick);
