@@ -1,3 +1,4 @@
+// Bun runs this program. `scripts/run.mjs`, which Node runs, starts it; the one-file executable contains Bun.
 import { realpathSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { addAbortSignal } from "node:stream";

@@ -125,7 +125,7 @@ const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
   },
 });
 
-/** Recorded requests by address. */
+/** How many requests were recorded since a time, by client address and status. */
 const addressCounts = (storage: Storage, since: number) => new RequestStore(storage).addresses(since);
 
 /** Accounts, their keys and their usage. `openCallerParts` opens the parts that every request needs. */

@@ -23,7 +23,7 @@ export async function firstStart(
   const categories = new CategoryStore(storage, pets.byCategory);
   const now = Date.now();
   return storage.write(function* () {
-    if (yield* accounts.hasAny()) return undefined; // of another process that started at the same time
+    if (yield* accounts.hasAny()) return undefined; // another process that started at the same time has created one
     const { id } = yield* accounts.create("First account", "business", undefined, now);
     const { shop } = yield* lockShopOf(id, "test", now);
     yield* addSamples(operator(shop), { pets, categories });

@@ -32,8 +32,8 @@ export class Components {
 
   /**
    * A schema of the contract as the document shows it: one with a title becomes a component. A pattern is
-   * a rule for clients only, so schemas of responses have none: a validator made from one must not fail
-   * on what an older release accepted.
+   * a rule for clients only, so schemas of responses have none: a client's validator, made from one, must
+   * not fail on what an older release accepted.
    */
   schema(schema: unknown, direction: Direction): unknown {
     if (Array.isArray(schema)) return schema.map((part) => this.schema(part, direction));

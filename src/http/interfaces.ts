@@ -137,7 +137,7 @@ export interface RequestRecords {
 export interface AbuseMonitor {
   /** The key is banned. */
   banned(caller: Caller, admission: Admission): void;
-  /** The windows of its shop refused the key, so it is not banned. */
+  /** The windows of its shop refused the key. So a ban that was reported before is over. */
   limited(caller: Caller): void;
   /** The key is not valid. */
   invalidKey(address: string): void;

@@ -14,7 +14,7 @@ export function* together(calls: readonly Call[]): Transaction<void> {
 
 /**
  * Inside a transaction: runs independent parts concurrently. The first steps of all parts are one round trip, then the
- * second steps, and so on. No part may append. `final` in a part is an ordinary step.
+ * second steps, and so on. No part may use `append`. `final` in a part is an ordinary step.
  */
 export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
   let running = parts.map((part) => ({ part, result: part.next([]) }));

@@ -66,8 +66,8 @@ export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
 /**
  * A statement that locks data by updating a row. All transactions on the same data update this row first, so they run
  * one after the other and each sees the changes of the previous ones. An engine then need not detect conflicts in a
- * transaction that begins with this statement. Therefore every change that reads before it writes must update the row
- * of its data before it reads, even if it already holds another lock.
+ * transaction that begins with this statement. So a change that reads data before it writes must run the lock statement
+ * of that data first, even if it already holds another lock.
  */
 export function lockStatement<R extends Row = Row>(sql: string): Statement<R> {
   return { sql, locks: true };

@@ -12,7 +12,7 @@ interface StoredFields {
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
 
-/** True unless the failure is temporary: then the same request may succeed later. */
+/** True unless the same request may succeed later: after a temporary failure, or after a 401 with another key. */
 export function mustBeStored(outcome: Success | Failure): boolean {
   if (!("error" in outcome)) return true;
   const { status } = outcome.error;
