@@ -3,7 +3,9 @@ import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
+import { run } from "../../src/cli/run.ts";
+import { migrations } from "../../src/storage/migrations.ts";
+import { contextOf, runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { keyIn, newDataDir, Program, programCommand } from "../harness/program.ts";
 
 const command = (words: readonly string[]) => [...programCommand, ...words];
@@ -150,6 +152,20 @@ describe("petstore import", () => {
     const { status, stderr } = await runInProcess(dataDir, [name, newFile("a.csv", "name,categoryId\n")]);
     expect([status, stderr]).toEqual([1, expect.stringContaining("There is no store at")]);
     expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test("says that nothing was added if a newer release updates the store while it reads", async () => {
+    const dataDir = await newStore();
+    const { context, output } = contextOf(dataDir, { PETSTORE_DATA_DIR: dataDir });
+    const input = async function* () {
+      yield Buffer.from(lines(1));
+      const newer = new Database(join(dataDir, "petstore.db"));
+      newer.run(`PRAGMA user_version = ${migrations.length + 1}`);
+      newer.close();
+    };
+    expect(await run(["import", "-", "--format", "jsonl"], { ...context, input })).toBe(1);
+    expect(output.stderr).toMatch(/^The store failed: The store at .* knows [0-9]+\. Nothing was added\.\n$/);
+    expect(countIn(dataDir)).toBe(0);
   });
 
   test("into a running service is visible to the next request, also on cached pages", async () => {

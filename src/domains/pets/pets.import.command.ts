@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { silentObserver } from "../../storage/storage.ts";
 import { counted, pace } from "../../terminal/amounts.ts";
 import {
@@ -79,7 +80,10 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
       const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
-      throw fatalError ? new ImportFailed(outcomeUnknown(fatalError), { cause: error }) : error;
+      // A store that a newer release has updated is fatal too, but then `error` says what was added.
+      throw fatalError instanceof StorageUnavailable
+        ? new ImportFailed(outcomeUnknown(fatalError), { cause: error })
+        : error;
     } finally {
       progress.end();
       await imports.close();
