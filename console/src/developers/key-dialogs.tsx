@@ -38,7 +38,7 @@ export function CreateKey({ onClose }: DialogProps) {
   const fields = createKeyBody
     .filter(({ name }) => name !== "mode" || key.mode === "live")
     .map((field) => (field.name === "scopes" ? changed(field, { choices: key.scopes }) : field));
-  if (issued) return <IssuedKey issued={issued} onClose={onClose} />;
+  if (issued) return <IssuedKey of={issued} onClose={onClose} />;
   return (
     <FormDialog
       title="Create a key"
@@ -87,7 +87,7 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
     setIssued(next);
     invalidate(KEYS);
   });
-  if (issued) return <IssuedKey issued={issued} onClose={onClose} />;
+  if (issued) return <IssuedKey of={issued} onClose={onClose} />;
   return (
     <FormDialog
       title={`Rotate ${of.name}`}
@@ -106,10 +106,10 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   );
 }
 
-function IssuedKey({ issued, onClose }: DialogProps & { readonly issued: IssuedApiKey }) {
+function IssuedKey({ of, onClose }: DialogProps & { readonly of: IssuedApiKey }) {
   return (
-    <Dialog title={`The new key ${issued.name}`} onClose={onClose} ignoresEscape>
-      <Secret text={issued.key} what="key" onDone={onClose} />
+    <Dialog title={`The new key ${of.name}`} onClose={onClose} ignoresEscape>
+      <Secret text={of.key} what="key" onDone={onClose} />
     </Dialog>
   );
 }

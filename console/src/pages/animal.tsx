@@ -41,7 +41,7 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
   // An animal that somebody else deletes stays until an open dialog is closed: the error in the dialog says why.
   if (data || !dialog) shown.current = data;
   const pet = shown.current;
-  if (pet) return <AnimalDetails pet={pet} dialog={dialog} setDialog={setDialog} />;
+  if (pet) return <AnimalDetails of={pet} dialog={dialog} setDialog={setDialog} />;
   return (
     <Page title={`Animal ${id}`}>
       <Loading of={query} />
@@ -55,12 +55,12 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
 }
 
 interface DetailsProps {
-  readonly pet: Pet;
+  readonly of: Pet;
   readonly dialog: Dialog;
   readonly setDialog: (dialog: Dialog) => void;
 }
 
-function AnimalDetails({ pet, dialog, setDialog }: DetailsProps) {
+function AnimalDetails({ of: pet, dialog, setDialog }: DetailsProps) {
   const session = useSession();
   const may = useMay();
   const { data: categories } = useCategories();
@@ -95,7 +95,7 @@ function AnimalDetails({ pet, dialog, setDialog }: DetailsProps) {
     >
       <Facts
         of={[
-          ["Status", <StatusSelect pet={pet} />],
+          ["Status", <StatusSelect of={pet} />],
           [
             "Category",
             <Link to="/animals" query={{ category: String(pet.categoryId) }}>
@@ -106,15 +106,15 @@ function AnimalDetails({ pet, dialog, setDialog }: DetailsProps) {
           ...Object.entries(pet.metadata ?? {}).map((pair) => pair.map((text) => <bdi>{text}</bdi>) as unknown as Fact),
         ]}
       />
-      {may("listStoreOrders") && <PetOrders pet={pet} />}
+      {may("listStoreOrders") && <PetOrders of={pet} />}
       <PetHistory id={pet.id} />
       {dialog === "edit" && <EditPet id={pet.id} onClose={close} />}
-      {dialog === "sell" && <SellPet pet={pet} onClose={close} />}
+      {dialog === "sell" && <SellPet of={pet} onClose={close} />}
     </Page>
   );
 }
 
-function PetOrders({ pet: { id } }: { readonly pet: Pet }) {
+function PetOrders({ of: { id } }: { readonly of: Pet }) {
   const { petstore } = useSession();
   const query = useQuery(`${ORDERS}?petId=${id}`, () =>
     petstore.listStoreOrders({ petId: id, sort: "-id", limit: ORDERS_SHOWN }).page(),

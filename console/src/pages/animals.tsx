@@ -98,7 +98,7 @@ export function Animals() {
             hidesOnNarrow: true,
             cell: (pet) => <CategoryName id={pet.categoryId} of={categories} />,
           },
-          { head: "Status", cell: (pet) => <StatusSelect pet={pet} /> },
+          { head: "Status", cell: (pet) => <StatusSelect of={pet} /> },
           { head: "Id", hidesOnNarrow: true, isNumber: true, cell: ({ id }) => String(id) },
           {
             head: "",
@@ -135,7 +135,7 @@ export function Animals() {
           )
         }
       />
-      {chosen.length > 0 && <SelectionActions pets={chosen} clear={() => setTicked(new Set())} />}
+      {chosen.length > 0 && <SelectionActions of={chosen} clear={() => setTicked(new Set())} />}
       <Pager next={data?.next} />
       {dialog === "add" && <AddPet onClose={close} />}
       {dialog === "import" && <ImportPets onClose={close} />}
@@ -174,7 +174,7 @@ function Filters() {
 }
 
 /** The actions for the selected animals. */
-function SelectionActions({ pets, clear }: { readonly pets: readonly Pet[]; readonly clear: () => void }) {
+function SelectionActions({ of: pets, clear }: { readonly of: readonly Pet[]; readonly clear: () => void }) {
   const session = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);

@@ -80,8 +80,8 @@ export function Categories() {
         }
       />
       {task?.kind === "add" && <AddCategory onClose={close} />}
-      {task?.kind === "edit" && <EditCategory category={task.category} onClose={close} />}
-      {task?.kind === "delete" && <DeleteCategory category={task.category} onClose={close} />}
+      {task?.kind === "edit" && <EditCategory of={task.category} onClose={close} />}
+      {task?.kind === "delete" && <DeleteCategory of={task.category} onClose={close} />}
     </Page>
   );
 }
@@ -90,7 +90,7 @@ export function Categories() {
 const newFields = createCategoryBody.toSorted((one, other) => +(one.name === "id") - +(other.name === "id"));
 
 interface TaskProps {
-  readonly category: Category;
+  readonly of: Category;
   readonly onClose: () => void;
 }
 
@@ -106,7 +106,7 @@ function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
   );
 }
 
-function EditCategory({ category, onClose }: TaskProps) {
+function EditCategory({ of: category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const action = useAction(async (body: CategoryPatch) => {
     const { name } = await petstore.updateCategory(category.id, body);
@@ -129,7 +129,7 @@ function EditCategory({ category, onClose }: TaskProps) {
 const moveControls = { moveTo: CategoryControl };
 
 /** Deletes a category. If it has animals, the user must choose another category for them. */
-function DeleteCategory({ category, onClose }: TaskProps) {
+function DeleteCategory({ of: category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const { data: figures } = useFigures();
   const changes = { isRequired: Boolean(countIn(figures, category.id)), except: category.id };

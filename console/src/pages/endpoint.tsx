@@ -38,7 +38,7 @@ const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: Op
 /** One webhook endpoint, and all deliveries to it. */
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const query = useEndpoint(params["endpointId"] ?? "");
-  if (query.data) return <EndpointDetails endpoint={query.data} />;
+  if (query.data) return <EndpointDetails of={query.data} />;
   return (
     <Page title="Webhook">
       <Loading of={query} />
@@ -46,7 +46,7 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
   );
 }
 
-function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
   const { petstore } = useSession();
   const may = useMay();
   const [open, setOpen] = useState<keyof typeof dialogs>();

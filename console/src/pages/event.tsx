@@ -33,7 +33,7 @@ export function EventPage({ params }: { readonly params: Readonly<Record<string,
           ["What", eventName(type)],
           ["Type", <code>{type}</code>],
           ["When", <Time at={at} />],
-          ["Who", <Actor actor={actor} />],
+          ["Who", <Actor of={actor} />],
           ["Subject", subject.type === "pet" ? <Link to={`/animals/${subject.id}`}>{subjectText}</Link> : subjectText],
           ["Request", requestId && <Link to={`/requests/${requestId}`}>{requestId}</Link>],
         ]}

@@ -34,7 +34,7 @@ export function Events() {
       {data?.length === 0 && <p class="empty">{data.next ? NONE_HERE : "No event passes the filters."}</p>}
       <ol class="events" aria-label="Events">
         {data?.map((event) => (
-          <EventLine key={event.id} event={event} withLink />
+          <EventLine key={event.id} of={event} withLink />
         ))}
       </ol>
       <Pager next={data?.next} />

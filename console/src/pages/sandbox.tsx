@@ -38,7 +38,7 @@ export function Sandbox() {
       }
     >
       <Loading of={query} />
-      {query.data && <SandboxDetails sandbox={query.data} />}
+      {query.data && <SandboxDetails of={query.data} />}
       {may("updatePet") && <Simulate />}
       {isResetting && <Reset onClose={() => setResetting(false)} />}
     </Page>
@@ -47,7 +47,7 @@ export function Sandbox() {
 
 const textOf = (kind: string) => kind.replace("_", " ");
 
-function SandboxDetails({ sandbox }: { readonly sandbox: SandboxState }) {
+function SandboxDetails({ of: sandbox }: { readonly of: SandboxState }) {
   const { petstore } = useSession();
   const may = useMay();
   const { clock, animals, categories, orders, waiting } = sandbox;

@@ -114,7 +114,7 @@ function Latest() {
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
       <ol class="events" aria-label="Events">
         {data?.slice(0, EVENTS_SHOWN).map((event) => (
-          <EventLine key={event.id} event={event} />
+          <EventLine key={event.id} of={event} />
         ))}
       </ol>
     </section>

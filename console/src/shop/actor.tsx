@@ -2,7 +2,7 @@ import type { EventActor } from "petstore-client";
 import { KeyName } from "../developers/key-name.tsx";
 
 /** Who made a change: a key, the service or its operator. The log of a sandbox does not name live keys. */
-export function Actor({ actor: { kind, keyId } }: { readonly actor: EventActor }) {
+export function Actor({ of: { kind, keyId } }: { readonly of: EventActor }) {
   if (kind === "system") return <>the service</>;
   if (kind === "operator") return <>the operator</>;
   return keyId === undefined ? <>a live key</> : <KeyName id={keyId} />;

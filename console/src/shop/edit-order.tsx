@@ -7,7 +7,7 @@ import { say } from "../ui/toasts.tsx";
 import { orderName, showOrder } from "./orders.ts";
 
 /** Changes the metadata of an order, the only part that can change in any state. */
-export function EditOrder({ order, onClose }: { readonly order: StoreOrder; readonly onClose: () => void }) {
+export function EditOrder({ of: order, onClose }: { readonly of: StoreOrder; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const action = useAction(async (body: StoreOrderPatch) => {
     showOrder(await petstore.updateStoreOrder(order.id, body));

@@ -25,7 +25,7 @@ export function petOf({ subject, data, previous }: Event): bigint | undefined {
 }
 
 interface EventLineProps {
-  readonly event: Event;
+  readonly of: Event;
   /** False to leave out the animal's name, on its own page. */
   readonly withAnimal?: boolean;
   /** Whether the line links to the page of the event. */
@@ -33,7 +33,7 @@ interface EventLineProps {
 }
 
 /** One line about an event: what happened, who did it, and when. */
-export function EventLine({ event, withAnimal = true, withLink }: EventLineProps) {
+export function EventLine({ of: event, withAnimal = true, withLink }: EventLineProps) {
   const { type, at, actor, data, previous } = event;
   const petId = petOf(event);
   const { name, url } = (data ?? previous ?? {}) as { name?: string; url?: string };
@@ -54,7 +54,7 @@ export function EventLine({ event, withAnimal = true, withLink }: EventLineProps
         {type.endsWith(".updated") && <Changes before={previous ?? {}} after={data ?? {}} />}
       </span>
       <span class="fine">
-        <Actor actor={actor} />
+        <Actor of={actor} />
       </span>
       <Time at={at} />
     </li>

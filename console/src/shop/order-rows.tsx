@@ -28,20 +28,20 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
         <>
           <bdi>{orderName(order)}</bdi>
           <span class="narrow fine">
-            <OrderTime order={order} />
+            <OrderTime of={order} />
           </span>
         </>
       ),
     },
     ...(withAnimal ? [animal] : []),
     { head: "Status", cell: ({ status }) => <Status of={status} /> },
-    { head: "When", hidesOnNarrow: true, cell: (order) => <OrderTime order={order} /> },
-    { head: "", cell: (order) => <OrderActions order={order} /> },
+    { head: "When", hidesOnNarrow: true, cell: (order) => <OrderTime of={order} /> },
+    { head: "", cell: (order) => <OrderActions of={order} /> },
   ];
 }
 
 /** The time left for an open order; when it ended for others. */
-function OrderTime({ order }: { readonly order: StoreOrder }) {
+function OrderTime({ of: order }: { readonly of: StoreOrder }) {
   const { status, expiresAt, placedAt, confirmedAt, cancelledAt, returnedAt } = order;
   if (status !== "placed")
     return <Time at={returnedAt ?? cancelledAt ?? confirmedAt ?? (status === "expired" ? expiresAt : placedAt)} />;
@@ -52,7 +52,7 @@ function OrderTime({ order }: { readonly order: StoreOrder }) {
   );
 }
 
-function OrderActions({ order }: { readonly order: StoreOrder }) {
+function OrderActions({ of: order }: { readonly of: StoreOrder }) {
   const { petstore } = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);
@@ -81,7 +81,7 @@ function OrderActions({ order }: { readonly order: StoreOrder }) {
           <RowButton text="Edit" of={orderName(order)} onClick={() => setEditing(true)} />
         </span>
       )}
-      {isEditing && <EditOrder order={order} onClose={() => setEditing(false)} />}
+      {isEditing && <EditOrder of={order} onClose={() => setEditing(false)} />}
     </span>
   );
 }

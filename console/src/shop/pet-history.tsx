@@ -18,7 +18,7 @@ export function PetHistory({ id }: { readonly id: bigint }) {
       <Loading of={query} />
       <ol class="events">
         {query.data?.map((event) => (
-          <EventLine key={event.id} event={event} withAnimal={false} />
+          <EventLine key={event.id} of={event} withAnimal={false} />
         ))}
       </ol>
     </section>

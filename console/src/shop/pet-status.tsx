@@ -11,7 +11,7 @@ import { setStatus } from "./pets.ts";
 const choices = choicesOf(updatePetBody, "status").map((status) => [status, wordOf(status)] as const);
 
 /** The status of an animal. The user can change it here if the key permits it. */
-export function StatusSelect({ pet }: { readonly pet: Pet }) {
+export function StatusSelect({ of: pet }: { readonly of: Pet }) {
   const { petstore } = useSession();
   const may = useMay();
   const [sent, setSent] = useState<PetStatus>();

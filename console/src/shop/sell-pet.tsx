@@ -57,7 +57,7 @@ const ways = [
 ] as const;
 
 /** Sells an animal, or reserves it for a buyer. Both place an order, which a sale confirms at once. */
-export function SellPet({ pet, onClose }: { readonly pet?: Pet; readonly onClose: () => void }) {
+export function SellPet({ of: pet, onClose }: { readonly of?: Pet; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [way, setWay] = useState("Sell");
   const action = useAction(async (body: NewStoreOrder, once) => {

@@ -45,13 +45,13 @@ export function Toasts() {
   return (
     <div class="toasts" role="status">
       {all.map((toast) => (
-        <ToastLine key={toast} toast={toast} />
+        <ToastLine key={toast} of={toast} />
       ))}
     </div>
   );
 }
 
-function ToastLine({ toast }: { readonly toast: Toast }) {
+function ToastLine({ of: toast }: { readonly of: Toast }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (toast.isBad) return undefined;
