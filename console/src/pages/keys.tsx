@@ -127,7 +127,10 @@ function OwnKey() {
           ["Its next ban would last", durationOf(bans.next)],
         ]}
       />
-      <p class="fine">A request that is sent sooner than Retry-After says is a strike. Waiting sets strikes to 0.</p>
+      <p class="fine">
+        A request sent more than a second after a 429, before its Retry-After has passed, is a strike. Waiting sets
+        strikes to 0.
+      </p>
     </section>
   );
 }

@@ -144,7 +144,7 @@ function Simulate() {
     <section>
       <h2>Simulate an error</h2>
       <p class="intro">
-        With the header Petstore-Simulate, the service only returns this error, here to a request that would change an
+        With the header Petstore-Simulate, the service only returns the chosen error. Here the request would change an
         animal.
       </p>
       <div class="filters">

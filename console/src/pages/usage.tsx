@@ -107,7 +107,7 @@ const columns = [
             {one[0]}
           </Link>
         ) : (
-          "No operation has this path"
+          "No operation"
         )}
         {isDeprecated(one) && <span class="tag">Deprecated</span>}
       </>
