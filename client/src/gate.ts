@@ -37,7 +37,10 @@ interface Waiter {
 
 type RateLimited = ErrorFacts & { readonly message: string };
 
-/** Opens a gate. Calls with a separate quota (empty: none) cannot learn it: responses show the limits of the shop. */
+/**
+ * Opens a gate. `separateQuota` is empty for calls that count in the limits of the shop. Other calls cannot learn their
+ * quota: responses show the limits of the shop.
+ */
 export function openGate(clock: Clock, separateQuota: string): Gate {
   let queue: Waiter[] = [];
   let inFlight = 0;

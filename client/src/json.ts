@@ -37,7 +37,7 @@ function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
   } else if (typeof value === "string" && value.startsWith(NUL)) {
     const rest = value.slice(1);
     if (rest.startsWith(NUL)) return rest;
-    if (ids === "number") throw new RangeError(`${rest} is too large: leave out \`ids\`.`);
+    if (ids === "number") throw new RangeError(`${rest} is too large: leave out option \`ids\`.`);
     return BigInt(rest);
   }
   return isInt64 && ids === "bigint" && Number.isInteger(value) ? BigInt(value as number) : value;

@@ -1,4 +1,5 @@
-// The client does not get its key banned: with a clock that it shares with the service, far more calls than a minute allows.
+// The client does not get its key banned, even if it makes far more calls than a minute allows. It shares a clock with
+// the service.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { TestService } from "../../test/harness/service.ts";

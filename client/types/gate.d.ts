@@ -7,5 +7,8 @@ import type { Outcome } from "./outcome.js";
  * of a window are spread over its remaining time. After a 429, all requests wait, unless it is about streams.
  */
 export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => Promise<Outcome>;
-/** Opens a gate. Calls with a separate quota (empty: none) cannot learn it: responses show the limits of the shop. */
+/**
+ * Opens a gate. `separateQuota` is empty for calls that count in the limits of the shop. Other calls cannot learn their
+ * quota: responses show the limits of the shop.
+ */
 export declare function openGate(clock: Clock, separateQuota: string): Gate;
