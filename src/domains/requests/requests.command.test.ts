@@ -1,4 +1,4 @@
-// The commands for request records, next to a running service.
+// The commands that read the records of requests, next to a running service.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { runInProcess, runJsonInProcess } from "../../../test/harness/commands.ts";
 import { type NewKey, newKeyIn } from "../../../test/harness/keys.ts";
@@ -93,43 +93,4 @@ test.each([
   ["--code", "disconnect"],
 ])("requests takes %s %s", async (option, name) => {
   await runJsonInProcess(dataDir, ["requests", "--account", account, option, name]);
-});
-
-test("keys list --unused lists valid keys that were not used for this long", async () => {
-  const listed = async (time: string) =>
-    (await runJsonInProcess(dataDir, ["keys", "list", "--account", account, "--unused", time])).map(
-      (one: { id: string }) => one.id,
-    );
-  expect(await listed("90d")).toEqual([]);
-  expect(await listed("0")).toEqual([key.id]);
-  const { id } = await runJsonInProcess(dataDir, ["keys", "create", "--account", account]);
-  await runJsonInProcess(dataDir, ["keys", "revoke", id]);
-  expect(await listed("0")).toEqual([key.id]);
-});
-
-test("usage lists who sends most, by requests, errors and rejections", async () => {
-  const busy = await newKeyIn(dataDir);
-  for (let request = 0; request < 60; request++) await send("/pets", busy.key);
-  const top = (...more: string[]) => runJsonInProcess(dataDir, ["usage", ...more]);
-  const first = { name: busy.accountId, requests: 60, errors: 0, rejections: 0 };
-  let [accounts] = [await top()];
-  while (accounts[0]?.requests !== 60) accounts = await top();
-  expect(accounts[0]).toEqual(first);
-  expect((await top("--top", "keys"))[0]).toEqual({ ...first, name: busy.id });
-  expect((await top("--top", "operations"))[0]).toMatchObject({ name: "listPets", rejections: 0 });
-  const rejected = await top("--by", "rejections", "--days", "7");
-  expect(rejected.map(({ name }: { name: string }) => name)).toEqual([account]);
-  expect(await top("--by", "errors")).toEqual([]);
-  expect((await top("--top", "addresses", "--by", "rejections"))[0].name).toBe("127.0.0.1");
-  expect(await top("--limit", "1")).toHaveLength(1);
-  const { stdout } = await runInProcess(dataDir, ["usage", "--top", "keys"]);
-  expect(stdout).toMatch(/^KEYS +REQUESTS +ERRORS +REJECTIONS$/m);
-  for (const wrong of [
-    ["--top", "pets"],
-    ["--by", "fun"],
-    ["--days", "31"],
-    ["--limit", "0"],
-  ]) {
-    expect((await runInProcess(dataDir, ["usage", ...wrong])).status).toBe(2);
-  }
 });
