@@ -46,7 +46,7 @@ test("progress writes at most ten lines a second", () => {
   expect(shown).toHaveLength(10);
 });
 
-test("progress writes only the duration if the output is no terminal", () => {
+test("progress shows nothing without a terminal, but measures its duration", () => {
   const clock = { now: 0 };
   const progress = new Progress(undefined, "animal", () => clock.now);
   progress.report("Adding", 1, 0.5);

@@ -57,7 +57,7 @@ test("a key with one wrong character is refused without a look-up", async () => 
   expect(storage.reads).toBe(0);
 });
 
-/** Gives a key of this mode and cell to the account, without asking which keys the environment has. */
+/** Gives a key of this mode and cell to the account, even if the store belongs to another environment. */
 async function issueFor(environment: KeyEnvironment, mode: Mode): Promise<string> {
   const { accountId } = issued.record;
   await storage.write(() => all(statement("DELETE FROM store_environment")));

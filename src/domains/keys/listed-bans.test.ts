@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 
 const quota = { perMinute: 10, perDay: 1_000 };
 
-/** An account with a key that lists the others, two tills and a key that is revoked; one till and that key are banned. */
+/** An account with a key that lists the others, two tills and a revoked key. That key and the first till are banned. */
 async function newShop() {
   const { keys } = service.app;
   const { account, key: admin } = await service.newAccountWithKey("enterprise", quota, ["admin"]);

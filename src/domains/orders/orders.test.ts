@@ -221,6 +221,14 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
   });
 });
 
+test("an animal that was made pending manually cannot be ordered", async () => {
+  const petId = await addPet("available");
+  await update(petId, { status: "pending" });
+  expect(outcomeOf(await place({ petId }))).toEqual([409, "pet_not_available"]);
+  await update(petId, { status: "available" });
+  expect((await place({ petId })).status).toBe(201);
+});
+
 describe("an animal under an open order", () => {
   test("keeps its status and cannot be deleted, but can change otherwise", async () => {
     const { id, petId } = await placeForNewPet();
@@ -241,44 +249,6 @@ describe("an animal under an open order", () => {
     expect(new Set((await Promise.all(acts)).map(({ status }) => status))).toEqual(new Set([409]));
     expect((await list(`?petId=${petId}&status=placed`)).json).toEqual([(await get(id)).json]);
   });
-
-  test("can be made pending manually, and then cannot be ordered", async () => {
-    const petId = await addPet("available");
-    await update(petId, { status: "pending" });
-    expect(outcomeOf(await place({ petId }))).toEqual([409, "pet_not_available"]);
-    await update(petId, { status: "available" });
-    expect((await place({ petId })).status).toBe(201);
-  });
-
-  test("cannot be ordered or returned after sale and deletion", async () => {
-    const { id, petId } = await placeForNewPet();
-    await confirm(id);
-    await remove(petId);
-    expect(outcomeOf(await place({ petId }))).toEqual([409, "ordered_pet_not_found"]);
-    expect(refusalOf(await giveBack(id))).toEqual([
-      409,
-      "ordered_pet_not_found",
-      `The animal that the order ${id} sold was deleted.`,
-    ]);
-    expect((await get(id)).json.status).toBe("confirmed");
-  });
-
-  test.each(["available", "pending", null])(
-    "stays deleted even if the store has another animal with its id, with the status %p: its order cannot be returned",
-    async (status) => {
-      const { id, petId } = await placeForNewPet();
-      await confirm(id);
-      await remove(petId);
-      const written = status === null ? "NULL" : `'${status}'`;
-      await service.store.run(
-        `INSERT INTO pets (shop, id, name, category_id, status, added_at)
-         VALUES (${await service.shop()}, ${petId}, 'Tom', 1, ${written}, 0)`,
-      );
-      expect(outcomeOf(await giveBack(id))).toEqual([409, "ordered_pet_not_found"]);
-      expect(await statusOfPet(petId)).toBe(status ?? undefined);
-      expect((await get(id)).json.status).toBe("confirmed");
-    },
-  );
 
   test("has events that name the order", async () => {
     const { id, petId } = await placeForNewPet();
@@ -343,6 +313,36 @@ describe("an animal that an order sold", () => {
     const petId = await addPet("sold");
     expect((await update(petId, { status: "available" })).status).toBe(200);
   });
+
+  test("cannot be ordered or returned after its deletion", async () => {
+    const { id, petId } = await placeForNewPet();
+    await confirm(id);
+    await remove(petId);
+    expect(outcomeOf(await place({ petId }))).toEqual([409, "ordered_pet_not_found"]);
+    expect(refusalOf(await giveBack(id))).toEqual([
+      409,
+      "ordered_pet_not_found",
+      `The animal that the order ${id} sold was deleted.`,
+    ]);
+    expect((await get(id)).json.status).toBe("confirmed");
+  });
+
+  test.each(["available", "pending", null])(
+    "stays deleted even if the store has another animal with its id, with the status %p: its order cannot be returned",
+    async (status) => {
+      const { id, petId } = await placeForNewPet();
+      await confirm(id);
+      await remove(petId);
+      const written = status === null ? "NULL" : `'${status}'`;
+      await service.store.run(
+        `INSERT INTO pets (shop, id, name, category_id, status, added_at)
+         VALUES (${await service.shop()}, ${petId}, 'Tom', 1, ${written}, 0)`,
+      );
+      expect(outcomeOf(await giveBack(id))).toEqual([409, "ordered_pet_not_found"]);
+      expect(await statusOfPet(petId)).toBe(status ?? undefined);
+      expect((await get(id)).json.status).toBe("confirmed");
+    },
+  );
 });
 
 describe("a reservation", () => {
