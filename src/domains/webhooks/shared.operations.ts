@@ -18,7 +18,7 @@ export const endpointNotFound = defineError({
 export const deliveryNotFound = defineError({
   code: "webhook_delivery_not_found",
   status: 404,
-  meaning: "The endpoint has no delivery with this identifier, or it was deleted. A test cannot be sent again.",
+  meaning: "The endpoint has no delivery with this identifier, or it was deleted. A test cannot be redelivered.",
 });
 export const tooManyEndpoints = defineError({
   code: "too_many_webhook_endpoints",
