@@ -269,7 +269,7 @@ export const bareResponses: readonly BareResponse[] = [
       behindHeaders(valid, `2;${"a".repeat(17_000)}\r\n{}\r\n0\r\n\r\n`, `2\r\n{}\r\n0;${"a".repeat(100_000)}\r\n\r\n`),
   },
   {
-    what: "a method that is not registered, or in small letters",
+    what: "a method that the parser does not know, or in small letters",
     outcome: "closed",
     bytes: (valid) =>
       lines(
