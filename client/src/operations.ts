@@ -461,7 +461,7 @@ export interface EventActor {
 export interface EventSubject {
   /** The first part of the event's `type`. */
   readonly type: string;
-  /** The identifier of the resource, as text. Of many animals, their old category or range of ids. */
+  /** The identifier of the resource, as text. `pets.reassigned`: the old category. `import.completed`: the range of ids. */
   readonly id: string;
 }
 
@@ -475,7 +475,7 @@ export interface Event<Id = bigint> {
   /** The number of the event in the shop, from 1 without gaps. */
   readonly id: Id;
   readonly type: EventType;
-  /** When the change was made. No event has an earlier time than the one before it. */
+  /** When the change was made, never earlier than the previous event. */
   readonly at: string;
   readonly actor: EventActor;
   readonly subject: EventSubject;
@@ -544,7 +544,7 @@ export interface LastWebhookFailure<Id = bigint> {
   readonly deliveryId: Id;
 }
 
-/** What a disabled endpoint missed, as the body of a redelivery. Absent once resumed. */
+/** What a disabled endpoint missed: a body for `redeliverWebhooks`. Absent once resumed. */
 export interface MissedWebhookEvents<Id = bigint> {
   /** The first event that it may have missed. */
   readonly from: Id;
@@ -567,7 +567,7 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly createdAt: string;
   /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
+  /** Since when all deliveries have failed. Between two failures, at most 28.8 hours count. */
   readonly failingSince?: string | undefined;
   /** When the next delivery is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -607,7 +607,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly createdAt: string;
   /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count. */
+  /** Since when all deliveries have failed. Between two failures, at most 28.8 hours count. */
   readonly failingSince?: string | undefined;
   /** When the next delivery is made, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
@@ -1638,7 +1638,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Send events again (beta).
    *
-   * Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.
+   * Sends again the events from `from` to `to` whose type the endpoint receives, or the message of `deliveryId`, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.
    *
    * Needs a key with the scope `admin`.
    */

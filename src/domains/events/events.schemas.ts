@@ -40,14 +40,14 @@ export function eventSchemas(types: readonly EventType[]) {
     {
       id: Int64({ description: "The number of the event in the shop, from 1 without gaps.", examples: [42n] }),
       type: eventTypeSchema(types),
-      at: Timestamp({ description: "When the change was made. No event has an earlier time than the one before it." }),
+      at: Timestamp({ description: "When the change was made, never earlier than the previous event." }),
       actor: EventActor,
       subject: Type.Object(
         {
           type: Type.String({ description: "The first part of the event's `type`.", examples: ["pet"] }),
           id: Type.String({
             description:
-              "The identifier of the resource, as text. Of many animals, their old category or range of ids.",
+              "The identifier of the resource, as text. `pets.reassigned`: the old category. `import.completed`: the range of ids.",
             examples: ["7"],
           }),
         },

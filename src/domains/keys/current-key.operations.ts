@@ -69,7 +69,7 @@ const example = {
   ...exampleKey,
   account: { id: "acc_8sK2mX0qVb4TzR1c", name: "Corner shop", plan: "free" },
   limits: {
-    minute: { limit: 60, used: 60, remaining: 0, reset: 1_795_262_460 },
+    minute: { limit: 60, used: 60, remaining: 0, reset: 1_795_282_860 },
     day: { limit: 1_000, used: 412, remaining: 588, reset: 1_795_305_600 },
   },
   bans: { next: 60, first: 60, longest: 3_600, forgottenAfter: 86_400 },

@@ -86,7 +86,7 @@ const Missed = Type.Object(
   { from: Int64({ description: "The first event that it may have missed.", examples: [100n] }) },
   {
     title: "MissedWebhookEvents",
-    description: "What a disabled endpoint missed, as the body of a redelivery. Absent once resumed.",
+    description: "What a disabled endpoint missed: a body for `redeliverWebhooks`. Absent once resumed.",
   },
 );
 
@@ -118,7 +118,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   ),
   failingSince: Type.Optional(
     Timestamp({
-      description: "Since when all deliveries have failed. Of a gap, only 28.8 hours (the longest wait) count.",
+      description: "Since when all deliveries have failed. Between two failures, at most 28.8 hours count.",
     }),
   ),
   retriesAt: Type.Optional(

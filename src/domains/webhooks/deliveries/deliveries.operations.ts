@@ -82,7 +82,7 @@ const redeliverWebhooks = defineOperation({
   path: `${endpointPath}/redeliver`,
   summary: "Send events again",
   description:
-    "Sends the events from `from` to `to` again if the endpoint receives their type, or the message of one delivery, except a test. " +
+    "Sends again the events from `from` to `to` whose type the endpoint receives, or the message of `deliveryId`, except a test. " +
     "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.",
   params: endpointParams,
   body: {
