@@ -160,7 +160,8 @@ function shownIssued({ key, record }: IssuedKey) {
 
 function describeIssued({ key, record }: IssuedKey): string {
   const title = record.mode === "live" ? "Live key" : "Test key";
-  return `${key}\n\n${title} ${record.id} of account ${record.accountId}, scopes ${record.scopes.join(", ")}. It is not shown again.`;
+  const scopes = record.scopes.join(", ") || "none";
+  return `${key}\n\n${title} ${record.id} of account ${record.accountId}, scopes ${scopes}. It is not shown again.`;
 }
 
 function ifLost({ record }: IssuedKey): string {
