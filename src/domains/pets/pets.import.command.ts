@@ -32,10 +32,10 @@ interface CategoryRule {
 
 /** The command that imports animals. */
 export function importCommand(categories: CategoryRule): Command {
-  return { ...description, run: (given, context) => runImport(given, context, categories) };
+  return { ...definition, run: (given, context) => runImport(given, context, categories) };
 }
 
-const description = {
+const definition = {
   name: "import",
   summary: "Add the animals of a file to a shop, all or none, also while the service runs.",
   example: "import animals.csv",
@@ -50,7 +50,7 @@ const description = {
     ...shopOptions,
     ids: {
       meaning:
-        "Required for a file with ids: keep those larger than any that the shop has assigned, or assign new ones.",
+        "Required for a file with ids: keep them (each above the last id that the shop has assigned) or assign new ones.",
       value: idRules.join("|"),
     },
     "strict-categories": { meaning: "Refuse a category that does not exist." },
