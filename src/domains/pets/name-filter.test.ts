@@ -143,7 +143,7 @@ test("finds animals that were imported", async () => {
   const storage = await fresh.store.open();
   const imports = await PetImportStore.open(storage, await fresh.shop(), "new");
   const animals = ["Rex", "Æsop", "ÆON"].map((name, index) => ({ line: index + 1, pet: { name, categoryId: 1n } }));
-  await imports.add(animals);
+  await imports.stage(animals);
   await imports.addAll();
   await imports.close();
   await storage.close();

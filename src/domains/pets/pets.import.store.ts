@@ -49,7 +49,7 @@ export interface Position {
   readonly line: bigint;
   readonly animals: bigint;
   /** The last id that the shop had assigned before the import. Ids up to it cannot be kept. */
-  readonly idsAbove: bigint;
+  readonly lastIdBefore: bigint;
 }
 
 /** The maximum number of animals for which an import publishes one event per animal. */
@@ -105,7 +105,7 @@ export class PetImportStore {
   }
 
   /** Stages animals, and notes which of them are in a category that does not exist. */
-  async add(pets: readonly FilePet[]): Promise<void> {
+  async stage(pets: readonly FilePet[]): Promise<void> {
     if (this.#categoryExists) await this.#findCategories(pets, this.#categoryExists);
     await this.#staging.add(
       pets.map(({ line, pet: { id, name, categoryId, status, metadata } }) => {
@@ -134,12 +134,12 @@ export class PetImportStore {
   }
 
   /** Records a fault for each remaining line with an id of an earlier line, or one that the shop has assigned. */
-  async checkIds(faults: LineFaults, { line: from, idsAbove }: Position): Promise<void> {
+  async checkIds(faults: LineFaults, { line: from, lastIdBefore }: Position): Promise<void> {
     if (this.#ids !== "keep") return;
     const repeated = await this.#staging.all(repeatedIds, faults.maxReported);
     note(faults, repeated, ({ id }) => `/id ${id} is on an earlier line too`);
-    const assigned = await this.#staging.all(assignedIds, from, idsAbove, faults.maxReported);
-    const reason = `is not above ${idsAbove}, the last id that the shop has assigned`;
+    const assigned = await this.#staging.all(assignedIds, from, lastIdBefore, faults.maxReported);
+    const reason = `is not above ${lastIdBefore}, the last id that the shop has assigned`;
     note(faults, assigned, ({ id }) => `/id ${id} ${reason}`);
   }
 
@@ -185,8 +185,8 @@ export class PetImportStore {
     for (const part of yield* all(countStaged, from.line, line))
       addToFigure(locked, statusFigure(part.status), Number(part.animals));
     addToFigure(locked, "added", Number(animals));
-    const next = { line, animals: from.animals + animals, idsAbove: from.idsAbove };
-    if (digest !== undefined) yield* all(savePosition, this.#shop, digest, line, next.animals, next.idsAbove);
+    const next = { line, animals: from.animals + animals, lastIdBefore: from.lastIdBefore };
+    if (digest !== undefined) yield* all(savePosition, this.#shop, digest, line, next.animals, next.lastIdBefore);
     yield* publishLast(
       locked,
       operator(this.#shop),
@@ -209,7 +209,7 @@ export class PetImportStore {
 
   /** The first part reserves the ids of the whole file. Animals that clients add between two parts get larger ids. */
   *#addWithIds({ at }: LockedShop, from: Position, to: bigint): Transaction<void> {
-    const assigned = yield* first(assignedIds, from.line, from.idsAbove, 1);
+    const assigned = yield* first(assignedIds, from.line, from.lastIdBefore, 1);
     if (assigned) throw new ConcurrentChange(`The id ${assigned.id} of line ${assigned.line} is now in use.`);
     yield* all(raiseLastId, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
@@ -246,7 +246,7 @@ export class PetImportStore {
 /** If the shop's data was deleted, a later step detects it. */
 function toPosition(row: PositionRow | undefined): Position {
   const { line, animals, ids_above, last_id } = row ?? { line: null, animals: null, ids_above: null, last_id: 0n };
-  return { line: line ?? 0n, animals: animals ?? 0n, idsAbove: ids_above ?? last_id };
+  return { line: line ?? 0n, animals: animals ?? 0n, lastIdBefore: ids_above ?? last_id };
 }
 
 /** Records a fault for each row, and counts those that the limit of the rows left out. */

@@ -106,7 +106,7 @@ async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array
   try {
     for await (const part of readPets(format, ids, readLines(watched()))) {
       faults.add(part.faults);
-      await store.add(part.pets);
+      await store.stage(part.pets);
       staged += part.pets.length;
       onProgress({ bytes, staged, added: undefined });
     }

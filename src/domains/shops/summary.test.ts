@@ -68,7 +68,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
     line: index + 1,
     pet: { name: "Tom", categoryId: 9n, ...(status && { status }) },
   }));
-  await imports.add(animals);
+  await imports.stage(animals);
   await imports.addAll();
   await imports.close();
   await storage.close();
