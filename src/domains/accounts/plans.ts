@@ -2,7 +2,7 @@ import { addressQuota, type Quota } from "../../contract/quota.ts";
 
 /** The plans (see docs/limits.md). `custom`: the quota is agreed with each account. */
 export const plans = {
-  free: addressQuota,
+  free: addressQuota, // the same as without a key
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
   enterprise: "custom",

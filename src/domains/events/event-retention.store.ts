@@ -16,7 +16,7 @@ interface OldestRow extends Row {
   ahead: bigint;
 }
 
-/** Shops that are read, and events of one shop that are deleted, in one step: each takes some milliseconds. */
+/** The most shops that one statement reads, and the most events that one deletes. Each takes some milliseconds. */
 const SHOPS = 100;
 const EVENTS = 500n;
 /** Deletions in one round of background work. The next round deletes the rest. */

@@ -29,7 +29,7 @@ export class BanEvents {
     this.#runSoon();
   }
 
-  /** The ban of a key was lifted. An event added later would hide the next ban, which can end earlier. */
+  /** The ban of a key was lifted. If its event were added later, a next ban that ends earlier would get none. */
   lifted(keyId: string): void {
     this.#waiting.delete(keyId);
   }

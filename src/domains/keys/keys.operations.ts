@@ -63,6 +63,7 @@ export const lastAdminKey = defineError({
 export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was created." });
 export const keyRotated = defineEvent({ type: "key.rotated", meaning: "A key was replaced by another." });
 export const keyRevoked = defineEvent({ type: "key.revoked", meaning: "A key was revoked." });
+// `keyBanned` is an error.
 export const keyBannedEvent = defineEvent({
   type: "key.banned",
   meaning: "A key was banned temporarily, because it kept sending requests after a 429.",

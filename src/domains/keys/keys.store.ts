@@ -154,7 +154,8 @@ export class KeyStore {
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
     const digest = keyDigest(key);
     const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
-    // After the insertion, for which `adoptStore` waits: otherwise a live key could outlast it.
+    // Read after the insertion, which makes `adoptStore` wait for the commit and then delete a live key. Read earlier,
+    // it could be outdated, and the key would stay in an adopted store.
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
@@ -224,7 +225,7 @@ export class KeyStore {
 
   /**
    * Adds an event for a ban until this time to the log of the shop, once for all processes. `earlier` is the end of a ban
-   * that is known to be over. It may have been noted after the fast-forward that ended it. In Unix milliseconds.
+   * that is known to be over, or 0 (see `noted-bans.store.ts`). In Unix milliseconds.
    */
   async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
     await this.#change(keyId, now, function* ({ key, locked }) {

@@ -1,4 +1,4 @@
-// The end of the last ban of each key that has an event: `banned_until`, in Unix milliseconds.
+// `banned_until`: the end of the last ban of a key for which an event was added, in Unix milliseconds.
 import { statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
@@ -16,8 +16,9 @@ const shorten = statement(
 const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 
 /**
- * Part of a transaction: notes a ban of a key until this time. False if it is noted already. `earlier` is the end of a ban
- * that is known to be over. It may have been noted after the fast-forward that ended it. In Unix milliseconds.
+ * Part of a transaction: notes a ban of a key until this time. False if it is noted already. `earlier` is the end of a
+ * ban that is known to be over, or 0. If that ban was noted only after the fast-forward that ended it, its noted end was
+ * not shortened, and would hide this ban. In Unix milliseconds.
  */
 export function* noteBan(keyId: string, until: number, earlier: number): Transaction<boolean> {
   const from = earlier - BAN_END_ROUNDING;

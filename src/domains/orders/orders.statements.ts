@@ -58,7 +58,7 @@ export const lastByPet = statement<OrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
 export const openByPet = statement<OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
-// Not of deleted shops, which cannot be locked: otherwise they would keep those of other shops from expiring.
+// Without orders of deleted shops, which cannot be locked: they would keep orders of other shops from expiring.
 export const due = acrossShops<DueRow>(
   `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL

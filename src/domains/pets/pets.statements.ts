@@ -190,7 +190,7 @@ export function petPageQuery(
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
   // A list of ids needs no scan.
   if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
-  // Without `lead`: names are stored in the order of ids, and the index by status would look them up in another one.
+  // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
   const scannedColumns = [...page.columns, "name_folded"];
   if (name !== undefined)
     return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns });

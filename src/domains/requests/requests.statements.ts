@@ -86,8 +86,8 @@ export interface RecordFilters {
 }
 
 /**
- * Reads up to `limit` records of a shop, the newest first, that are older than a time and a number. The caller has made
- * the filter `until` part of that time.
+ * Reads up to `limit` records of a shop before a position (a time and a number), the newest first. `until` is no
+ * condition here: the caller starts at it if it is earlier.
  */
 export function recordsQuery(
   shop: number,

@@ -85,7 +85,7 @@ export class UsageStore {
 
   /**
    * Adds counts and calls in one transaction. `beforeCommit` is called as its last step, and again if the transaction is
-   * repeated. It is no `afterCommit` action: reads between the commit and that would count twice.
+   * repeated. It is no `afterCommit` action: reads between the commit and that action would count twice.
    */
   async add(
     counts: readonly RequestCount[],

@@ -23,13 +23,13 @@ export interface SentMessage {
 
 /** Sends the message of a delivery once. Undefined if its event has been deleted from the log. */
 export async function makeDelivery(
-  { event: begun, eventId, testId }: PlannedDelivery,
+  { event: known, eventId, testId }: PlannedDelivery,
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<SentMessage | undefined> {
-  const event = begun ?? (await storedEvent(parts.log, endpoint.shop, eventId));
+  const event = known ?? (await storedEvent(parts.log, endpoint.shop, eventId));
   if (!event) return undefined;
-  const number = testId === undefined ? eventId : -testId;
+  const number = testId === undefined ? eventId : -testId; // see `messageOf`
   const message = messageOf(event, number, endpoint.id, endpoint.shop, endpoint.mode);
   return { id: message.id, type: event.type, result: await sendSigned(message, endpoint, parts) };
 }

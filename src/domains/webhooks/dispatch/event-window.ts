@@ -11,7 +11,7 @@ export class EventWindow {
   #pending: Event[] = [];
   /** Events that were started and are not finished. */
   readonly #begun = new Map<bigint, Event>();
-  /** The last event that was started. Older ones may have to wait for the one before them in their sequence. */
+  /** The last event that was started. Events before it may still wait for the previous one of their sequence. */
   #lastBegun = 0n;
 
   constructor(position: bigint) {

@@ -1,8 +1,8 @@
 /** The maximum number of deliveries of one endpoint in progress. */
 const MAX_PER_ENDPOINT = 32;
 /**
- * The maximum number of deliveries in progress. `fetch` makes 256 requests at a time, and the time of others runs while
- * they wait.
+ * The maximum number of deliveries in progress. `fetch` makes 256 requests at a time, and the time limit of further
+ * requests runs while they wait.
  */
 const MAX_IN_PROGRESS = 200;
 

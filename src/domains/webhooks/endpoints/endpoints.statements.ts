@@ -79,7 +79,7 @@ export const restart = statement(
   `UPDATE webhook_endpoints SET health = $1, blocked = 0, due_at = $2, owner = owner + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );
-/** Skips the events of the shop `$1` up to `$2`. The deliveries may have followed the shop from before a reset until now. */
+/** Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. */
 export const skipTo = statement(
   "UPDATE webhook_endpoints SET followed_shop = $1, position = $2 WHERE account_id = $3 AND mode = $4 AND id = $5",
 );
