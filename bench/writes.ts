@@ -54,7 +54,7 @@ export const create: Workload = {
   chart: "rate",
   run: (bench) => compareWrites(bench, creates, CONNECTIONS, forCreates),
   targets: [
-    ratioTarget("CPU time ≤ 2.2 × that of a bare Bun.serve that reads the same", "at most", 2.2, [
+    ratioTarget("CPU time ≤ 2.2 × that of a reading Bun.serve", "at most", 2.2, [
       "cost",
       "service",
       "reading Bun.serve",
