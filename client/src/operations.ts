@@ -127,7 +127,7 @@ export interface SandboxClock {
   readonly ahead: number;
 }
 
-/** What is due later: the end of a `reservation`, or another delivery of a webhook message (`webhook_attempt`). */
+/** What is due later: the end of a `reservation`, or a retry of a webhook message (`webhook_attempt`). */
 export type SandboxWaitingKind = "reservation" | "webhook_attempt";
 
 /** Tasks that run when the clock reaches their time. */

@@ -42,8 +42,7 @@ const count = (description: string) => LargeCount({ description, minimum: 0, exa
 const WaitingKind = Type.Enum(["reservation", "webhook_attempt"], {
   title: "SandboxWaitingKind",
   type: "string",
-  description:
-    "What is due later: the end of a `reservation`, or another delivery of a webhook message (`webhook_attempt`).",
+  description: "What is due later: the end of a `reservation`, or a retry of a webhook message (`webhook_attempt`).",
 });
 
 export type WaitingKind = Static<typeof WaitingKind>;

@@ -21,7 +21,7 @@ const waitingOfShop = statement<WaitingRow>(`
       LIMIT $2) AS waiting) AS deliveries
 `);
 
-/** The messages of a shop that wait for another delivery. */
+/** The messages of a shop that wait for a retry. */
 export class WaitingDeliveries implements ScheduledWork<"webhook_attempt"> {
   readonly kind = "webhook_attempt";
   readonly #storage: Storage;

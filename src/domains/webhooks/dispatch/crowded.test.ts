@@ -69,7 +69,7 @@ test("of 50 endpoints, 5 that hang do not delay the others, and time out after 1
   expect(new Set(clocks.map(({ limit }) => limit))).toEqual(new Set([15_000]));
 });
 
-test("while 1,000 animals wait for another delivery, further events stay in the log", async () => {
+test("while 1,000 animals wait for a retry, further events stay in the log", async () => {
   let isDown = true;
   const webhooks = await start();
   // Every other message succeeds, so that the endpoint does not wait before it is full.

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => webhooks.stop());
 beforeEach(() => webhooks.newShop());
 
-test("nothing is sent after the account is deleted, neither new events nor messages that wait for another delivery", async () => {
+test("nothing is sent after the account is deleted, neither new events nor messages that wait for a retry", async () => {
   const failing = webhooks.receiver(() => new Response(null, { status: 500 }));
   const working = webhooks.receiver();
   await webhooks.endpoint(failing);

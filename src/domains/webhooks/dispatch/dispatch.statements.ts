@@ -105,8 +105,8 @@ export const deleteRedelivery = statement(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3",
 );
 /**
- * The oldest event that waits for another delivery, or whose delivery failed after the last one that succeeded; null if
- * there is none.
+ * The oldest event that waits for a retry, or whose delivery failed after the last one that succeeded; null if there is
+ * none.
  */
 export const oldestUnaccepted = statement<OldestRow>(
   `SELECT min(event_id) AS event_id FROM (

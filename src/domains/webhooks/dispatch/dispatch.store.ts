@@ -48,7 +48,7 @@ export interface CourierEndpoint extends StoredEndpoint {
   readonly isOfOldShop: boolean;
 }
 
-/** An event that waits for another delivery. The later events of its sequence wait with it. */
+/** An event that waits for a retry. The later events of its sequence wait with it. */
 export interface Parked {
   readonly eventId: bigint;
   /** Deliveries so far. */

@@ -5,7 +5,7 @@ import { EventWindow } from "./event-window.ts";
 import type { RedeliveryProgress } from "./redelivery-progress.ts";
 import { sequenceOf } from "./sequences.ts";
 
-/** How many sequences of an endpoint can wait for another delivery. */
+/** How many sequences of an endpoint can wait for a retry. */
 const MAX_PARKED = 1_000;
 
 /** The progress of the deliveries of an endpoint, and which part of it is not saved yet. */
