@@ -37,7 +37,7 @@ export function importCommand(categories: CategoryRule): Command {
 
 const definition = {
   name: "import",
-  summary: "Add the animals of a file to a shop, all or none, also while the service runs.",
+  summary: "Add the animals of a file to a shop, also while the service runs.",
   example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
