@@ -15,7 +15,7 @@ function parseInterval(text: string): number | undefined {
 export const storeSettings = {
   PETSTORE_DATA_DIR: setting<string>({
     meaning:
-      "The folder of the embedded store, made if it is missing by `serve` and `accounts create`. A relative path " +
+      "The folder of the embedded store, which `serve` and `accounts create` make if it is missing. A relative path " +
       "starts at the current folder. Unset, with npm: `data` in the project's folder.",
     fallback: "./data",
     expects: "the path of a folder",

@@ -32,7 +32,7 @@ const oldestAfter = acrossShops<OldestRow>(
 );
 const removeBefore = statement("DELETE FROM events WHERE shop = $1 AND id < $2");
 
-/** Deletes events that are too old, a few at a time. The newest stays, so that clients can always continue after it. */
+/** Deletes events that are too old, a few at a time. The newest is always kept, so that clients can always continue after it. */
 export class EventRetention {
   readonly #storage: Storage;
   readonly #retention: number;

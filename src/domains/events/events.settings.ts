@@ -2,7 +2,7 @@ import { setting } from "../../settings/setting.ts";
 
 export const eventSettings = {
   PETSTORE_EVENT_DAYS: setting<number>({
-    meaning: "How many days events are stored. The newest stays.",
+    meaning: "How many days events are stored. The newest is always kept.",
     fallback: "30",
     expects: "a whole number of days from 7 to 3650",
     parse: (text) => {

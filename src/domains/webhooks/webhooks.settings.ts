@@ -9,9 +9,10 @@ const MIN_DIFFERENT = 16;
 export const webhookSettings = {
   PETSTORE_SECRET_KEY: optionalSetting<readonly Uint8Array[]>({
     meaning:
-      "The key from which webhook secrets are derived. In a list, the first key is for new secrets; those from the " +
-      "others stay valid. To replace a key, add the new one to the end of the list in all processes, then move it to the " +
-      "front. Unset: the embedded store has a key in `secret.key` in its folder; with PostgreSQL there are no webhooks.",
+      "The key from which webhook secrets are derived. In a list, the first key is for new secrets; secrets of the " +
+      "other keys stay valid. To replace a key, add the new one to the end of the list in all processes, then move it " +
+      "to the front. Unset: the embedded store has a key in `secret.key` in its folder; with PostgreSQL there are no " +
+      "webhooks.",
     expects:
       "base64 of at least 32 random bytes, as `openssl rand -base64 32` gives; several keys are separated by commas",
     parse: parseSecretKeys,
