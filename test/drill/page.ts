@@ -12,7 +12,7 @@ export function page(outcomes: readonly Outcome[], versions: readonly string[]):
 
 Written by \`npm run drill\`: one run on one machine. The machines are network namespaces: three with the service, PostgreSQL with a synchronous standby, Valkey with a replica, and nginx ([several machines](../deploy/README.md#several-machines)). 100 ms away means 50 ms more in each direction.
 
-Eight clients add animals. They repeat each request, with the same \`Idempotency-Key\`, until it is acknowledged. Two more clients read. Another one sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s, and ends after 10 s unless it stays. When a machine dies, the drill acts 3 s later, in place of an operator.
+Eight clients add animals. They repeat each request, with the same \`Idempotency-Key\`, until it is acknowledged. Two more clients read. Another one sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s and lasts 10 s, or until the end. When a machine dies, the drill acts 3 s later, in place of an operator.
 
 - *lost*: acknowledged animals that are missing at the end; *duplicated*: those that exist twice.
 - *beyond*: requests of the limited client that were admitted above its limit. A machine that cannot reach Valkey counts alone, and what it counted is not added afterwards.
