@@ -105,7 +105,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 30,
     labels: { instance: "a:8080", severity: "warning" },
-    summary: "One in twenty requests of a:8080 that need the store wait for it more than 475.1ms.",
+    summary: "One in twenty requests of a:8080 that need the store waits for it more than 475.1ms.",
   },
   PetstoreKeysBanned: {
     series: { [of("petstore_bans_total")]: "0x10 3x30" },
