@@ -52,7 +52,7 @@ export function eventOperations(types: readonly EventType[]) {
       Type.Array(eventTypeSchema(types), {
         description: "Only events of these types, separated by commas or in repeated parameters.",
         minItems: 1,
-        maxItems: 20,
+        maxItems: types.length,
       }),
     ),
     petId: Type.Optional(Int64({ description: "Only events of this animal and its orders.", examples: [7n] })),
