@@ -151,7 +151,7 @@ export class DispatchStore {
       if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
       const { event_id } = (yield* first(oldestUnaccepted, shop, id)) as { event_id: bigint | null };
       if (event_id !== null) yield* all(moveBackTo, event_id - 1n, accountId, mode, id);
-      yield* endpoints.afterDisabling(locked, endpoint);
+      yield* endpoints.afterDisabling(locked, endpoint, id);
       return true;
     });
   }
