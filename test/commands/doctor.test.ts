@@ -9,6 +9,7 @@ import { checkClock } from "../../src/cli/doctor/clock-checks.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { stateQueries } from "../../src/storage/store-state.ts";
+import { damageTable } from "../harness/damage-table.ts";
 import { freePort } from "../harness/free-port.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
@@ -84,6 +85,22 @@ describe("petstore doctor", () => {
       message: expect.stringMatching(/^0\.0\.0\.0\/0, ::\/00 trusts every client/) as string,
     });
   });
+
+  test.each(["shops", "webhook_endpoints", "store_environment", "petstore_steps"])(
+    "reports a store whose table %s is damaged, and examines the rest",
+    async (table) => {
+      const dataDir = newDataDir();
+      const file = join(dataDir, "petstore.db");
+      await newKeyIn(dataDir);
+      damageTable(file, table);
+      const { status, found } = await examine(dataDir, { PETSTORE_BACKUP_EVERY: "1d" });
+      const message = `The store at ${file} cannot be read: database disk image is malformed.`;
+      expect([status, found["store"]]).toMatchObject([1, { state: "failed", message }]);
+      expect([found["disk"]?.state, found["backups"]?.state]).toEqual(["ok", "ok"]);
+      const adopt = await runCommand(dataDir, ["adopt", "--yes"], { PETSTORE_ENV: "staging" });
+      expect([adopt.status, adopt.stderr]).toEqual([1, `${message}\n`]);
+    },
+  );
 
   test("reports a store with an older schema, which no command changes", async () => {
     const dataDir = newDataDir();

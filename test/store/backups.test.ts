@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { damageTable } from "../harness/damage-table.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { metric } from "../harness/metrics.ts";
 import { newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
@@ -145,15 +146,6 @@ function change(store: string, sql: string): void {
   database.close();
 }
 
-/** Damages a page of the animals' table, which opening a store does not read. */
-function damage(store: string): void {
-  const database = new Database(store);
-  const row = database.query<{ page: number }, []>("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'pets'");
-  const at = ((row.get()?.page ?? 1) - 1) * 4_096;
-  database.close();
-  writeFileSync(store, readFileSync(store).fill(0xff, at, at + 4_096));
-}
-
 describe("backups", () => {
   test("are listed, newest first, and verified", async () => {
     expect((await run("backups", "list")).stdout).toContain("There is no backup in");
@@ -184,7 +176,7 @@ describe("backups", () => {
 
   test("are reported if damaged, also those that open", async () => {
     const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
-    damage(taken);
+    damageTable(taken, "pets");
     const { status, stderr } = await run("backups", "verify");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/is damaged|cannot be read as a store/)]);
     expect((await restore(taken)).status).toBe(1);

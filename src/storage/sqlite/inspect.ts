@@ -1,3 +1,4 @@
+import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
@@ -18,6 +19,9 @@ export function inspectSqlite(file: string): StoreState {
       serverAhead: undefined,
       newestSecrets: database.query<NewestSecrets, []>(stateQueries.newestSecrets).all(),
     };
+  } catch (error) {
+    if (error instanceof StorageUnusable) throw error;
+    throw new StorageUnusable(`The store at ${file} cannot be read: ${(error as Error).message}.`, { cause: error });
   } finally {
     database.close();
   }
