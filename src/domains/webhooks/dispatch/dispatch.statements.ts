@@ -1,5 +1,6 @@
 import { acrossShops, lockStatement, type Row, statement } from "../../../storage/statement.ts";
 import type { EndpointRow } from "../endpoints/endpoints.statements.ts";
+import { isOfEvents } from "./sequences.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
 export interface EndpointName extends Row {
@@ -89,6 +90,9 @@ export const park = statement(
      DO UPDATE SET event_id = excluded.event_id, attempts = excluded.attempts, due_at = excluded.due_at`,
 );
 export const unpark = statement("DELETE FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2 AND subject = $3");
+export const unparkEvents = statement(
+  `DELETE FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2 AND ${isOfEvents}`,
+);
 export const insertDelivery = statement(
   `INSERT INTO webhook_deliveries (shop, endpoint_id, id, kind, webhook_id, event_id, event_type, attempt, at, duration,
      outcome, failure, status, response)
@@ -106,15 +110,15 @@ export const deleteRedelivery = statement(
 );
 /**
  * The oldest event that waits for a retry, or whose delivery failed after the last one that succeeded; null if there is
- * none.
+ * none. As for the health of the endpoint, tests do not count. Redeliveries are no missed events.
  */
 export const oldestUnaccepted = statement<OldestRow>(
   `SELECT min(event_id) AS event_id FROM (
-     SELECT event_id FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2
+     SELECT event_id FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2 AND ${isOfEvents}
      UNION ALL
      SELECT event_id FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND kind = 'event'
        AND id > (SELECT coalesce(max(id), 0) FROM webhook_deliveries
-         WHERE shop = $1 AND endpoint_id = $2 AND outcome = 'succeeded')
+         WHERE shop = $1 AND endpoint_id = $2 AND outcome = 'succeeded' AND kind <> 'test')
    ) AS unaccepted`,
 );
 export const moveBackTo = statement(

@@ -27,6 +27,7 @@ import {
   saveRedelivery,
   takeOver,
   unpark,
+  unparkEvents,
   withWork,
 } from "./dispatch.statements.ts";
 
@@ -151,6 +152,7 @@ export class DispatchStore {
       if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
       const { event_id } = (yield* first(oldestUnaccepted, shop, id)) as { event_id: bigint | null };
       if (event_id !== null) yield* all(moveBackTo, event_id - 1n, accountId, mode, id);
+      yield* all(unparkEvents, shop, id); // redeliveries wait until the endpoint is enabled
       yield* endpoints.afterDisabling(locked, endpoint, id);
       return true;
     });

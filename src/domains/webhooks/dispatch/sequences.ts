@@ -18,6 +18,9 @@ export function isRedelivery(sequence: string): boolean {
   return sequence.startsWith(`${REDELIVERY}:`);
 }
 
+/** The SQL condition that a parked row is about events in order, and not about a redelivery. */
+export const isOfEvents = `subject NOT LIKE '${REDELIVERY}:%'`;
+
 /** The types that an endpoint wants, for the log; undefined for all. */
 export function wantedTypes(types: readonly string[]): readonly string[] | undefined {
   return types.includes(ALL_TYPES) ? undefined : types;

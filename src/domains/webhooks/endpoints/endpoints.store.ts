@@ -174,11 +174,10 @@ export class EndpointStore {
   }
 
   /**
-   * Part of a transaction that has disabled an endpoint: deletes its parked sequences, and publishes the event. The
-   * endpoint is read here, because the process that delivers may not know its last change.
+   * Part of a transaction that has disabled an endpoint: publishes the event. The endpoint is read here, because the
+   * process that delivers may not know its last change.
    */
   *afterDisabling(locked: LockedShop, { accountId, mode }: ShopName, id: string): Transaction<void> {
-    yield* all(deleteParked, locked.shop, id);
     const disabled = toEndpoint((yield* first(endpointById, accountId, mode, id)) as EndpointRow);
     const before = this.#recorded({ ...disabled, state: "enabled" });
     yield* publish(locked, system(locked.shop), [event(endpointDisabled, this.#recorded(disabled), before)]);
