@@ -1,6 +1,13 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Backup, backupName, backupsIn, deleteOldBackups, deleteUnfinished } from "../app/store/backup-folder.ts";
+import {
+  type Backup,
+  backupName,
+  backupsIn,
+  type Deletion,
+  deleteOldBackups,
+  deleteUnfinished,
+} from "../app/store/backup-folder.ts";
 import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
@@ -8,7 +15,7 @@ import { StorageUnusable } from "../storage/errors.ts";
 import { makeFolder } from "../storage/sqlite/folders.ts";
 import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
 import { counted } from "../terminal/amounts.ts";
-import { CommandFailed } from "../terminal/command.ts";
+import { CommandFailed, type Report } from "../terminal/command.ts";
 import { table } from "../terminal/table.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
@@ -20,16 +27,8 @@ const takeBackup: ProgramCommand = {
     "The copy is a consistent snapshot of the store, and is verified as `backups verify` does it. Without --file, it is\n" +
     "written to PETSTORE_BACKUP_DIR, and the oldest backups there are deleted until PETSTORE_BACKUP_KEEP are left.",
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
-  run: ({ options: { file: wanted } }, { config, folder }) => {
-    const file = wanted === undefined ? newBackupIn(config) : resolve(folder, wanted);
-    const contents = engineOf(config).backup(file);
-    const { size: bytes } = statSync(file);
-    const deleted = wanted === undefined ? deleteOldBackups(config.backups.folder, config.backups.keep) : [];
-    return {
-      json: { file, bytes, ...contents, deleted: deleted.map((old) => old.file) },
-      text: `Wrote ${bytes} bytes to ${file}: ${describeContents(contents)}.`,
-    };
-  },
+  run: ({ options: { file } }, { config, folder }) =>
+    file === undefined ? takeInFolder(config) : take(config, resolve(folder, file)),
 };
 
 const listBackups: ProgramCommand = {
@@ -65,14 +64,33 @@ const verifyBackups: ProgramCommand = {
 
 export const backupsCommands: readonly ProgramCommand[] = [takeBackup, listBackups, verifyBackups];
 
-function newBackupIn({ backups: { folder } }: Config): string {
+/** Takes a backup into the folder of backups, and deletes what is too old there. */
+function takeInFolder(config: Config): Report {
+  const { folder, keep } = config.backups;
   try {
     makeFolder(folder);
   } catch (error) {
     throw new CommandFailed("backup_failed", `The folder ${folder} cannot hold backups: ${(error as Error).message}.`);
   }
-  deleteUnfinished(folder);
-  return resolve(folder, backupName(new Date()));
+  const unfinished = deleteUnfinished(folder);
+  return take(config, resolve(folder, backupName(new Date())), () => {
+    const { deleted, failures } = deleteOldBackups(folder, keep);
+    return { deleted, failures: [...unfinished.failures, ...failures] };
+  });
+}
+
+/** Takes a backup into a file, then deletes others. One that cannot be deleted does not make the new one useless. */
+function take(config: Config, file: string, deleteOthers = (): Deletion => ({ deleted: [], failures: [] })): Report {
+  const contents = engineOf(config).backup(file);
+  const { size: bytes } = statSync(file);
+  const { deleted, failures } = deleteOthers();
+  return {
+    json: { file, bytes, ...contents, deleted },
+    text: `Wrote ${bytes} bytes to ${file}: ${describeContents(contents)}.`,
+    ...(failures.length > 0 && {
+      warning: { code: "old_backup_not_deleted", message: `Old backups were not deleted: ${failures.join(" ")}` },
+    }),
+  };
 }
 
 interface Verified {

@@ -46,6 +46,11 @@ export const logEvents = {
     message: "A backup failed. It is tried again after a minute.",
     fields: [],
   },
+  old_backups_not_deleted: {
+    level: "warn",
+    message: "Old backups were not deleted, and fill the disk. The command `backups take` shows the reason.",
+    fields: ["backups", "keep"],
+  },
   security_contact_expired: {
     level: "warn",
     message: "PETSTORE_SECURITY_EXPIRES has passed: security.txt is not served.",

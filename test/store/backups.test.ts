@@ -128,6 +128,32 @@ describe("the service", () => {
     await add(program, "Rex");
   });
 
+  test("takes no further backup because an old one cannot be deleted, and deletes the others", async () => {
+    const old = ["petstore-2026-01-01T00-00-00-000Z.db", "petstore-2026-01-02T00-00-00-000Z.db"] as const;
+    mkdirSync(join(folder, old[1], "in the way"), { recursive: true });
+    const settingsOfOne = { ...settings, PETSTORE_BACKUP_KEEP: "1" };
+    const makeOld = () => writeFileSync(join(folder, old[0]), "");
+
+    makeOld();
+    const { status, stdout, stderr } = await runCommand(dataDir, ["backups", "take", "--json"], settingsOfOne);
+    const { file: taken, deleted } = JSON.parse(stdout) as { file: string; deleted: string[] };
+    expect([status, deleted, backups()]).toEqual([0, [join(folder, old[0])], [old[1], basename(taken)]]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: "old_backup_not_deleted",
+      message: expect.stringContaining(join(folder, old[1])) as string,
+    });
+
+    rmSync(taken);
+    makeOld();
+    const program = await start({ ...settingsOfOne, PETSTORE_BACKUP_EVERY: "1d" });
+    await program.until(() => program.output.includes('"event":"old_backups_not_deleted"'));
+    expect(backups()).toEqual([old[1], expect.stringMatching(isNow)]);
+    expect(await metric(program.base, "petstore_backup_failures_total")).toBe(0);
+    expect(await metric(program.base, "petstore_backup_newest_timestamp_seconds")).toBeGreaterThan(
+      Date.now() / 1000 - 60,
+    );
+  });
+
   test("is refused on PostgreSQL, with the reason", async () => {
     const { status, stderr } = await runCommand(dataDir, ["serve"], {
       PETSTORE_BACKUP_EVERY: "1h",

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { asFileError } from "../../files/new-file.ts";
 import { HOUR_MS } from "../../timing/units.ts";
 
 /** A backup in the folder of backups. */
@@ -35,21 +36,41 @@ export function backupsIn(folder: string, now = Date.now()): Backup[] {
     .toSorted((a, b) => isFuture(a) - isFuture(b) || b.takenAt - a.takenAt);
 }
 
-/** Deletes all but the newest backups of a folder. Returns those that it deleted. */
-export function deleteOldBackups(folder: string, keep: number): Backup[] {
+/** The files that were deleted, and the reasons why others could not be. */
+export interface Deletion {
+  readonly deleted: readonly string[];
+  readonly failures: readonly string[];
+}
+
+/** Deletes all but the newest backups of a folder. */
+export function deleteOldBackups(folder: string, keep: number): Deletion {
   const old = backupsIn(folder).slice(keep);
-  for (const { file } of old) rmSync(file, { force: true });
-  return old;
+  return deleteFiles(old.map(({ file }) => file));
 }
 
 /** Deletes the unfinished files of killed backups: those that were not written for an hour. */
-export function deleteUnfinished(folder: string): void {
-  for (const name of namesIn(folder)) {
-    if (!/^petstore-.*\.db\.unfinished-[\w-]+$/.test(name)) continue;
-    const file = join(folder, name);
+export function deleteUnfinished(folder: string): Deletion {
+  const unfinished = namesIn(folder).filter((name) => /^petstore-.*\.db\.unfinished-[\w-]+$/.test(name));
+  const isOld = (file: string) => {
     const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    if (changedAt !== undefined && Date.now() - changedAt >= HOUR_MS) rmSync(file, { force: true });
+    return changedAt !== undefined && Date.now() - changedAt >= HOUR_MS;
+  };
+  return deleteFiles(unfinished.map((name) => join(folder, name)).filter(isOld));
+}
+
+/** Continues after a file that cannot be deleted, such as one that the operator has protected. */
+function deleteFiles(files: readonly string[]): Deletion {
+  const deleted: string[] = [];
+  const failures: string[] = [];
+  for (const file of files) {
+    try {
+      rmSync(file, { force: true });
+      deleted.push(file);
+    } catch (error) {
+      failures.push((asFileError(error, file) as Error).message);
+    }
   }
+  return { deleted, failures };
 }
 
 function namesIn(folder: string): string[] {

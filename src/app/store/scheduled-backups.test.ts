@@ -16,10 +16,12 @@ let metrics: Metrics;
 let taken: number;
 /** How a backup ends that is not written; undefined for one that is. */
 let failure: ((stop: AbortSignal) => Promise<never>) | undefined;
+/** How the process that takes a backup fails after it was written; undefined if it does not. */
+let failureAfterwards: (() => Promise<never>) | undefined;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "petstore-scheduled-backups-"));
-  [clock, metrics, taken, failure] = [new ManualClock(), new Metrics(), 0, undefined];
+  [clock, metrics, taken, failure, failureAfterwards] = [new ManualClock(), new Metrics(), 0, undefined, undefined];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -34,6 +36,7 @@ function schedule() {
     taken++;
     await failure?.(stop);
     write(clock.now());
+    await failureAfterwards?.();
   });
   const round = async () => {
     await task?.run();
@@ -79,6 +82,17 @@ test("waits a minute after a failed backup", async () => {
   clock.advance(1);
   for (let count = 0; count < 3; count++) await round();
   expect(taken).toBe(2);
+});
+
+test("does not repeat a backup that was written before its process failed", async () => {
+  failureAfterwards = () => Promise.reject(new Error("An old backup cannot be deleted."));
+  const { round } = schedule();
+  await round();
+  clock.advance(MINUTE_MS);
+  await round();
+  expect(taken).toBe(1);
+  expect(metrics.expose()).toContain(`petstore_backup_newest_timestamp_seconds ${(clock.now() - MINUTE_MS) / 1000}\n`);
+  expect(metrics.expose()).toContain("petstore_backup_failures_total 1\n");
 });
 
 test("tries again after a failed backup although the clock was set back", async () => {

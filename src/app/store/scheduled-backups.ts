@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { BackupSettings } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
 import { Pause } from "../../timing/pause.ts";
-import { backupsIn } from "./backup-folder.ts";
+import { type Backup, backupsIn } from "./backup-folder.ts";
 
 /** The wait after a failed backup before the next attempt, in milliseconds. */
 const RETRY_PAUSE = 60_000;
@@ -15,13 +15,20 @@ export type TakeBackup = (stop: AbortSignal) => Promise<void>;
  * large store keeps a thread busy for seconds.
  */
 export function scheduleBackups(
-  { every, folder }: BackupSettings,
+  { every, folder, keep }: BackupSettings,
   { clock, log, metrics, repeat }: Pick<Host, "clock" | "log" | "metrics" | "repeat">,
   take: TakeBackup,
 ): void {
   if (every === undefined) return;
   const ending = new AbortController();
-  let [newest] = backupsIn(folder, clock.now());
+  let newest: Backup | undefined;
+  let count = 0;
+  const readFolder = () => {
+    const backups = backupsIn(folder, clock.now());
+    [newest] = backups;
+    count = backups.length;
+  };
+  readFolder();
   let failures = 0;
   const pause = new Pause(RETRY_PAUSE);
   let running: Promise<void> | undefined;
@@ -37,9 +44,10 @@ export function scheduleBackups(
 
   const attempt = async () => {
     try {
-      await take(ending.signal);
-      [newest] = backupsIn(folder, clock.now());
+      // A complete backup counts even if its process failed afterwards. Repeating it would fill the disk.
+      await take(ending.signal).finally(readFolder);
       log.info("backup_taken", { file: newest && basename(newest.file), bytes: newest?.bytes });
+      if (count > keep) log.warn("old_backups_not_deleted", { backups: count, keep });
     } catch (error) {
       if (ending.signal.aborted) return;
       failures++;
