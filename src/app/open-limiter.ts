@@ -6,6 +6,7 @@ import { LiftedBans } from "../limits/lifted-bans.store.ts";
 import { LimitStore } from "../limits/limits.store.ts";
 import { MemoryLimiter, noStorage } from "../limits/memory-limiter.ts";
 import { Share } from "../limits/valkey/share.ts";
+import type { ValkeyTimeouts } from "../limits/valkey/valkey.ts";
 import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
 import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
 import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
@@ -86,8 +87,8 @@ export async function openLimiter(
  * The counts that all processes share. Resolves when connected, or after a second: if the server does not answer, later
  * calls reject.
  */
-export async function connectCounts(valkey: ValkeyAddress): Promise<ValkeyCounts> {
+export async function connectCounts(valkey: ValkeyAddress, timeouts?: ValkeyTimeouts): Promise<ValkeyCounts> {
   // The client takes 20 MB, which a service without Valkey does not need.
   const { Valkey } = await import("../limits/valkey/valkey.ts");
-  return new ValkeyCounts(await Valkey.connect(valkey));
+  return new ValkeyCounts(await Valkey.connect(valkey, timeouts));
 }

@@ -156,4 +156,21 @@ describe("with Valkey", () => {
     expect(JSON.parse(asJson.stderr)).toEqual({ code: "bans_unknown", message: stderr.trimEnd() });
     expect((JSON.parse(asJson.stdout) as object[]).some((key) => "ban" in key)).toBe(false);
   });
+
+  test.skipIf(!hasValkey)("commands do not wait long for a frozen server", async () => {
+    const frozen = await ValkeyServer.start();
+    const settings = { PETSTORE_VALKEY_URL: frozen.url };
+    const dataDir = newDataDir();
+    const account = await runJsonInProcess(dataDir, ["accounts", "create", "--name", "Corner shop", "--plan", "free"]);
+    const { id } = await runJsonInProcess(dataDir, ["keys", "create", "--account", account.id]);
+    frozen.freeze();
+    const commands = [
+      ["keys", "list"],
+      ["bans", "list"],
+      ["bans", "lift", id],
+    ];
+    for (const words of commands)
+      expect((await runInProcess(dataDir, words, settings)).stderr).toContain("The server did not respond in time.");
+    await frozen.stop();
+  });
 });

@@ -212,6 +212,11 @@ describe("petstore doctor", () => {
         message: expect.stringContaining(`It may drop counts (${policy}).`) as string,
       });
     }
+    server.freeze();
+    expect(await valkey()).toMatchObject({
+      state: "failed",
+      message: `127.0.0.1:${server.port}: The server did not respond in time.`,
+    });
     await server.stop();
     expect(await valkey()).toMatchObject({
       state: "failed",

@@ -34,7 +34,7 @@ export async function openProcess(
   const local = await MemoryLimiter.open(noStorage, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
-    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, options.callTimeout),
+    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: options.callTimeout }),
     prefix,
     clock && (() => clock.now()),
   );

@@ -11,6 +11,8 @@ import { connectCounts } from "../open-limiter.ts";
 
 /** Keys in one query to the server. */
 const KEY_BATCH = 100;
+/** How long a reply of the server may take, in milliseconds. A person waits for it. */
+const COMMAND_TIMEOUT = 3_000;
 
 /**
  * When the current bans end, in Unix seconds, by key. They are in the store, where the service writes a ban before it
@@ -26,7 +28,7 @@ export async function readBanEnds(
   const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
   if (valkey === undefined) return stored;
   const ends = new Map<string, number>();
-  const counts = await connectCounts(valkey);
+  const counts = await connectCounts(valkey, { command: COMMAND_TIMEOUT });
   try {
     for (let start = 0; start < keys.length; start += KEY_BATCH) {
       const questions = keys.slice(start, start + KEY_BATCH).map((caller) => ({
@@ -69,7 +71,7 @@ export async function liftBanOf(
   clock: Clock,
   { keyId, ...shop }: LimitedKey,
 ): Promise<void> {
-  const counts = valkey && (await connectCounts(valkey));
+  const counts = valkey && (await connectCounts(valkey, { command: COMMAND_TIMEOUT }));
   try {
     await counts?.forgetKey(shop, keyId);
     await storage.write(function* () {

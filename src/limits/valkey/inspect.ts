@@ -14,11 +14,14 @@ export interface ValkeyState {
   readonly latency: number;
 }
 
+/** How long a reply may take, in milliseconds. */
+const COMMAND_TIMEOUT = 3_000;
+
 const readState = script("return {redis.call('INFO', 'server'), redis.call('INFO', 'memory'), redis.call('TIME')}");
 
-/** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond. */
+/** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond in time. */
 export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState> {
-  const valkey = await Valkey.connect(address);
+  const valkey = await Valkey.connect(address, { command: COMMAND_TIMEOUT });
   try {
     await valkey.ping();
     const started = performance.now();

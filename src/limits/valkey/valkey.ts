@@ -14,10 +14,18 @@ const REFRESH_INTERVAL = 1_000;
 /** The time before a retry of a command whose keys are being migrated, in milliseconds. */
 const TRY_AGAIN = 5;
 /**
- * The timeout of a command, in milliseconds. The limiter stops waiting long before. The timeout is long, because a reply
- * that arrives while this process is stopped must still be read.
+ * The timeout of the limiter's commands, in milliseconds. The limiter stops waiting long before. The timeout is long,
+ * because a reply that arrives while this process is stopped must still be read.
  */
 const COMMAND_TIMEOUT = 60_000;
+
+/** How long to wait, in milliseconds. */
+export interface ValkeyTimeouts {
+  /** For the connection; then commands fail until there is one. */
+  readonly connect?: number | undefined;
+  /** For the reply to a command. */
+  readonly command?: number;
+}
 
 /**
  * A Valkey or Redis server or cluster. Commands are not queued while there is no connection. Commands that the server
@@ -28,20 +36,23 @@ export class Valkey {
   readonly #firstNode: string;
   #failure: string;
 
-  /**
-   * Connects, and reconnects when the connection is lost. Resolves when connected, or after `timeout` milliseconds.
-   */
-  static async connect(address: ValkeyAddress, timeout = CONNECT_TIMEOUT): Promise<Valkey> {
-    const valkey = new Valkey(address);
-    await settlesWithin(valkey.#ready(), timeout);
+  /** Connects, and reconnects when the connection is lost. Resolves when connected, or after the timeout. */
+  static async connect(
+    address: ValkeyAddress,
+    { connect = CONNECT_TIMEOUT, command = COMMAND_TIMEOUT }: ValkeyTimeouts = {},
+  ): Promise<Valkey> {
+    const valkey = new Valkey(address, command);
+    await settlesWithin(valkey.#ready(), connect);
     return valkey;
   }
 
-  private constructor(address: ValkeyAddress) {
+  private constructor(address: ValkeyAddress, commandTimeout: number) {
     const [first] = address.nodes;
     this.#firstNode = first ? `${first.host}:${first.port}` : "";
     this.#failure = `${address.shown}: There is no connection yet.`;
-    this.#client = address.isCluster ? this.#openCluster(address) : this.#openServer(address);
+    this.#client = address.isCluster
+      ? this.#openCluster(address, commandTimeout)
+      : this.#openServer(address, commandTimeout);
   }
 
   /** True if keys are spread over several servers. */
@@ -91,10 +102,10 @@ export class Valkey {
     this.#client.disconnect();
   }
 
-  #openServer(address: ValkeyAddress): Redis {
+  #openServer(address: ValkeyAddress, commandTimeout: number): Redis {
     const [node] = address.nodes;
     const client = new Redis({
-      ...optionsFor(address),
+      ...optionsFor(address, commandTimeout),
       ...node,
       enableOfflineQueue: false,
       retryStrategy: () => RETRY,
@@ -116,9 +127,9 @@ export class Valkey {
     return client;
   }
 
-  #openCluster(address: ValkeyAddress): Cluster {
+  #openCluster(address: ValkeyAddress, commandTimeout: number): Cluster {
     const cluster = new Cluster([...address.nodes], {
-      redisOptions: optionsFor(address),
+      redisOptions: optionsFor(address, commandTimeout),
       enableOfflineQueue: false,
       enableReadyCheck: false,
       clusterRetryStrategy: () => RETRY,
@@ -152,6 +163,7 @@ export class Valkey {
 
   /** An error of the server explains itself. For errors of the client, the last connection error is the explanation. */
   #explain(error: unknown): Error {
+    if ((error as Error).message === "Command timed out") return timedOut; // the message is that of ioredis
     return new Error(isRefusal(error) ? error.message.replace(/, with args .*/s, "") : this.#failure);
   }
 }
@@ -162,8 +174,9 @@ function isRefusal(error: unknown): error is Error {
 }
 
 const closed = new Error("The server has closed the connection.");
+const timedOut = new Error("The server did not respond in time.");
 
-function optionsFor({ login }: ValkeyAddress) {
+function optionsFor({ login }: ValkeyAddress, commandTimeout: number) {
   return {
     ...(login.user === "" ? {} : { username: login.user }),
     ...(login.password === "" ? {} : { password: login.password }),
@@ -172,7 +185,7 @@ function optionsFor({ login }: ValkeyAddress) {
     protocol: 2,
     connectTimeout: CONNECT_TIMEOUT,
     disconnectTimeout: DISCONNECT_TIMEOUT,
-    commandTimeout: COMMAND_TIMEOUT,
+    commandTimeout,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     // Both need additional permissions. The limiter's probe checks whether the server is ready.
