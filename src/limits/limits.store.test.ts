@@ -106,6 +106,46 @@ describe("counts", () => {
     expect(await used()).toEqual({ minute: 39, day: 40 });
   });
 
+  describe("of a minute of another machine, with another uptime,", () => {
+    let theirs: ManualClock;
+    beforeEach(() => {
+      theirs = new ManualClock();
+      theirs.reboot();
+    });
+
+    test("are kept if they are larger", async () => {
+      const [one, far] = [await start(), await start(theirs)];
+      await send(one, 40);
+      await send(far, 1);
+      expect(await used()).toEqual({ minute: 40, day: 40 });
+      await send(far, 40);
+      expect(await used()).toEqual({ minute: 41, day: 41 });
+    });
+
+    test("are not replaced by those of an ended minute, even if those are larger and written last", async () => {
+      const [one, far] = [await start(), await start(theirs)];
+      for (let request = 0; request < 40; request++) await far.admit(caller);
+      for (const its of [clock, theirs]) its.advance(MINUTE);
+      await send(one, 5);
+      await far.save();
+      expect((await used()).minute).toBe(5);
+    });
+
+    test("are replaced within two minutes if the clock of that machine is ahead", async () => {
+      const one = await start();
+      for (const ahead of [MINUTE, 2 * MINUTE, HOUR, DAY]) {
+        theirs.setWall(clock.now() + ahead);
+        await send(await start(theirs), 40);
+        for (let minute = 0; minute < 2; minute++) {
+          await send(one, 5);
+          for (const its of [clock, theirs]) its.advance(MINUTE);
+        }
+        await send(one, 6);
+        expect((await used()).minute).toBe(6);
+      }
+    });
+  });
+
   test("of a new day are not overwritten by a process whose clock has not reached it, nor vice versa", async () => {
     clock.advance(DAY / 2 - 1);
     const slow = new ManualClock(clock.now() - 10);

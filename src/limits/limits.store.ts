@@ -62,10 +62,13 @@ const largerCountOf = (day: string) => {
 };
 /** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
 const storedDayIsMissing = `limit_windows.day NOT IN (excluded.day, excluded.previous_day, excluded.earlier_day)`;
-/** True if the stored minute has the same boot, and is later than the new one or overlaps it with more requests. */
-const keepsStoredMinute = `limit_windows.boot = excluded.boot AND (
-  limit_windows.minute_ends_after >= excluded.minute_ends_after + ${MINUTE_MS}
-  OR limit_windows.minute_ends_after > excluded.minute_ends_after - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;
+/** True if the stored minute is later than the new one, or overlaps it with more requests, by the ends in this column. */
+const storedMinuteWins = (ends: string) => `(limit_windows.${ends} >= excluded.${ends} + ${MINUTE_MS}
+  OR limit_windows.${ends} > excluded.${ends} - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;
+/** If the wall clock decides, a stored minute that ends later than possible is that of a wrong clock, and does not count. */
+const keepsStoredMinute = `CASE
+  WHEN limit_windows.boot = excluded.boot THEN ${storedMinuteWins("minute_ends_after")}
+  ELSE ${storedMinuteWins("minute_ends_at")} AND limit_windows.minute_ends_at < excluded.minute_ends_at + ${2 * MINUTE_MS} END`;
 const ofMinute = (column: string) =>
   `${column} = CASE WHEN ${keepsStoredMinute} THEN limit_windows.${column} ELSE excluded.${column} END`;
 
