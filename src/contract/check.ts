@@ -25,6 +25,7 @@ export function contractFaults(operations: readonly Operation[]): string[] {
       const names = operations.filter((operation) => routeKey(operation) === route).map(({ name }) => name);
       return `${route}: ${names.join(" and ")} have this method and path; change one.`;
     }),
+    ...pathFaults(operations),
     ...errorFaults(errorCatalogue(operations)),
     ...schemaFaults(operations),
     ...tagFaults(operations),
@@ -35,8 +36,20 @@ export function contractFaults(operations: readonly Operation[]): string[] {
 }
 
 /** Two paths that differ in the names of their parameters only are the same route. */
-function routeKey(operation: Operation): string {
-  return `${operation.method} ${operation.path.replaceAll(/\{[^}]*\}/g, "{}")}`;
+function routeKey({ method, path }: Operation): string {
+  return `${method} ${withoutNames(path)}`;
+}
+
+function withoutNames(path: string): string {
+  return path.replaceAll(/\{[^}]*\}/g, "{}");
+}
+
+/** The operations of a route need one path: the router and the document have one entry for each path. */
+function pathFaults(operations: readonly Operation[]): string[] {
+  const paths = new Set(operations.map(({ path }) => path));
+  return [...Map.groupBy(paths, withoutNames).values()]
+    .filter((same) => same.length > 1)
+    .map((same) => `${same.join(" and ")} differ only in the names of their parameters; use the same names.`);
 }
 
 function errorFaults(catalogue: readonly ErrorDefinition[]): string[] {

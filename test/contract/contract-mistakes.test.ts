@@ -170,6 +170,16 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
     { path: "/toys/{toyId}" },
     "GET /toys/{}: getToy and findToy have this method and path; change one.",
   ],
+  "a path parameter has another name in an operation of the same path": [
+    {
+      method: "DELETE",
+      path: "/toys/{id}",
+      params: { schema: Type.Object({ id: toyId }), invalidError: toyNotFound },
+      emits: [],
+      response: noContent("It is deleted."),
+    },
+    "/toys/{toyId} and /toys/{id} differ only in the names of their parameters; use the same names.",
+  ],
   "a key is misspelled": [
     { seperateQuota: "plan" },
     "findToy: the key seperateQuota is not known; did you mean separateQuota?",
