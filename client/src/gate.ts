@@ -58,11 +58,11 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
     const isLow = remaining <= limit * LOW;
     // One at a time if few requests remain or the limits are not current.
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
-    const rest = +reset - now;
     if (!isLow) return 0;
-    // If none remain, until the reset. If the reset is far away, as that of a day, no wait. Otherwise an equal share of
-    // the remaining time.
-    const wait = Math.max(0, !remaining ? rest : rest > LONGEST_SPREAD ? 0 : lastAt + rest / (remaining + 1) - now);
+    const untilReset = +reset - now;
+    if (remaining && untilReset > LONGEST_SPREAD) return 0; // the reset of a day
+    // If none remain, it waits until the reset. Otherwise each of them gets an equal share of the remaining time.
+    const wait = Math.max(0, remaining ? lastAt + untilReset / (remaining + 1) - now : untilReset);
     return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
   }
 

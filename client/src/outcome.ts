@@ -17,8 +17,8 @@ export async function readText(response: Response): Promise<string | undefined> 
   let text = "";
   while (text.length <= LARGEST_BODY) {
     const { value } = (await reader?.read()) ?? {};
-    if (!value) return text + decoder.decode();
-    text += decoder.decode(value, { stream: true });
+    text += decoder.decode(value, { stream: !!value });
+    if (!value) return text;
   }
   await reader?.cancel();
   return undefined;

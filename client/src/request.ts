@@ -42,7 +42,7 @@ export function makeRequest(
 
 function etagOf(resource?: string | { readonly $response?: ResponseInfo }): string | undefined {
   const etag = (typeof resource === "object" && resource.$response?.etag) || resource;
-  if (typeof etag === "object") throw new TypeError("`ifMatch` needs an ETag or a result that has one.");
+  if (typeof etag === "object") throw new TypeError("`ifMatch` needs an ETag or a result with one.");
   return etag;
 }
 
