@@ -23,7 +23,12 @@ export async function verifyWebhook(
   keys: string | readonly string[],
   { tolerance = 300, now = Date.now() }: VerifyOptions = {},
 ): Promise<unknown> {
-  const given = new Headers(headers as Record<string, string>);
+  const given = new Headers(
+    Symbol.iterator in headers
+      ? (headers as Headers)
+      : // Requests over HTTP/2 have fields such as `:path`, which `Headers` refuses.
+        Object.entries(headers as Record<string, string>).filter(([name]) => !name.startsWith(":")),
+  );
   const header = (name: string) => given.get(`webhook-${name}`) ?? "";
   const timestamp = header("timestamp");
   if (!(Math.abs(now / 1000 - +timestamp) <= tolerance)) {
@@ -38,12 +43,15 @@ export async function verifyWebhook(
     const usable = await crypto.subtle.importKey("raw", bytesOf(base64), { name, hash: "SHA-256" }, false, ["verify"]);
     for (const signature of header("signature").split(" ")) {
       const [of, value = ""] = signature.split(",");
-      if (of !== version) continue;
-      // workerd throws for a signature of the wrong length.
-      if (await crypto.subtle.verify(name, usable, bytesOf(value), signed).catch(() => false)) return parse(text);
+      if (
+        of === version &&
+        // workerd throws for a signature of the wrong length.
+        (await crypto.subtle.verify(name, usable, bytesOf(value), signed).catch(() => false))
+      )
+        return parse(text);
     }
   }
-  throw new WebhookVerificationError("No signature matches the body and the key.");
+  throw new WebhookVerificationError("No signature matches.");
 }
 
 /** Decodes base64. Returns no bytes for invalid text. */
