@@ -1,4 +1,4 @@
-import { int64Fields } from "./fields.ts";
+import { int64Field } from "./fields.ts";
 
 /** A 64-bit integer in a request: a bigint or a safe integer. */
 export type Int64 = bigint | number;
@@ -32,7 +32,7 @@ function reveal(value: unknown, ids: IdKind, isInt64: boolean): unknown {
   if (typeof value === "object" && value) {
     const fields = value as Record<string, unknown>;
     for (const [name, field] of Object.entries(fields)) {
-      fields[name] = reveal(field, ids, Array.isArray(value) ? isInt64 : int64Fields.has(name));
+      fields[name] = reveal(field, ids, Array.isArray(value) ? isInt64 : int64Field.test(name));
     }
   } else if (typeof value === "string" && value.startsWith(NUL)) {
     const rest = value.slice(1);

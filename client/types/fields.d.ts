@@ -1,4 +1,7 @@
 // Generated from client/src by `npm run derive`.
 
-/** Names of the fields of responses that hold 64-bit integers. */
-export declare const int64Fields: ReadonlySet<string>;
+/**
+ * Matches the names of the fields that hold 64-bit integers. Integers whose names end in `Id` do also in the data of
+ * events, which the contract does not describe.
+ */
+export declare const int64Field: RegExp;

@@ -36,12 +36,13 @@ export class ClientTypes {
     return [...this.#declarations.values()];
   }
 
-  /** Names of the response fields that are bigints. Throws if a field with the same name has another number type. */
-  get bigintFields(): string[] {
-    const both = [...this.#fields.bigint].find((name) => this.#fields.number.has(name));
-    if (both)
-      throw new TypeError(`The field ${both} is an int64 in one response and another number in a different one.`);
-    return [...this.#fields.bigint].toSorted();
+  /** Matches the names of the response fields that are bigints. Throws if a field of another number type matches. */
+  get bigintFields(): RegExp {
+    const others = [...this.#fields.bigint].filter((name) => !name.endsWith("Id")).toSorted();
+    const pattern = new RegExp(`^(${others.join("|")})$|Id$`);
+    const wrong = [...this.#fields.number].find((name) => pattern.test(name));
+    if (wrong) throw new TypeError(`The field ${wrong} has the name of an int64, but another type.`);
+    return pattern;
   }
 
   /** The TypeScript type of a schema. Integers beyond 2^53 are `Id` in responses and `Int64` in requests. */

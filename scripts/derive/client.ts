@@ -12,8 +12,11 @@ export function deriveClient(operations: readonly Operation[]): Readonly<Record<
   const inputs = operations.flatMap(({ name, query }) => (query ? [queryType(name, query, types)] : []));
   return {
     "fields.ts": `${generated}
-/** Names of the fields of responses that hold 64-bit integers. */
-export const int64Fields: ReadonlySet<string> = new Set(${JSON.stringify(types.bigintFields)});
+/**
+ * Matches the names of the fields that hold 64-bit integers. Integers whose names end in \`Id\` do also in the data of
+ * events, which the contract does not describe.
+ */
+export const int64Field = ${types.bigintFields};
 `,
     "operations.ts": `${generated}
 import { Client } from "./client.ts";
