@@ -32,11 +32,12 @@ export const migrateStore: ProgramCommand = {
         stop,
         onProgress: ({ work, rows, totalRows }) => progress.report(work, rows, rows / totalRows),
       });
-      const rows = Object.values(tables).reduce((sum, count) => sum + count, 0);
+      const moved = wasThere ? {} : tables;
+      const rows = Object.values(moved).reduce((sum, count) => sum + count, 0);
       const { seconds } = progress;
-      const { webhook_endpoints: endpoints = 0 } = tables;
+      const { webhook_endpoints: endpoints = 0 } = tables; // after a failed run too, which printed no warning
       return {
-        json: { to: to.shown, wasThere, rows, tables, seconds },
+        json: { to: to.shown, wasThere, rows, tables: moved, seconds },
         text: wasThere
           ? `${to.shown} has all of it already.`
           : `Moved ${counted(rows, "row")} to ${to.shown} ${pace(rows, seconds)}, and compared all of them.`,

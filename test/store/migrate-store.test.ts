@@ -217,7 +217,9 @@ describe.skipIf(postgresMissing !== undefined)("migrate-store", () => {
       expect.stringContaining(`All was moved to ${shown(database)}, but ${mark} cannot be written: `),
     ]);
     rmdirSync(`${mark}.unfinished`);
-    expect(await runJson(folder, move(database, folder))).toMatchObject({ wasThere: true });
+    const again = await runCommand(folder, [...move(database, folder), "--json"]);
+    expect([again.status, JSON.parse(again.stdout)]).toMatchObject([0, { wasThere: true, rows: 0, tables: {} }]);
+    expect(JSON.parse(again.stderr)).toMatchObject({ code: "secret_key_missing" });
     expect(existsSync(mark)).toBe(true);
   });
 

@@ -28,7 +28,7 @@ export interface MoveProgress {
 }
 
 export interface MoveResult {
-  /** The number of moved rows by table. */
+  /** The number of rows of each table. */
   readonly tables: Readonly<Record<string, number>>;
   /** True if the target already had all rows. */
   readonly wasThere: boolean;
@@ -60,16 +60,21 @@ export async function moveTables(source: TableStore, target: TargetStore, option
     }
     return checksum;
   };
-  const sameAs = async (other: TableStore) => {
+  /** The checksums of the tables of a store if the target has the same rows; otherwise undefined. */
+  const checksumsIfSame = async (other: TableStore) => {
+    const checksums = new Map<Table, Checksum>();
     for (const table of tables) {
-      if (!(await readRows(other, table)).equals(await readRows(target, table))) return false;
-      if ((await target.lastId(table)) < (await other.lastId(table))) return false;
+      const checksum = await readRows(other, table);
+      if (!checksum.equals(await readRows(target, table))) return undefined;
+      if ((await target.lastId(table)) < (await other.lastId(table))) return undefined;
+      checksums.set(table, checksum);
     }
-    return true;
+    return checksums;
   };
 
-  if (!(await sameAs(emptyStore))) {
-    if (await sameAs(source)) return { tables: {}, wasThere: true };
+  if (!(await checksumsIfSame(emptyStore))) {
+    const checksums = await checksumsIfSame(source);
+    if (checksums) return { tables: rowCounts(checksums), wasThere: true };
     throw new StorageUnusable(`${target.shown} has other data: a store is moved to an empty database.`);
   }
   for (const table of tables) await target.clear(table);
@@ -86,10 +91,11 @@ export async function moveTables(source: TableStore, target: TargetStore, option
     }
   }
   await target.commit();
-  return {
-    tables: Object.fromEntries([...moved].map(([{ name }, checksum]) => [name, checksum.rows])),
-    wasThere: false,
-  };
+  return { tables: rowCounts(moved), wasThere: false };
+}
+
+function rowCounts(checksums: ReadonlyMap<Table, Checksum>): MoveResult["tables"] {
+  return Object.fromEntries([...checksums].map(([{ name }, { rows }]) => [name, rows]));
 }
 
 /** Both schemas come from the same migrations. A table that only one of them has would be lost silently. */
