@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { failureOf } from "../../test/harness/failure-of.ts";
@@ -19,6 +19,29 @@ test("says in words that a file cannot be created", async () => {
   expect(failure).toBeInstanceOf(FileError);
   expect((failure as FileError).message).toStartWith(`${file} failed: ENAMETOOLONG: `);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
+  ["replaced", true],
+  ["created", false],
+])("follows links to a file that does not exist yet, if a file may be %s", async (name, mayReplace) => {
+  const [disk, link, nextLink] = [join(folder, name), join(folder, `${name}-link`), join(folder, name, "link")];
+  mkdirSync(disk);
+  symlinkSync(`${name}/link`, link);
+  symlinkSync("latest.jsonl", nextLink);
+  expect(await writeNewFile(link, pieces(), mayReplace)).toBe(3);
+  expect(readFileSync(join(disk, "latest.jsonl"), "utf8")).toBe("one");
+  expect([readlinkSync(link), readlinkSync(nextLink)]).toEqual([`${name}/link`, "latest.jsonl"]);
+  rmSync(disk, { recursive: true });
+  const failure = await failureOf(writeNewFile(link, pieces(), mayReplace));
+  expect((failure as Error).message).toBe(`The folder ${disk} does not exist.`);
+});
+
+test("ends at a link to itself", async () => {
+  const link = join(folder, "loop");
+  symlinkSync("loop", link);
+  const failure = await failureOf(writeNewFile(link, pieces(), false));
+  expect((failure as Error).message).toBe(`${link} exists already.`);
 });
 
 test("says in words that a file system is read-only", () => {

@@ -1,7 +1,10 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
+
+/** More links in a row are a loop. */
+const MAX_LINKS = 40;
 
 /** A file that cannot be read or written, in words for the person at the terminal. */
 export class FileError extends Error {
@@ -14,10 +17,9 @@ export class FileError extends Error {
  * `FileError`, or with an error of `pieces`, and then leaves no new file, unless only the sync of the folder failed.
  */
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
-  if (!existsSync(dirname(name))) throw new FileError(`The folder ${dirname(name)} does not exist.`);
-  const isThere = existsSync(name);
+  const path = pathOf(name);
+  const isThere = existsSync(path);
   if (isThere && !mayReplace) throw alreadyExists(name);
-  const path = isThere ? realpathSync(name) : name;
   if (isThere && !statSync(path).isFile()) throw new FileError(`${path} is not a file that can be replaced.`);
   const unfinished = unfinishedName(path);
   try {
@@ -31,6 +33,23 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
     throw asFileError(error, path);
   } finally {
     if (existsSync(unfinished)) await rm(unfinished); // `force` fails for a missing file on a read-only file system
+  }
+}
+
+/** The path of the file that a name leads to, by links or directly. The file may not exist yet. */
+function pathOf(name: string, links = 0): string {
+  const folder = dirname(name);
+  if (!existsSync(folder)) throw new FileError(`The folder ${folder} does not exist.`);
+  if (existsSync(name)) return realpathSync(name);
+  const target = links < MAX_LINKS ? linkTarget(name) : undefined;
+  return target === undefined ? name : pathOf(resolve(realpathSync(folder), target), links + 1);
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // it is no link
   }
 }
 
