@@ -17,6 +17,11 @@ export interface StreamSink<T> {
   readonly isOpen: boolean;
   /** Ends the stream. The client may reconnect for the rest. */
   end(): void;
+  /**
+   * Ends the stream because its ids start again, as after a reset. A client that resumes it is refused: it would skip
+   * the new events up to its last id.
+   */
+  endLog(): void;
 }
 
 /** Streams that an account may have open in one process. */

@@ -16,6 +16,7 @@ const sink: StreamSink<Event> = {
   drained: async () => {},
   isOpen: true,
   end: () => {},
+  endLog: () => {},
 };
 
 test("a commit during a slow read of the store leads to one more read, after it", async () => {

@@ -105,6 +105,7 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
       skipTo: (id) => void (position = id),
       drained: () => written,
       end: () => ended.reject(notFollowed()),
+      endLog: () => ended.reject(notFollowed()),
     };
     const end = source.start(sink);
     const onStop = () => ended.resolve();

@@ -1,4 +1,5 @@
 import type { Operation } from "../../contract/operation.ts";
+import { INT64_MAX } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 
 /** Encodes the events of a streamed operation. */
@@ -38,6 +39,9 @@ export function compileEventEncoder({ response }: Operation): EventEncoder | und
     idOf: (event) => (event as Readonly<Record<string, bigint>>)[stream.id] as bigint,
   };
 }
+
+/** The last bytes of a stream whose ids start again: from then on, its client names an id that no event has. */
+export const endOfLog = utf8.encode(`id: ${INT64_MAX}\n\n`);
 
 /** The start of a stream: after how many milliseconds a client reconnects, and from which id. */
 export function streamHead(retry: number, position: bigint): Uint8Array {

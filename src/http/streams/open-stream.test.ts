@@ -77,6 +77,17 @@ test("drained resolves when everything is read, and at the end", async () => {
   await Promise.all([waiting, stream.drained()]);
 });
 
+test("a stream whose ids start again leaves its client with an id that no event has, however much is unread", async () => {
+  const { stream, ends, read, reader } = open();
+  stream.send([tick(4, "x".repeat(512 * 1024 - 100))]);
+  stream.endLog();
+  stream.endLog();
+  for (let part = 0; part < 2; part++) await read();
+  const { events, lastId } = await read();
+  expect([events.map(({ id }) => id), lastId]).toEqual([["4"], "9223372036854775807"]);
+  expect([ends, (await reader.read()).done]).toEqual([["source_ended"], true]);
+});
+
 test("a client that does not read may have half a megabyte waiting, and loses it when it has more", async () => {
   const { stream, ends, reader } = open();
   stream.send([tick(4, "x".repeat(500_000))]);

@@ -1,5 +1,5 @@
 import type { StreamSink } from "../../contract/stream.ts";
-import { aliveComment, type EventEncoder, streamHead } from "./event-encoder.ts";
+import { aliveComment, type EventEncoder, endOfLog, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */
 const MAX_BUFFERED = 512 * 1024;
@@ -82,6 +82,12 @@ export class OpenStream implements StreamSink<unknown> {
     this.close("source_ended");
   }
 
+  endLog(): void {
+    if (!this.#isOpen) return;
+    this.#append(endOfLog); // even to a client that is slow: it resumes too
+    this.close("source_ended");
+  }
+
   /** Ends the stream. Buffered data is still sent, except to a client that is slow or gone. */
   close(reason: StreamEnd): void {
     if (!this.#isOpen) return;
@@ -104,6 +110,10 @@ export class OpenStream implements StreamSink<unknown> {
 
   #push(bytes: Uint8Array): void {
     if (this.#buffered > 0 && this.#buffered + bytes.length > MAX_BUFFERED) return this.close("slow_client");
+    this.#append(bytes);
+  }
+
+  #append(bytes: Uint8Array): void {
     this.#queue.push(bytes);
     this.#buffered += bytes.length;
     this.#bytes += bytes.length;

@@ -89,7 +89,7 @@ export class Streams {
       this.#close(entry, exchange, name, reason, now);
     });
     const mayContinue: Entry["mayContinue"] = (current) =>
-      current?.shop === caller.shop && !current.isSuspended && (scope === "any" || current.scopes.has(scope));
+      current !== undefined && !current.isSuspended && (scope === "any" || current.scopes.has(scope));
     const entry: Entry = { stream, caller, mayContinue };
     this.#open.add(entry);
     this.#ofAccount.set(caller.accountId, count + 1);
@@ -124,7 +124,11 @@ export class Streams {
     const [first] = entries as [Entry];
     try {
       const current = await this.#services.authenticator.authenticateAgain(first.caller);
-      for (const { stream, mayContinue } of entries) if (!mayContinue(current)) stream.close("key_invalid");
+      for (const { stream, caller, mayContinue } of entries) {
+        // Whichever notices a reset first ends the stream: this check or its source.
+        if (current && current.shop !== caller.shop) stream.endLog();
+        else if (!mayContinue(current)) stream.close("key_invalid");
+      }
     } catch {
       // The next sweep tries again. Requests that hit the same failure log it.
     }
