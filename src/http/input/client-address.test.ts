@@ -42,6 +42,14 @@ describe("the client behind a trusted proxy", () => {
   });
 });
 
+test.each(["::ffff:10.0.0.1", "::ffff:a00:1", "::ffff:10.0.0.0/104", "10.0.0.1"])(
+  "a proxy that is trusted as %s is known by its IPv4 address, however the runtime writes it",
+  (proxy) => {
+    for (const peer of ["10.0.0.1", "::ffff:10.0.0.1"])
+      expect(new ClientAddresses([proxy], "::").of(peer, "198.51.100.7")).toBe("198.51.100.7");
+  },
+);
+
 test("X-Forwarded-For is ignored if no proxy is trusted", () => {
   expect(new ClientAddresses([], "0.0.0.0").of("127.0.0.1", "198.51.100.7")).toBe("127.0.0.1");
 });
