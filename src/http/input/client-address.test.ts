@@ -60,7 +60,7 @@ test.each<[string, string | undefined]>([
   ["0.0.0.0", undefined],
   ["localhost", undefined],
 ])("a service that listens on %s knows the address of its peers: %s", (host, peer) => {
-  expect(new ClientAddresses([], host).onlyPeer).toBe(peer);
+  expect(new ClientAddresses([], host).fixedPeer).toBe(peer);
 });
 
 test.each<[string[], string, string | undefined]>([
@@ -69,5 +69,5 @@ test.each<[string[], string, string | undefined]>([
   [["127.0.0.1"], "127.0.0.1", undefined],
   [[], "0.0.0.0", undefined],
 ])("with the proxies %j, a service that listens on %s counts every client as %s", (proxies, host, client) => {
-  expect(new ClientAddresses(proxies, host).only).toBe(client);
+  expect(new ClientAddresses(proxies, host).fixedAddress).toBe(client);
 });

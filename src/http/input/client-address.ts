@@ -13,9 +13,9 @@ export class ClientAddresses {
    * The address of every peer if the service listens on a loopback address, because all its peers are on this machine.
    * Undefined if each peer's address must be looked up with a system call.
    */
-  readonly onlyPeer: string | undefined;
+  readonly fixedPeer: string | undefined;
   /** The result for every request if it does not depend on the request. */
-  readonly only: string | undefined;
+  readonly fixedAddress: string | undefined;
   readonly #trusted: BlockList | undefined;
 
   /**
@@ -23,9 +23,9 @@ export class ClientAddresses {
    * listens.
    */
   constructor(proxies: readonly string[], host: string) {
-    this.onlyPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
+    this.fixedPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
     if (proxies.length === 0) {
-      this.only = this.onlyPeer && this.of(this.onlyPeer, null);
+      this.fixedAddress = this.fixedPeer && this.of(this.fixedPeer, null);
       return;
     }
     this.#trusted = new BlockList();
@@ -70,9 +70,9 @@ export class ClientAddresses {
 /** The address of the client that sent a request. Read once per request. */
 export function addressOf(exchange: Exchange, addresses: ClientAddresses): string {
   return (exchange.address ??=
-    addresses.only ??
+    addresses.fixedAddress ??
     addresses.of(
-      addresses.onlyPeer ?? exchange.peer?.address ?? "",
+      addresses.fixedPeer ?? exchange.peer?.address ?? "",
       addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
     ));
 }
