@@ -43,11 +43,14 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
         "not expected": () => versionMismatch("category", categoryId),
         "no target": () =>
           moveTo === categoryId
-            ? failure(moveTargetNotFound, "The animals of a category cannot be moved to itself.")
+            ? failure(moveTargetNotFound, "moveTo names the category that is being deleted. Choose another one.")
             : failure(moveTargetNotFound, `There is no category with the id ${moveTo} to move the animals to.`),
         "in use": ({ animals }) => {
           const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
-          return failure(categoryInUse, `${who} to the category ${categoryId}. Say with moveTo where to move them.`);
+          return failure(
+            categoryInUse,
+            `${who} to the category ${categoryId}. Set moveTo to the category that they move to.`,
+          );
         },
       });
     },

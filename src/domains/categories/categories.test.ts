@@ -242,8 +242,8 @@ describe("deleteCategory", () => {
   });
 
   test.each([
-    [1, "1 animal belongs to the category 1. Say with moveTo where to move them."],
-    [3, "3 animals belong to the category 1. Say with moveTo where to move them."],
+    [1, "1 animal belongs to the category 1. Set moveTo to the category that they move to."],
+    [3, "3 animals belong to the category 1. Set moveTo to the category that they move to."],
   ])("refuses a category that has animals: %d", async (count, message) => {
     for (let index = 0; index < count; index++) await addPet(1);
     const { status, json } = await remove(1);
@@ -263,7 +263,7 @@ describe("deleteCategory", () => {
   });
 
   test.each([
-    ["1", "The animals of a category cannot be moved to itself."],
+    ["1", "moveTo names the category that is being deleted. Choose another one."],
     ["8", "There is no category with the id 8 to move the animals to."],
     ["9223372036854775807", "There is no category with the id 9223372036854775807 to move the animals to."],
   ])("refuses to move animals to %s, and changes nothing", async (moveTo, message) => {

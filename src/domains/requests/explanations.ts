@@ -22,7 +22,7 @@ const beginnings: Readonly<Record<RequestStage, string>> = {
   shedLoad: "The service was overloaded and rejected the request before doing anything.",
   identify: "The request had no valid API key.",
   admit: "A limit rejected the request:",
-  resolve: "The key may call no operation with this path and method:",
+  resolve: "No operation that the key may call has this path and method:",
   simulate: "The request asked for this error with Petstore-Simulate:",
   readInput: "The input is invalid:",
   handle: "The operation refused the request:",

@@ -187,8 +187,8 @@ describe("a record explains", () => {
   });
 
   test.each([
-    ["GET", "/nothing", "resolve", "path_not_found", /with this path and method: There is nothing at this path/],
-    ["PUT", "/pets", "resolve", "method_not_allowed", /with this path and method: This path does not support PUT/],
+    ["GET", "/nothing", "resolve", "path_not_found", /has this path and method: There is nothing at this path/],
+    ["PUT", "/pets", "resolve", "method_not_allowed", /has this path and method: This path does not support PUT/],
     ["POST", "/pets", "resolve", "insufficient_scope", /lacks the scope write/],
   ])("why %s %s did not match", async (method, path, stage, code, words) => {
     const shop = await newShop(unlimitedQuota, ["read"]);
@@ -207,7 +207,7 @@ describe("a record explains", () => {
       (found) => found.length > 0,
     );
     expect(record.explanation).toStartWith(
-      "The key may call no operation with this path and method: The operation was removed on 2030-12-05.",
+      "No operation that the key may call has this path and method: The operation was removed on 2030-12-05.",
     );
     await later.stop();
   });

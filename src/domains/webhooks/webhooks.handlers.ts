@@ -145,7 +145,7 @@ const tooManyWaiting = failure(
 
 const eitherOr = invalidInput([{ path: "/body/deliveryId", message: "cannot be sent with from or to" }]);
 const noEvents = invalidInput([{ path: "/body", message: "names no stored event" }]);
-const emptyRange = invalidInput([{ path: "/body/from", message: "is after the last event of the range" }]);
+const emptyRange = invalidInput([{ path: "/body/from", message: "is after `to`, or after the newest event" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
   const { id, url, types, description, state, secrets, createdAt, health, ahead, position } = endpoint;
