@@ -66,7 +66,7 @@ export interface Category<Id = bigint> {
 
 /** A category to add. */
 export interface NewCategory {
-  /** The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to. */
+  /** Only for a category that animals already refer to: the identifier in their `categoryId`. By default, the service assigns one that no animal refers to. */
   readonly id?: Int64 | undefined;
   /** The category's name. It is unique. */
   readonly name: string;
@@ -89,7 +89,7 @@ export interface StoreOrder<Id = bigint> {
   readonly id: Id;
   /** Identifier of the animal. */
   readonly petId: Id;
-  /** The client's own name for the order, such as a receipt number. Stored unchanged. */
+  /** Your own name for the order, such as a receipt number. Stored unchanged. */
   readonly reference?: string | undefined;
   readonly status: StoreOrderStatus;
   /** When the order was placed. */
@@ -109,7 +109,7 @@ export interface StoreOrder<Id = bigint> {
 export interface NewStoreOrder {
   /** Identifier of the animal. */
   readonly petId: Int64;
-  /** The client's own name for the order, such as a receipt number. Stored unchanged. */
+  /** Your own name for the order, such as a receipt number. Stored unchanged. */
   readonly reference?: string | undefined;
   readonly metadata?: NewMetadata | undefined;
 }
@@ -287,7 +287,7 @@ export interface CurrentKey {
   readonly scopes: readonly Scope[];
   /** When the key was created. */
   readonly createdAt: string;
-  /** When the key expires. Absent if it never expires. */
+  /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
   readonly account: KeyAccount;
   readonly limits: KeyLimits;
@@ -309,11 +309,11 @@ export interface ListedApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was created. */
   readonly createdAt: string;
-  /** When the key expires. Absent if it never expires. */
+  /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent if it was never used. */
+  /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | undefined;
   readonly ban?: KeyBan | undefined;
 }
@@ -345,11 +345,11 @@ export interface IssuedApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was created. */
   readonly createdAt: string;
-  /** When the key expires. Absent if it never expires. */
+  /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent if it was never used. */
+  /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | undefined;
 }
 
@@ -366,11 +366,11 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was created. */
   readonly createdAt: string;
-  /** When the key expires. Absent if it never expires. */
+  /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent if it was never used. */
+  /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | undefined;
 }
 
@@ -389,11 +389,11 @@ export interface ReplacingApiKey {
   readonly scopes: readonly Scope[];
   /** When the key was created. */
   readonly createdAt: string;
-  /** When the key expires. Absent if it never expires. */
+  /** When the key expires. Absent if never. */
   readonly expiresAt?: string | undefined;
-  /** When the key was revoked. Absent if it is not revoked. */
+  /** When the key was revoked. Absent if it was not. */
   readonly revokedAt?: string | undefined;
-  /** When the key was last used, to the minute. Absent if it was never used. */
+  /** When the key was last used, to the minute. Absent if never used. */
   readonly lastUsedAt?: string | undefined;
   readonly replaced: ApiKey;
 }
@@ -481,7 +481,7 @@ export interface Event<Id = bigint> {
   readonly subject: EventSubject;
   /** The resource after the change. Absent if it was deleted. */
   readonly data?: EventData | undefined;
-  /** The changed fields before: a JSON Merge Patch (RFC 7396) that reverts `data`. All fields if it was deleted. */
+  /** The old values of the changed fields: a JSON Merge Patch (RFC 7396) that undoes the change. All fields if it was deleted. */
   readonly previous?: EventData | undefined;
 }
 
@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service after 5 days of failures or a 410: new events are not sent. */
+/** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures or a 410. Its events are sent only by `redeliverWebhooks`. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why a delivery failed. */
@@ -544,7 +544,7 @@ export interface LastWebhookFailure<Id = bigint> {
   readonly deliveryId: Id;
 }
 
-/** What a disabled endpoint missed: a body for `redeliverWebhooks`. Absent once resumed. */
+/** What a disabled endpoint missed: a body for `redeliverWebhooks`. Gone once it is resumed or paused. */
 export interface MissedWebhookEvents<Id = bigint> {
   /** The first event that it may have missed. */
   readonly from: Id;
@@ -554,22 +554,22 @@ export interface MissedWebhookEvents<Id = bigint> {
 export interface WebhookEndpoint<Id = bigint> {
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. Starts with https://, except in development. */
+  /** Where to send messages: an https URL, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
   /** What the endpoint is for. */
   readonly description: string;
   readonly state: WebhookEndpointState;
-  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator. */
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the service has lost the secret's key (rotate the secret), and in events whose actor is `operator`. */
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed. Between two failures, at most 28.8 hours count. */
+  /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
   readonly failingSince?: string | undefined;
-  /** When the next delivery is made, while the endpoint waits after failures. */
+  /** The next delivery, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
   readonly missed?: MissedWebhookEvents<Id> | undefined;
@@ -580,7 +580,7 @@ export type WebhookEndpoints<Id = bigint> = readonly WebhookEndpoint<Id>[];
 
 /** A webhook endpoint to create. */
 export interface NewWebhookEndpoint {
-  /** Where messages are sent. Starts with https://, except in development. */
+  /** Where to send messages: an https URL, except in development. */
   readonly url: string;
   /** The event types to send. Default: all (`*`). */
   readonly types?: readonly WebhookEventType[] | undefined;
@@ -594,22 +594,22 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly secret: string;
   /** Identifies the endpoint. */
   readonly id: string;
-  /** Where messages are sent. Starts with https://, except in development. */
+  /** Where to send messages: an https URL, except in development. */
   readonly url: string;
   /** The event types to send. */
   readonly types: readonly WebhookEventType[];
   /** What the endpoint is for. */
   readonly description: string;
   readonly state: WebhookEndpointState;
-  /** Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator. */
+  /** Verifies `v1a` signatures (`whpk_`). Absent if the service has lost the secret's key (rotate the secret), and in events whose actor is `operator`. */
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
-  /** The share of deliveries in the last 24 hours that succeeded. Absent if none. */
+  /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
-  /** Since when all deliveries have failed. Between two failures, at most 28.8 hours count. */
+  /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
   readonly failingSince?: string | undefined;
-  /** When the next delivery is made, while the endpoint waits after failures. */
+  /** The next delivery, while the endpoint waits after failures. */
   readonly retriesAt?: string | undefined;
   readonly lastFailure?: LastWebhookFailure<Id> | undefined;
   readonly missed?: MissedWebhookEvents<Id> | undefined;
@@ -617,7 +617,7 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
 
 /** The fields of an endpoint to change (JSON Merge Patch, RFC 7396). */
 export interface WebhookEndpointPatch {
-  /** Where messages are sent. Starts with https://, except in development. */
+  /** Where to send messages: an https URL, except in development. */
   readonly url?: string | undefined;
   /** The event types to send. */
   readonly types?: readonly WebhookEventType[] | undefined;
@@ -723,7 +723,7 @@ export interface RequestRecord {
   readonly limit?: number | undefined;
   /** `X-RateLimit-Remaining` of the response. */
   readonly remaining?: number | undefined;
-  /** The error code. Only failures have this and the next three fields. */
+  /** The error code. Only failures have `code`, `stage`, `message` and `details`. */
   readonly code?: string | undefined;
   readonly stage?: RequestStage | undefined;
   /** The error message. */
@@ -742,13 +742,13 @@ export type PetSort = "id" | "-id";
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
 export type StoreOrderSort = "id" | "-id";
 
-/** The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days). */
+/** The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days). */
 export type UsageGranularity = "minute" | "hour" | "day";
 
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 
-/** Filters requests by status class: 2xx for successes, 4xx and 5xx for failures. */
+/** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 
 /** The query of `listPets`. */
@@ -1338,7 +1338,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Add a category (beta).
    *
-   * Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it is added: send their `categoryId` as `id` to name it.
+   * Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it is added.
    *
    * Needs a key with the scope `write`.
    */
@@ -1559,7 +1559,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Follow events (beta).
    *
-   * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends after at most an hour. Reconnect with the last `id` to continue without missing or repeating an event. Each connection costs one request.
+   * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. Without either, it sends only new ones or, with `since`, those since then. The stream ends after at most an hour, but not at `until`. Reconnect with the last `id` to continue without missing or repeating an event. Each connection costs one request.
    *
    * Needs a key with the scope `read`.
    */
@@ -1638,7 +1638,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Send events again (beta).
    *
-   * Sends again the events from `from` to `to` whose type the endpoint receives, or the message of `deliveryId`, except a test. They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.
+   * Sends again the events from `from` to `to` that have the types of the endpoint, or the message of one delivery that is no test. They keep their `webhook-id`, can arrive in any order, and are retried as usual. They wait while the endpoint is not enabled.
    *
    * Needs a key with the scope `admin`.
    */
@@ -1677,7 +1677,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List recent changes and failures (experimental).
    *
-   * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and keys are not recorded.
+   * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
    *
    * Needs a key with the scope `read`.
    *

@@ -129,7 +129,7 @@ export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
     label: "Id",
-    hint: "The identifier, to name a category that animals already refer to. By default, the service assigns a new identifier that no animal refers to.",
+    hint: "Only for a category that animals already refer to: the identifier in their categoryId. By default, the service assigns one that no animal refers to.",
     kind: "id",
   },
   { name: "name", label: "Name", isRequired: true, maxLength: 255 },
@@ -149,7 +149,7 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
   {
     name: "reference",
     label: "Reference",
-    hint: "The client's own name for the order, such as a receipt number. Stored unchanged.",
+    hint: "Your own name for the order, such as a receipt number. Stored unchanged.",
     maxLength: 255,
   },
   { name: "metadata", label: "Metadata", kind: "pairs" },
@@ -266,7 +266,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   {
     name: "url",
     label: "URL",
-    hint: "Where messages are sent. Starts with https://, except in development.",
+    hint: "Where to send messages: an https URL, except in development.",
     isRequired: true,
     maxLength: 2048,
   },
@@ -303,12 +303,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
   { name: "description", label: "Description", canBeEmpty: true, maxLength: 255 },
 ];
 export const updateWebhookEndpointBody: readonly FieldDescription[] = [
-  {
-    name: "url",
-    label: "URL",
-    hint: "Where messages are sent. Starts with https://, except in development.",
-    maxLength: 2048,
-  },
+  { name: "url", label: "URL", hint: "Where to send messages: an https URL, except in development.", maxLength: 2048 },
   {
     name: "types",
     label: "Types",

@@ -55,8 +55,8 @@ const NewCategory = Type.Object(
     id: Type.Optional(
       Int64({
         description:
-          "The identifier, to name a category that animals already refer to. By default, the service assigns a new " +
-          "identifier that no animal refers to.",
+          "Only for a category that animals already refer to: the identifier in their `categoryId`. By default, the " +
+          "service assigns one that no animal refers to.",
         examples: [5n],
       }),
     ),
@@ -116,7 +116,7 @@ const createCategory = defineOperation({
   summary: "Add a category",
   description:
     "Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it " +
-    "is added: send their `categoryId` as `id` to name it.",
+    "is added.",
   body: {
     schema: NewCategory,
     examples: {

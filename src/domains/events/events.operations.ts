@@ -112,9 +112,9 @@ export function eventOperations(types: readonly EventType[]) {
     tag: events,
     summary: "Follow events",
     description:
-      "Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. The stream ends " +
-      "after at most an hour. Reconnect with the last `id` to continue without missing or repeating an event. Each " +
-      "connection costs one request.",
+      "Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. Without either, it " +
+      "sends only new ones or, with `since`, those since then. The stream ends after at most an hour, but not at `until`. " +
+      "Reconnect with the last `id` to continue without missing or repeating an event. Each connection costs one request.",
     testPanel: { disabled: "the response does not end" },
     query: Type.Object(filters),
     response: {

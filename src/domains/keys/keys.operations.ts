@@ -158,7 +158,7 @@ const createKey = defineOperation({
   emits: ["key.created"],
   response: {
     status: 201,
-    description: "The key. It is not shown again.",
+    description: "The key.",
     schema: IssuedApiKey,
     examples: { "A key for a till": exampleIssuedKey },
     secret: true,
@@ -193,7 +193,7 @@ const rotateKey = defineOperation({
   emits: ["key.rotated", "key.created"],
   response: {
     status: 201,
-    description: "The new key, which is not shown again, and the old key.",
+    description: "The new key and the old one.",
     schema: Type.Object(
       { ...IssuedApiKey.properties, replaced: ApiKey },
       { title: "ReplacingApiKey", description: "A new API key with its secret text, and the key that it replaces." },

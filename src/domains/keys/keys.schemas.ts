@@ -18,7 +18,7 @@ export const keyFields = {
   hint: Type.String({ description: "The first and last characters of the key." }),
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was created." }),
-  expiresAt: Type.Optional(Timestamp({ description: "When the key expires. Absent if it never expires." })),
+  expiresAt: Type.Optional(Timestamp({ description: "When the key expires. Absent if never." })),
 };
 
 /** The ban of a key, in views that show it. */
@@ -37,9 +37,9 @@ export const banField = {
 export const ApiKey = Type.Object(
   {
     ...keyFields,
-    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent if it is not revoked." })),
+    revokedAt: Type.Optional(Timestamp({ description: "When the key was revoked. Absent if it was not." })),
     lastUsedAt: Type.Optional(
-      Timestamp({ description: "When the key was last used, to the minute. Absent if it was never used." }),
+      Timestamp({ description: "When the key was last used, to the minute. Absent if never used." }),
     ),
   },
   { title: "ApiKey", description: "An API key without its secret text." },

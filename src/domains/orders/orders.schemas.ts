@@ -12,7 +12,7 @@ export const StoreOrderStatus = Type.Enum(["placed", "confirmed", "cancelled", "
 export type StoreOrderStatus = Static<typeof StoreOrderStatus>;
 
 export const reference = Text({
-  description: "The client's own name for the order, such as a receipt number. Stored unchanged.",
+  description: "Your own name for the order, such as a receipt number. Stored unchanged.",
   minLength: 1,
   maxLength: 255,
   examples: ["receipt 2026-117"],
@@ -57,4 +57,4 @@ export const StoreOrderPatch = Type.Object(
 );
 export type StoreOrderPatch = Static<typeof StoreOrderPatch>;
 
-export const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, by `id`." });
+export const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, sorted by `id`." });

@@ -50,7 +50,7 @@ const RequestRecord = Type.Object(
     limit: Type.Optional(LargeCount({ description: "`X-RateLimit-Limit` of the response.", minimum: 0 })),
     remaining: Type.Optional(LargeCount({ description: "`X-RateLimit-Remaining` of the response.", minimum: 0 })),
     code: Type.Optional(
-      Type.String({ description: "The error code. Only failures have this and the next three fields." }),
+      Type.String({ description: "The error code. Only failures have `code`, `stage`, `message` and `details`." }),
     ),
     stage: Type.Optional(
       Type.Enum([...requestStages], {
@@ -99,7 +99,7 @@ const listRequests = defineOperation({
   description:
     "Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are " +
     `stored for ${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +
-    "within a second. Bodies, queries and keys are not recorded.",
+    "within a second. Bodies, queries and the text of keys are not recorded.",
   separateQuota: "plan",
   ...pagesOf({
     what: "requests",
@@ -108,7 +108,7 @@ const listRequests = defineOperation({
         Type.Enum([...statusClasses], {
           title: "StatusClass",
           type: "string",
-          description: "Filters requests by status class: 2xx for successes, 4xx and 5xx for failures.",
+          description: "Class of the status: 2xx for successes, 4xx and 5xx for failures.",
         }),
       ),
       code: Type.Optional(plainText("The code of an error.", 64, ["rate_limit_exceeded"])),

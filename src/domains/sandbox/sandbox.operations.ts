@@ -157,7 +157,7 @@ const reset = defineOperation({
   emits: ["category.created", "pet.created"], // of the sample animals, as the first events of a new log
   response: {
     status: 200,
-    description: "The clock. The reset does not change it.",
+    description: "The clock.",
     schema: SandboxClock,
     examples: { Clock: clock },
   },

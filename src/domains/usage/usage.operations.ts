@@ -33,8 +33,7 @@ export type UsageInterval = Static<typeof UsageInterval>;
 const granularity = Type.Enum(["minute", "hour", "day"], {
   title: "UsageGranularity",
   type: "string",
-  description:
-    "The length of the intervals: a minute (for the last three hours), an hour or a UTC day (for the last 30 days).",
+  description: "The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days).",
   default: "hour",
 });
 export type Granularity = Static<typeof granularity>;

@@ -61,7 +61,7 @@ const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
 });
 
 const url = Type.String({
-  description: "Where messages are sent. Starts with https://, except in development.",
+  description: "Where to send messages: an https URL, except in development.",
   minLength: 1,
   maxLength: 2048,
   pattern: textWithout("\\u0000-\\u0020\\u007F-\\u009F"),
@@ -86,7 +86,7 @@ const Missed = Type.Object(
   { from: Int64({ description: "The first event that it may have missed.", examples: [100n] }) },
   {
     title: "MissedWebhookEvents",
-    description: "What a disabled endpoint missed: a body for `redeliverWebhooks`. Absent once resumed.",
+    description: "What a disabled endpoint missed: a body for `redeliverWebhooks`. Gone once it is resumed or paused.",
   },
 );
 
@@ -99,31 +99,32 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     title: "WebhookEndpointState",
     type: "string",
     description:
-      "`paused` on request: events since then are sent once it is enabled, if still stored. `disabled` by the service " +
-      "after 5 days of failures or a 410: new events are not sent.",
+      "`paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, " +
+      "after 5 days of failures or a 410. Its events are sent only by `redeliverWebhooks`.",
   }),
   publicKey: Type.Optional(
     Type.String({
       description:
-        "Verifies `v1a` signatures (`whpk_`). Absent if the secret must be replaced, and in events of the operator.",
+        "Verifies `v1a` signatures (`whpk_`). Absent if the service has lost the secret's key (rotate the secret), and " +
+        "in events whose actor is `operator`.",
     }),
   ),
   createdAt: Timestamp({ description: "When the endpoint was created." }),
   successRate24h: Type.Optional(
     Type.Number({
-      description: "The share of deliveries in the last 24 hours that succeeded. Absent if none.",
+      description: "The share of deliveries in the last 24 hours that succeeded. Absent if there were none.",
       minimum: 0,
       maximum: 1,
     }),
   ),
   failingSince: Type.Optional(
     Timestamp({
-      description: "Since when all deliveries have failed. Between two failures, at most 28.8 hours count.",
+      description:
+        "When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be " +
+        "later than the first one.",
     }),
   ),
-  retriesAt: Type.Optional(
-    Timestamp({ description: "When the next delivery is made, while the endpoint waits after failures." }),
-  ),
+  retriesAt: Type.Optional(Timestamp({ description: "The next delivery, while the endpoint waits after failures." })),
   lastFailure: Type.Optional(LastFailure),
   missed: Type.Optional(Missed),
 });

@@ -82,8 +82,9 @@ const redeliverWebhooks = defineOperation({
   path: `${endpointPath}/redeliver`,
   summary: "Send events again",
   description:
-    "Sends again the events from `from` to `to` whose type the endpoint receives, or the message of `deliveryId`, except a test. " +
-    "They keep their `webhook-id`, are not ordered relative to other events, and get the usual number of deliveries.",
+    "Sends again the events from `from` to `to` that have the types of the endpoint, or the message of one delivery that " +
+    "is no test. They keep their `webhook-id`, can arrive in any order, and are retried as usual. They wait while the " +
+    "endpoint is not enabled.",
   params: endpointParams,
   body: {
     schema: NewRedelivery,

@@ -88,7 +88,7 @@ export function endpointOperations(types: readonly EventType[]) {
     emits: [endpointCreated.type],
     response: {
       status: 201,
-      description: "The endpoint and its secret. The secret is not shown again.",
+      description: "The endpoint and its secret.",
       schema: EndpointWithSecret,
       examples: { "A new endpoint": withSecret },
       location: "/webhook-endpoints/{id}",
@@ -162,7 +162,7 @@ export function endpointOperations(types: readonly EventType[]) {
     emits: [endpointUpdated.type],
     response: {
       status: 200,
-      description: "The endpoint and its new secret. The secret is not shown again.",
+      description: "The endpoint and its new secret.",
       schema: EndpointWithSecret,
       examples: { "A new secret": withSecret },
       secret: true,
