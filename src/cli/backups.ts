@@ -11,8 +11,8 @@ import {
 import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
+import { makeFolder } from "../files/folders.ts";
 import { StorageUnusable } from "../storage/errors.ts";
-import { makeFolder } from "../storage/sqlite/folders.ts";
 import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed, type Report } from "../terminal/command.ts";

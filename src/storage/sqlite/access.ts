@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { nearestFolder } from "./folders.ts";
+import { nearestFolder } from "../../files/folders.ts";
 
 /** Explains why this process has no access to the files of a store, and how to fix it. Undefined if access is fine. */
 export function accessFault(file: string): string | undefined {

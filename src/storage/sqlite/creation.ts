@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../files/folders.ts";
 import { createIfFree } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder } from "./folders.ts";
 
 /**
  * Creates a store in `file`, and its folder, unless it exists. `bytes` returns its content. The file gets its name only

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../files/folders.ts";
 import { sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
-import { makeFolder } from "./folders.ts";
 import { markOf } from "./moved-mark.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
+import { makeFolder } from "../../files/folders.ts";
 import { isBusy } from "./database.ts";
-import { makeFolder } from "./folders.ts";
 
 /** The process that serves a store. */
 export interface ServingProcess {

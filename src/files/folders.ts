@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { sync } from "../../files/unfinished-file.ts";
+import { sync } from "./unfinished-file.ts";
 
 /** The folder, or the nearest one above it that exists and that this process can see. */
 export function nearestFolder(folder: string): string {
