@@ -5,6 +5,7 @@ import type { Operation } from "./operation.ts";
 import { unknownKeyFaults } from "./operation-keys.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { pageParameterNames } from "./paging.ts";
+import { repeated } from "./repeated.ts";
 import { isInt64 } from "./schemas.ts";
 import { didYouMean, suggest } from "./suggest.ts";
 import { firstErrors } from "./validators.ts";
@@ -168,9 +169,4 @@ function locationFaults({ response }: Operation): string[] {
       .filter((name) => !properties.includes(name))
       .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
   ];
-}
-
-/** The values that occur more than once. */
-export function repeated(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }

@@ -2,7 +2,7 @@ import { ContractError, contractFaults } from "../contract/check.ts";
 import type { EventType } from "../contract/event-type.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
-import { repeated } from "../contract/operation-faults.ts";
+import { repeated } from "../contract/repeated.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
 import type { OwnedTable } from "../storage/owned-table.ts";
