@@ -14,8 +14,9 @@ export function deriveLlmsText(operations: readonly Operation[], { base, docs, d
     "# Petstore",
     "> An HTTP/JSON interface for the animals of a pet store.",
     `The base address is ${base}. Send an API key as \`Authorization: Bearer <API_KEY>\`. Errors have a body with ` +
-      "`code`, `message` and `status`. After a 429, wait as long as `Retry-After` says. Identifiers of " +
-      "animals, categories, orders, events and deliveries are 64-bit integers, all others are text. Send `Idempotency-Key` with each POST and PATCH, to be able to send it again safely.",
+      "`code`, `message` and `status`. After a 429, wait as long as `Retry-After` says. Identifiers are " +
+      "64-bit integers or text, as the OpenAPI document says. Send `Idempotency-Key` with each POST and PATCH, to be able " +
+      "to send it again safely.",
     "## Documentation",
     [
       `- [OpenAPI document](${document}): every operation, schema and error`,
