@@ -41,6 +41,6 @@ export const telemetrySettings = {
       "(the sampler `parentbased_traceidratio`).",
     fallback: "1",
     expects: "a number from 0 to 1",
-    parse: (text) => (/^(0|1|[01]?\.[0-9]+|1\.0+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
+    parse: (text) => (/^(0|1|[01]?\.[0-9]+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
   }),
 };

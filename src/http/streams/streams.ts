@@ -64,10 +64,6 @@ export class Streams {
     );
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** Opens the stream that the handler of a request has returned; returns the failure if there are too many. */
   open(exchange: Exchange, encoder: EventEncoder): Failure | undefined {
     const { operation, success, caller } = exchange;
