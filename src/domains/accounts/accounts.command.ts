@@ -118,7 +118,7 @@ const deleteAccount: Command = {
       const deleted = await accounts.delete(id, Date.now());
       return {
         json: shown(deleted),
-        text: `Account ${id} (${account.name}) is deleted. The service removes its data in the background.`,
+        text: `${titled(account)} is deleted. The service removes its data in the background.`,
       };
     }),
 };
@@ -178,8 +178,14 @@ function shown(account: Account) {
   };
 }
 
-function describe({ id, name, plan, perMinute, perDay }: Account): string {
-  return `Account ${id} (${name}): plan ${plan}, ${perMinute} requests a minute, ${perDay} a day.`;
+function describe(account: Account): string {
+  const { plan, perMinute, perDay } = account;
+  return `${titled(account)}: plan ${plan}, ${perMinute} requests a minute, ${perDay} a day.`;
+}
+
+/** The deletion of an account clears its name before its record is deleted. */
+function titled({ id, name }: Account): string {
+  return name === "" ? `Account ${id}` : `Account ${id} (${name})`;
 }
 
 /** A name that a person can read in a list: 1 to 100 characters, none of them a control character. */

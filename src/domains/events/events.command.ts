@@ -126,7 +126,8 @@ function row({ id, at, type, subject, actor }: Event): string[] {
 function readTypes(text: string | undefined, types: readonly string[]): readonly string[] | undefined {
   const wanted = text?.split(",").map((type) => type.trim());
   const unknown = wanted?.find((type) => !types.includes(type));
-  if (unknown !== undefined) throw new UsageError(`No event has the type ${unknown}. There are ${types.join(", ")}.`);
+  if (unknown !== undefined)
+    throw new UsageError(`No event has the type ${unknown}. The types are ${types.join(", ")}.`);
   return wanted;
 }
 

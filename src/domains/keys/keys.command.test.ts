@@ -28,3 +28,10 @@ test("keys rotate says of a key without scopes that it has none", async () => {
   const { stdout } = await runInProcess(dataDir, ["keys", "rotate", key.id]);
   expect(stdout).toContain(`of account ${key.accountId}, scopes none. It is not shown again.`);
 });
+
+test("keys rotate says that the old key has ended if there is no overlap", async () => {
+  const dataDir = newDataDir();
+  const key = await newKeyIn(dataDir);
+  const { stdout } = await runInProcess(dataDir, ["keys", "rotate", key.id, "--overlap", "0"]);
+  expect(stdout).toMatch(/\nThe old key \S+ \(\S+\) has ended\.\n$/);
+});

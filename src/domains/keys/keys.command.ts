@@ -124,10 +124,11 @@ const rotateKey: Command = {
     const overlap = readDuration("overlap", options["overlap"] ?? "");
     return withKeys(context, async (keys) => {
       const issued = await keys.rotateKey(args[0] ?? "", overlap, Date.now());
-      const end = iso(issued.replaced.expiresAt);
+      const { id, hint, expiresAt } = issued.replaced;
+      const end = overlap === 0 ? "has ended" : `is valid until ${iso(expiresAt)}`;
       return {
         json: { ...shownIssued(issued), replaced: shown(issued.replaced) },
-        text: `${describeIssued(issued)}\nThe old key ${issued.replaced.id} (${issued.replaced.hint}) is valid until ${end}.`,
+        text: `${describeIssued(issued)}\nThe old key ${id} (${hint}) ${end}.`,
         ifLost: ifLost(issued),
       };
     });

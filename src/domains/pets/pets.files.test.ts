@@ -185,6 +185,7 @@ describe("CSV", () => {
       `has the unknown column "__proto__"; known columns are name, categoryId, status, metadata${rest}`,
     ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
+    ["status\nsold", `lacks the columns name, categoryId${rest}`],
     ["name,categoryId,name\nRex,1,Tom", `has the column name twice${rest}`],
   ])("is refused with an invalid header: %j", async (text, message) => {
     expect(await read("csv", text)).toMatchObject({ animals: [], faults: [{ line: 1, message }] });

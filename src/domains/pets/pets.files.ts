@@ -118,7 +118,9 @@ function checkHeader(
     );
   }
   const missing = required.filter((name) => !fields.includes(name));
-  if (missing.length > 0) throw new UnreadableRest(line, `lacks the column ${missing.join(", ")}`);
+  if (missing.length > 0) {
+    throw new UnreadableRest(line, `lacks the column${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`);
+  }
   const twice = fields.find((name, index) => fields.indexOf(name) < index);
   if (twice !== undefined) throw new UnreadableRest(line, `has the column ${twice} twice`);
 }
