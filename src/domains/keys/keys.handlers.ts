@@ -31,11 +31,10 @@ export function keyHandlers(
   readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
-  // A live key can change test keys. Every transaction locks the test shop before the live shop, so that no two wait for
-  // each other, and none holds the live shop while it waits for the sandbox.
+  // A live key can change test keys. Such transactions lock both shops, in the order of `lockShops`.
 
   /** The first step of a transaction: locks a key of the caller's account that the caller can see. */
-  function* lockOwnKey(keyId: string, { accountId, mode }: Caller) {
+  function* lockVisibleKey(keyId: string, { accountId, mode }: Caller) {
     if (mode === "live") return yield* store.lockAndFind(accountId, keyId, clock.now());
     const locked = yield* store.lock(accountId, mode, clock.now());
     const key = yield* store.find(keyId);
@@ -84,7 +83,7 @@ export function keyHandlers(
     },
 
     *rotateKey({ caller, requestId, params: { keyId }, query: { overlap } }) {
-      const found = yield* lockOwnKey(keyId, caller);
+      const found = yield* lockVisibleKey(keyId, caller);
       const calling = yield* callingKey(caller, found?.key.mode);
       if (!calling) return callerEnded;
       if (!found) return notFound;
@@ -104,7 +103,7 @@ export function keyHandlers(
     },
 
     *revokeKey({ caller, requestId, params: { keyId } }) {
-      const found = yield* lockOwnKey(keyId, caller);
+      const found = yield* lockVisibleKey(keyId, caller);
       const calling = yield* callingKey(caller, found?.key.mode);
       if (!calling) return callerEnded;
       if (!found) return notFound;

@@ -43,12 +43,12 @@ export const keyTables = [accountTable("api_keys", "id")];
 const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
-const accountExists = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
+const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
 export const keysOfAll = statement<KeyRow>(
-  `SELECT ${keyColumns} FROM api_keys WHERE ${accountExists} ORDER BY created_at, id`,
+  `SELECT ${keyColumns} FROM api_keys WHERE ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
 export const keysOfAccount = statement<KeyRow>(
-  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND ${accountExists} ORDER BY created_at, id`,
+  `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
 export const keysAfter = statement<KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)
@@ -72,7 +72,9 @@ export const deleteEndedKeys = statement(
      ORDER BY created_at, id LIMIT $4
    )`,
 );
-export const ownerOfKey = statement<OwnerRow>(`SELECT account_id FROM api_keys WHERE id = $1 AND ${accountExists}`);
+export const ownerOfKey = statement<OwnerRow>(
+  `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
+);
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 // Not a join, which takes SQLite twenty times longer even if no key is found.
 export const validKeyWithQuota = lookUp<KeyWithQuotaRow>(

@@ -7,7 +7,7 @@ import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
-import type { ForegroundWork, ScheduledWork } from "../shops/scheduled-work.ts";
+import type { BackgroundWork, ForegroundWork } from "../shops/scheduled-work.ts";
 import { currentShop, lockShop, replaceShop, ShopDeleted, setClock } from "../shops/shops.store.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
 import type { Sandbox, SandboxClock, WaitingKind } from "./sandbox.operations.ts";
@@ -37,8 +37,7 @@ export interface SandboxParts {
   readonly limiter: Pick<Limiter, "setClockOffset">;
   readonly stores: SampleStores;
   readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
-  /** Work that background tasks do, soon after the clock has reached its time. */
-  readonly backgroundWork: readonly ScheduledWork<WaitingKind>[];
+  readonly backgroundWork: readonly BackgroundWork<WaitingKind>[];
   /** Part of the transaction that advances a clock by this many milliseconds: the noted bans end earlier. */
   readonly shortenBans: (accountId: string, by: number) => Transaction<void>;
   /** Called when a reset has given an account a new shop. */

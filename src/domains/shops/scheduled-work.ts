@@ -10,11 +10,14 @@ export interface WaitingWork {
 }
 
 /** Work of one kind that waits for the clock of a shop. */
-export interface ScheduledWork<Kind extends string = string> {
+interface ScheduledWork<Kind extends string = string> {
   readonly kind: Kind;
   /** The work that waits in a shop, counted up to `most`. */
   waiting(shop: number, most: number): MaybePromise<WaitingWork>;
 }
+
+/** Scheduled work that a background task does soon after it is due. The sandbox only counts it. */
+export type BackgroundWork<Kind extends string = string> = ScheduledWork<Kind>;
 
 /** Scheduled work that is done within the request that advances the clock of a shop. */
 export interface ForegroundWork<Kind extends string = string> extends ScheduledWork<Kind> {

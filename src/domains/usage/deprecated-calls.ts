@@ -9,7 +9,7 @@ const MAX_KEYS = 200_000;
 export class DeprecatedCallCounter {
   readonly #calls = new Map<Operation, Map<string, DeprecatedCalls>>();
 
-  /** Adds calls of a key. `lastAt` is the time of the last one, in milliseconds since 1970. */
+  /** Adds calls of a key. `lastAt` is the time of the last one, in Unix milliseconds. */
   add(
     operation: Operation,
     { keyId, accountId }: Pick<Caller, "keyId" | "accountId">,

@@ -1,4 +1,4 @@
-// How counts of requests are stored: the minutes of an hour, or the hours of a day, as one text. All times are in unix
+// How counts of requests are stored: the minutes of an hour, or the hours of a day, as one text. All times are in Unix
 // seconds, except `minute`.
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";

@@ -26,12 +26,12 @@ const countsOf = ({ spanCount }: StoredIntervals) =>
        AND starts_at IN (${Array.from({ length: spanCount }, (_, index) => `$${index + 5}`).join(", ")})
      ORDER BY starts_at DESC, operation, status`,
   );
-export const readCounts = {
+export const readSpans = {
   minute: countsOf(storedIntervalsOf("minute")),
   hour: countsOf(storedIntervalsOf("hour")),
   day: countsOf(storedIntervalsOf("day")),
 };
-export const readCount = statement<CountsRow>(
+export const readRow = statement<CountsRow>(
   `SELECT operation, status, counts FROM usage_counts
    WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
      AND status = $7`,

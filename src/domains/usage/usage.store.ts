@@ -16,8 +16,8 @@ import {
   deleteCountsAt,
   deleteCountsBefore,
   readCalls,
-  readCount,
-  readCounts,
+  readRow,
+  readSpans,
   type SweptRow,
   sweepCalls,
   sweepCounts,
@@ -113,7 +113,7 @@ export class UsageStore {
     const oldest = floorTo(now / 1000 - reach, interval);
     const newest = floorTo(Math.min(now / 1000, before - 1), length);
     const starts = Array.from({ length: spanCount }, (_, index) => newest - index * length);
-    return whenReady(this.#storage.all(readCounts[granularity], span, accountId, mode, keyId, ...starts), (rows) => {
+    return whenReady(this.#storage.all(readSpans[granularity], span, accountId, mode, keyId, ...starts), (rows) => {
       const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
       const counted = unsaved();
       const intervals = starts
@@ -179,7 +179,7 @@ function* addTo(span: Span, count: RequestCount): Transaction<void> {
   const { shop, keyId, operation, status } = count;
   const { accountId, mode } = shop;
   const start = startOf(count, span);
-  const row = yield* first(readCount, span, start, accountId, mode, keyId, operation, status);
+  const row = yield* first(readRow, span, start, accountId, mode, keyId, operation, status);
   const counts = withRequests(row?.counts, count, span);
   yield* all(writeCount, span, start, accountId, mode, keyId, operation, status, counts);
 }

@@ -1,7 +1,7 @@
 import { type Row, statement } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
-import type { ScheduledWork, WaitingWork } from "../../shops/scheduled-work.ts";
+import type { BackgroundWork, WaitingWork } from "../../shops/scheduled-work.ts";
 
 interface WaitingRow extends Row {
   deliveries: bigint;
@@ -22,7 +22,7 @@ const waitingOfShop = statement<WaitingRow>(`
 `);
 
 /** The messages of a shop that wait for a retry. */
-export class WaitingDeliveries implements ScheduledWork<"webhook_attempt"> {
+export class WaitingDeliveries implements BackgroundWork<"webhook_attempt"> {
   readonly kind = "webhook_attempt";
   readonly #storage: Storage;
 
