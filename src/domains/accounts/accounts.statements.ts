@@ -47,7 +47,7 @@ export const resume = statement<AccountRow>(
 export const markDeleted = statement<AccountRow>(
   `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
-/** Accounts that were deleted at `$1` or earlier. Also those deleted after `$2`: the clock was wrong at that time. */
+/** Accounts that were deleted at `$1` or earlier. Also those deleted after `$2`: the clock was ahead then. */
 export const deletedAccounts = statement<IdRow>(
   "SELECT id FROM accounts WHERE deleted_at <= $1 OR deleted_at > $2 ORDER BY deleted_at",
 );

@@ -103,7 +103,7 @@ export class AccountStore {
    */
   delete(accountId: string, now: number): Promise<Account> {
     return this.#change(accountId, function* () {
-      yield* lockShops(accountId, now); // before the store-wide lock: see `KeyStore.lock`
+      yield* lockShops(accountId, now); // first: see there
       const deleted = yield* first(markDeleted, now, accountId);
       if (deleted) yield* endShops(accountId, now);
       return deleted;

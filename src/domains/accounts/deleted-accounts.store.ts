@@ -52,7 +52,7 @@ export class DeletedAccounts {
     // the next call starts again.
     if (!(await storage.scrub())) return;
     await storage.write(() => all(removeAccount, id));
-    await storage.scrub(); // of its record too, which has only the id and the plan
+    await storage.scrub(); // also the remains of its record, whose name was cleared before
     onDeleted(id);
   }
 }

@@ -40,7 +40,10 @@ export class WatchedShop {
     for (const follower of this.#current) send(follower, events, this.#position);
   }
 
-  /** From now on, sends the follower all added events. False if older events must be read for it first. */
+  /**
+   * If no older events must be read for the follower first, sends it all events from now on, and returns true. Otherwise
+   * does nothing and returns false.
+   */
   join(follower: Follower): boolean {
     const { position } = follower;
     const missed = this.#recent.filter(({ id }) => id > position);

@@ -89,7 +89,7 @@ export class StoredResponseStore implements StoredResponses {
     yield* all(remove, shop, digest);
   }
 
-  /** Deletes expired responses, the oldest first; of very many, some in this call and the others later. */
+  /** Deletes expired responses, the oldest first: at most `BATCHES` batches. Later calls delete the rest. */
   async deleteExpired(now: number): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.all(due, now, DELETE_BATCH_SIZE);

@@ -29,7 +29,10 @@ export class BanEvents {
     this.#runSoon();
   }
 
-  /** The ban of a key was lifted. If its event were added later, a next ban that ends earlier would get none. */
+  /**
+   * The ban of a key was lifted: adds no event for it any more. Its end would be noted, and the next ban would get no event
+   * if it ended earlier.
+   */
   lifted(keyId: string): void {
     this.#waiting.delete(keyId);
   }

@@ -114,8 +114,8 @@ export class KeyStore {
 
   /**
    * The first step of a transaction: locks the keys of an account and mode before they are read and changed. Otherwise,
-   * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event. On
-   * PostgreSQL, a change of a key locks `key_changes` for the whole store, so it must not wait for a shop afterwards.
+   * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event.
+   * `lockShops` states the order of locks.
    */
   lock(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
     return lockShopOf(accountId, mode, now);

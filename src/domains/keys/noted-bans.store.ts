@@ -3,7 +3,7 @@ import { statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 
-// A noted ban that ends after `$3` stays, unless its end is from `$4` to `$5`: then it is over.
+// A ban that is noted with an end after `$3` stays, unless that end is from `$4` to `$5`: then it is over.
 const note = statement(
   `UPDATE api_keys SET banned_until = $1
    WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5) RETURNING id`,
@@ -16,9 +16,10 @@ const shorten = statement(
 const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 
 /**
- * Part of a transaction: notes a ban of a key until this time. False if it is noted already. `earlier` is the end of a
- * ban that is known to be over, or 0. If that ban was noted only after the fast-forward that ended it, its noted end was
- * not shortened, and would hide this ban. In Unix milliseconds.
+ * Part of a transaction: notes a ban of a key until this time. Several processes may note the same ban, so it is noted only
+ * if it ends after the one that is noted; otherwise the result is false. A noted end can be too late: a fast-forward
+ * shortens only bans that are noted already. `earlier` is the planned end of a ban that is known to be over, or 0: a ban
+ * that is noted with this end does not count. In Unix milliseconds.
  */
 export function* noteBan(keyId: string, until: number, earlier: number): Transaction<boolean> {
   const from = earlier - BAN_END_ROUNDING;

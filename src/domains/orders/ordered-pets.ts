@@ -17,8 +17,8 @@ export interface OrderedPets {
 }
 
 /**
- * The animal's status, `from`, does not allow the change. The result of `PetStore` has this form: orders do not import
- * animals.
+ * The animal's status, `from`, does not allow the change. `PetStore` returns the same form. It is declared here too,
+ * because `orders/` does not import `pets/`.
  */
 export interface RefusedTransition {
   readonly refused: "transition";

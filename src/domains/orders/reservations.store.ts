@@ -49,8 +49,9 @@ export class Reservations implements ForegroundWork {
    */
   async expireDue(): Promise<void> {
     const now = this.#clock.now();
+    /** What failed in this run, by shop. Orders of these shops stay due, and would fill every read from the start. */
     const failures = new Map<number, unknown>();
-    /** Up to this time, only orders of shops that have failed are left. */
+    /** Up to this time, only such orders are left, so the next read starts after it. */
     let doneUpTo = Number.MIN_SAFE_INTEGER;
     for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
       const found = await this.#storage.all(due, now, doneUpTo, BATCH);
@@ -59,7 +60,7 @@ export class Reservations implements ForegroundWork {
       const dueByShop = Map.groupBy(found, (order) => Number(order.shop));
       for (const shop of failures.keys()) dueByShop.delete(shop);
       if (dueByShop.size > 0) batch++;
-      const known = failures.size;
+      const failedBefore = failures.size;
       for (const [shop, orders] of dueByShop) {
         const ids = orders.map(({ id }) => id);
         try {
@@ -69,8 +70,8 @@ export class Reservations implements ForegroundWork {
           break; // Reads again, which fails too if the whole store has failed.
         }
       }
-      if (known > 0 && failures.size === known) {
-        // Others may be due in the same millisecond as the last one.
+      if (failedBefore > 0 && failures.size === failedBefore) {
+        // All others of this read are expired. In the millisecond of the last one, more may be due.
         doneUpTo = Math.max(Number(found[0]?.due_at), Number(last.due_at) - 1);
       }
     }

@@ -13,8 +13,8 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
- * A page by status of n animals is first searched for among the next `SPREAD` × n ids. Skipping an animal takes SQLite a
- * third of the time that looking one up through the index by status takes.
+ * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of
+ * one look-up through the index by status, SQLite skips three animals.
  */
 const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
@@ -75,7 +75,7 @@ export class PetPages {
   /**
    * First looks among the next ids, which is faster if many animals have the status. If too few have it, reads by the
    * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
-   * fewer ids than that.
+   * fewer than `SPREAD` × n ids.
    */
   #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);

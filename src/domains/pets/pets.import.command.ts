@@ -80,7 +80,8 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
       const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
-      // A store that a newer release has updated is fatal too, but then `error` says what was added.
+      // Only a failed sync leaves the outcome unknown. The store is also fatally unusable once a newer release has updated
+      // it, but then `error` says what was added.
       throw fatalError instanceof StorageUnavailable
         ? new ImportFailed(outcomeUnknown(fatalError), { cause: error })
         : error;

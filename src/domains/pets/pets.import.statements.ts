@@ -32,6 +32,7 @@ export interface PositionRow extends Row {
   last_id: bigint;
   line: bigint | null;
   animals: bigint | null;
+  /** `Position.lastIdBefore`. */
   ids_above: bigint | null;
 }
 

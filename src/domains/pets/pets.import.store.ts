@@ -216,7 +216,10 @@ export class PetImportStore {
     if (this.#hasMetadata) yield* all(insertMetadataWithIds, this.#shop, from.line, to);
   }
 
-  /** Only those that the remaining lines name: a client may delete the others once their animals are added. */
+  /**
+   * Throws `ConcurrentChange` if a category that a remaining line names does not exist any more. Those of earlier lines may
+   * have been deleted since their animals were added.
+   */
   *#requireCategories(locked: LockedShop, { line: from }: Position): Transaction<void> {
     for (const [id, last] of this.#categories) {
       if (last > from && !(yield* (this.#categoryExists as CategoryCheck)(locked, id)))

@@ -17,9 +17,8 @@ export interface Transition {
 }
 
 /**
- * All allowed changes of status. A status is never removed once it is set. Changes by orders are looked up here. A
- * client's own change (`updated`) is not: `updatePet` allows all of them, unless an order decides the status (see
- * `FindDecidingOrder`). They are listed for docs/status.md.
+ * The changes of status that docs/status.md lists. Only those by orders are looked up here (`refusalOf`). A client may
+ * make every change (`updated`), unless an order decides the status (`FindDecidingOrder`). A status is never removed.
  */
 export const transitions: readonly Transition[] = [
   { from: undefined, to: "available", causes: ["updated"] },
@@ -35,7 +34,7 @@ export const transitions: readonly Transition[] = [
 
 /**
  * A change of status that is not allowed, and the current status. `ordered-pets.ts` has a type of the same form, because
- * orders do not import animals.
+ * `orders/` does not import `pets/`.
  */
 export interface RefusedTransition {
   readonly refused: "transition";

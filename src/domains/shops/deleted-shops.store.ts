@@ -11,7 +11,7 @@ const BATCHES = 20;
 const STILL_WRITTEN_FOR = 5_000;
 /**
  * How far the clocks of two machines may differ, in milliseconds. If a deletion is dated further ahead, the clock was
- * wrong when it was made.
+ * ahead when it was made.
  */
 export const LARGEST_CLOCK_DIFFERENCE = HOUR_MS;
 

@@ -50,7 +50,7 @@ export const end = statement(
 export const endAll = statement(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );
-/** A shop that ended at `$1` or earlier. Also one that ended after `$2`: the clock was wrong at that time. */
+/** A shop that ended at `$1` or earlier. Also one that ended after `$2`: the clock was ahead then. */
 export const deletedShop = acrossShops<NumberRow>(
   `SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)
    ORDER BY shop LIMIT 1`,

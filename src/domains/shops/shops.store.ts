@@ -92,7 +92,11 @@ export function* replaceShop(
   return Number((yield* first(insert, accountId, mode, ahead))?.shop);
 }
 
-/** The first step of a transaction: locks all shops of an account, the test shop first as in changes of keys. */
+/**
+ * The first step of a transaction: locks all shops of an account. Every transaction locks in this order: the test shop, the
+ * live shop, rows of accounts and keys. On PostgreSQL, changing such a row locks `key_changes` for the whole store, so no
+ * transaction may wait for a shop afterwards.
+ */
 export function* lockShops(accountId: string, now: number): Transaction<void> {
   for (const mode of modes.toReversed()) yield* all(lockByAccount, now, accountId, mode);
 }
