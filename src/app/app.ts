@@ -89,7 +89,7 @@ export class App {
       limits = await openLimiter(config, parts);
       const stopping = new AbortController();
       const service = openService(config, { ...parts, limiter: limits.limiter }, limits, stopping.signal, options);
-      service.requestChecks.start();
+      service.controls.start();
       tasks.start();
       return new App({ ...service, storage, log, tasks, limits, stopping, shared: options.shared });
     } catch (error) {
@@ -145,14 +145,14 @@ export class App {
 
   /** Stops accepting requests, finishes those in flight, saves what is only in memory, closes the store. */
   async stop(): Promise<void> {
-    const { stopping, requestChecks, server, shared, tasks, limits, storage, abuse, tracer, log } = this.#parts;
+    const { stopping, controls, server, shared, tasks, limits, storage, abuse, tracer, log } = this.#parts;
     stopping.abort();
-    requestChecks.delays.stop(); // a delayed response is sent now, before its connection closes
-    requestChecks.streams.stop(); // clients reconnect to another process
+    controls.delays.stop(); // a delayed response is sent now, before its connection closes
+    controls.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const timeLeft = () => STOP_DEADLINE - (performance.now() - started);
     await settlesWithin(server.stop(SHUTDOWN_GRACE, shared?.inStep), timeLeft() - SAVE_TIME);
-    requestChecks.stop();
+    controls.stop();
     const saved = tasks
       .stop()
       .then(() => limits.close())

@@ -1,8 +1,8 @@
 import { type Config, valuesOf } from "../config.ts";
 import type { Write } from "../contract/handler.ts";
 import type { Host } from "../domains/domain.ts";
+import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
-import { RequestChecks } from "../http/request-checks.ts";
 import type { InStep } from "../http/server.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { keyEnvironment, openCallerParts } from "./caller-parts.ts";
@@ -43,7 +43,7 @@ export function openService(
   const { accounts, keys, authenticator, usage, records } = callers;
   const abuse = openAbuseLog(config, host, keys, limits);
   const tracer = config.traces && new Tracer(config.traces, host);
-  const requestChecks = new RequestChecks({ ...host, authenticator }, loadLimits, maxStreams);
+  const controls = new InFlightControls({ ...host, authenticator }, loadLimits, maxStreams);
   // The cast is safe: handlers of domains yield only steps of transactions.
   const write = storage.write.bind(storage) as Write;
   const idempotency = openIdempotency(host, write);
@@ -52,7 +52,7 @@ export function openService(
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
   );
   scheduleDeletion(host, callers, served);
-  const { shedder, deadlines, drains, delays, streams } = requestChecks;
+  const { shedder, deadlines, drains, delays, streams } = controls;
   const { server, base, docs, webConsole } = serveOperations(config, bound, {
     storage,
     services: {
@@ -81,5 +81,5 @@ export function openService(
     isShared: shared !== undefined,
   });
   if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
-  return { accounts, keys, abuse, tracer, requestChecks, server, base, docs, webConsole };
+  return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };
 }

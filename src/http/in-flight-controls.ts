@@ -8,8 +8,8 @@ import { type StreamServices, Streams } from "./streams/streams.ts";
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;
 
-/** Creates what limits and times requests in flight, and checks it periodically. */
-export class RequestChecks {
+/** What limits requests in flight: load, deadlines, drained bodies, delays and streams. One timer drives them all. */
+export class InFlightControls {
   readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
@@ -43,7 +43,7 @@ export class RequestChecks {
     metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(this.shedder.isOverloaded));
   }
 
-  /** Starts the checks. */
+  /** Starts the timer. */
   start(): void {
     this.#timer = setInterval(() => {
       this.shedder.sample();
@@ -54,7 +54,7 @@ export class RequestChecks {
     }, CHECK_INTERVAL);
   }
 
-  /** Stops the checks. Call it when the last request has its response. */
+  /** Stops the timer. Call it when the last request has its response. */
   stop(): void {
     clearInterval(this.#timer);
   }
