@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { integer, record, sample, subarray } from "fast-check";
 import { Listener } from "../../../test/harness/listener.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
+import { INT64_MAX } from "../../contract/schemas.ts";
 
 let service: TestService;
 let key: string;
@@ -77,6 +78,19 @@ describe("a stream of events", () => {
     await add();
     const { events } = await got(another, 1);
     expect(events.map(({ event }) => event)).toEqual(["pet.created"]);
+  });
+
+  test("cannot be resumed after a reset, even if the new log has reached the id of the old one", async () => {
+    await newShop();
+    await add(2);
+    const listener = await follow("?after=0");
+    await got(listener, 2);
+    await call("POST", "/sandbox/reset", { animals: "samples" });
+    expect(await listener.ended).toBeUndefined();
+    const { lastId } = listener.state;
+    const resumed = await Listener.open(`${service.app.base}/events/stream`, key, { "Last-Event-ID": lastId });
+    listeners.push(resumed);
+    expect([lastId, resumed.response.status]).toEqual([String(INT64_MAX), 410]);
   });
 
   test.each([

@@ -151,7 +151,8 @@ export class EventWatch {
       }
     }
     for (const shop of ended) {
-      for (const { sink } of this.#shops.get(shop)?.followers ?? []) sink.end(); // clients reconnect to the new shop
+      // Clients reconnect to the new shop, in which their position would mean another event.
+      for (const { sink } of this.#shops.get(shop)?.followers ?? []) sink.endLog();
     }
     return behind;
   }
