@@ -38,7 +38,7 @@ export async function readBanEnds(
         quota: { perMinute: 1, perDay: 1 }, // affects only the windows, which are not used here
         requests: 0, // reads the state and counts nothing
       }));
-      for (const ofOneCall of counts.calls(questions, ({ owner }) => owner)) {
+      for (const ofOneCall of counts.splitIntoCalls(questions, ({ owner }) => owner)) {
         const decisions = await counts.decide(ofOneCall);
         for (const [index, { caller }] of ofOneCall.entries()) {
           const end = endOfBan(decisions[index], stored.get(caller.keyId));

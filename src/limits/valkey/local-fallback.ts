@@ -12,7 +12,7 @@ import type { KnownShop, LastKnownLimits } from "./last-known-limits.ts";
 import type { Share } from "./share.ts";
 import type { Question } from "./valkey-counts.ts";
 
-const newContinued = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(MAX_SHOPS / 2));
+const newStarted = () => new ShopMap<true, RecentMap<string, true>>(() => new RecentMap(MAX_SHOPS / 2));
 const newUnconfirmed = () => new ShopMap<number>(() => new Map());
 
 /**
@@ -25,7 +25,7 @@ export class LocalFallback {
   readonly #addressQuota: Quota;
   readonly #lastKnown: LastKnownLimits;
   /** Shops with requests since the server became unreachable. */
-  #continued = newContinued();
+  #started = newStarted();
   /** Requests that the server may have counted, although its reply was lost. */
   #unconfirmed = newUnconfirmed();
 
@@ -39,7 +39,7 @@ export class LocalFallback {
 
   /** Call it when the server becomes unreachable, with the unanswered questions. */
   begin(unanswered: readonly Question[]): void {
-    this.#continued = newContinued();
+    this.#started = newStarted();
     this.#unconfirmed = newUnconfirmed();
     for (const { caller, requests } of unanswered) {
       if (caller) this.#unconfirmed.set(caller, (this.#unconfirmed.get(caller) ?? 0) + requests);
@@ -52,7 +52,7 @@ export class LocalFallback {
       const { limit, rest } = ban;
       return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter: retryAfterOf(rest) };
     }
-    this.#continue(caller);
+    this.#startFromLastKnown(caller);
     return this.#limiter.admit({ ...caller, ...this.#share.of(caller) }, caller);
   }
 
@@ -68,7 +68,7 @@ export class LocalFallback {
 
   limitStatus(caller: Caller): MaybePromise<LimitStatus> {
     const ban = this.#lastKnown.ban(caller);
-    this.#continue(caller);
+    this.#startFromLastKnown(caller);
     return whenReady(this.#limiter.limitStatus({ ...caller, ...this.#share.of(caller) }), (status) => ({
       ...status,
       minute: withLimit(caller.perMinute, status.minute),
@@ -78,7 +78,7 @@ export class LocalFallback {
   }
 
   forget(accountId: string): Promise<void> {
-    for (const shops of [this.#continued, this.#unconfirmed]) shops.deleteAccount(accountId);
+    for (const shops of [this.#started, this.#unconfirmed]) shops.deleteAccount(accountId);
     return this.#limiter.forget(accountId);
   }
 
@@ -91,9 +91,9 @@ export class LocalFallback {
   }
 
   /** On the first request since the server became unreachable, starts from the last known counts of the shop. */
-  #continue(caller: Caller): void {
-    if (this.#continued.get(caller)) return;
-    this.#continued.set(caller, true);
+  #startFromLastKnown(caller: Caller): void {
+    if (this.#started.get(caller)) return;
+    this.#started.set(caller, true);
     const known = this.#lastKnown.shop(caller);
     if (known) this.#limiter.startFrom(caller, this.#usedOfShare(caller, known));
   }

@@ -124,7 +124,7 @@ export class ServerCalls {
       for (const question of all) question.decideLocally();
       return;
     }
-    for (const questions of this.#options.counts.calls(all, ({ owner }) => owner)) {
+    for (const questions of this.#options.counts.splitIntoCalls(all, ({ owner }) => owner)) {
       const call = { questions, since: this.#watch.start() };
       this.#calls.add(call);
       decide(questions).then(

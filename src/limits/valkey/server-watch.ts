@@ -33,8 +33,8 @@ export class ServerWatch {
   readonly #probes: Timer;
   /** When the probe that is under way started. */
   #probingSince: WaitStart | undefined;
-  /** When the last probe succeeded or the connection was closed. */
-  #heard: WaitStart;
+  /** The start of the current silence: the last reply to a probe, or the last reconnection. */
+  #silentSince: WaitStart;
 
   constructor(counts: ValkeyCounts, share: Share, watched: Watched, callTimeout = CALL_TIMEOUT) {
     this.#counts = counts;
@@ -42,7 +42,7 @@ export class ServerWatch {
     this.#watched = watched;
     this.#callTimeout = callTimeout;
     this.#time = new RunningTime(() => this.#check());
-    this.#heard = this.#time.start();
+    this.#silentSince = this.#time.start();
     this.#probes = setInterval(() => void this.probe(), PROBE_INTERVAL);
   }
 
@@ -58,7 +58,7 @@ export class ServerWatch {
     this.#probingSince = since;
     try {
       this.#share.setProcesses(await this.#counts.reportPresence(this.#process));
-      this.#heard = this.#time.start();
+      this.#silentSince = this.#time.start();
       if (this.#isOverdue(since)) this.#watched.startFallback(tooSlow);
       else this.#watched.endFallback();
     } catch (error) {
@@ -76,11 +76,16 @@ export class ServerWatch {
   /** After each tick: starts the fallback if a call or a probe is overdue, and reconnects to a silent server. */
   #check(): void {
     const oldest = this.#watched.oldestCall();
-    if (oldest && this.#isOverdue(oldest.since)) void this.#judge(() => this.#watched.oldestCall() === oldest);
+    if (oldest && this.#isOverdue(oldest.since))
+      void this.#startFallbackUnlessAnswered(() => this.#watched.oldestCall() === oldest);
     const since = this.#probingSince;
-    if (since !== undefined && this.#isOverdue(since)) void this.#judge(() => this.#probingSince === since);
-    if (this.#watched.isInFallback() && this.#time.isOver(this.#heard, Math.max(MAX_SILENCE, this.#callTimeout))) {
-      this.#heard = this.#time.start();
+    if (since !== undefined && this.#isOverdue(since))
+      void this.#startFallbackUnlessAnswered(() => this.#probingSince === since);
+    if (
+      this.#watched.isInFallback() &&
+      this.#time.isOver(this.#silentSince, Math.max(MAX_SILENCE, this.#callTimeout))
+    ) {
+      this.#silentSince = this.#time.start();
       this.#counts.reconnect();
     }
   }
@@ -90,7 +95,7 @@ export class ServerWatch {
   }
 
   /** Reads replies that have already arrived. If the call still waits then, the server is too slow. */
-  async #judge(stillWaits: () => boolean): Promise<void> {
+  async #startFallbackUnlessAnswered(stillWaits: () => boolean): Promise<void> {
     if (this.#watched.isInFallback()) return;
     await readArrived();
     if (stillWaits()) this.#watched.startFallback(tooSlow);

@@ -10,8 +10,8 @@ import { seed } from "./seed-script.ts";
 import { advance, forget, forgetKey, presence } from "./short-scripts.ts";
 import type { Valkey } from "./valkey.ts";
 
-/** The maximum number of keys in one call. It limits how long the call blocks the server. */
-const AT_ONCE = 500;
+/** The maximum number of questions in one call. It limits how long the call blocks the server. */
+const MAX_QUESTIONS = 500;
 
 /** The kind of a count: of a shop, an address, or the sandbox quota of an account. */
 export type CountKind = Mode | "address" | "sandbox";
@@ -48,14 +48,16 @@ export class ValkeyCounts {
   }
 
   /**
-   * The questions that fit into one call: all questions to a server, up to a limit. In a cluster, a call goes to one
-   * slot. Accounts rarely share a slot, so each has its own call.
+   * Splits questions into calls. In a cluster, a call goes to one slot, and accounts rarely share one, so each account
+   * has its own call.
    */
-  calls<T>(questions: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
+  splitIntoCalls<T>(questions: readonly T[], ownerOf: (one: T) => string): (readonly T[])[] {
     if (this.#valkey.isCluster) return [...Map.groupBy(questions, ownerOf).values()];
-    if (questions.length <= AT_ONCE) return [questions];
-    const calls = Math.ceil(questions.length / AT_ONCE);
-    return Array.from({ length: calls }, (_, index) => questions.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
+    if (questions.length <= MAX_QUESTIONS) return [questions];
+    const calls = Math.ceil(questions.length / MAX_QUESTIONS);
+    return Array.from({ length: calls }, (_, index) =>
+      questions.slice(index * MAX_QUESTIONS, (index + 1) * MAX_QUESTIONS),
+    );
   }
 
   /** Decides on requests and counts them, atomically. Undefined for a shop that the server does not know. */
