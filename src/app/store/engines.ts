@@ -67,8 +67,9 @@ export function engineOf({ database, dataDir }: Config): Engine {
 }
 
 function sqlite(dataDir: string): Engine {
-  const name = join(dataDir, STORE_FILE);
-  const file = realStoreFile(name);
+  /** As the settings name it: the file, or a link to it. */
+  const givenPath = join(dataDir, STORE_FILE);
+  const file = realStoreFile(givenPath);
   const setting = "PETSTORE_DATA_DIR";
   /** Throws `StorageUnusable` for a link that leads nowhere: the store may be on a disk that is not mounted. */
   const exists = () => {
@@ -91,7 +92,7 @@ function sqlite(dataDir: string): Engine {
     },
     open: async ({ create, ...options }) => {
       if (!exists() && !create) throw missing();
-      return openSqlite(name, options); // the link, if it is one: the store notices when it changes
+      return openSqlite(givenPath, options); // not `file`: the store notices when the link changes
     },
     inspect: async () => (exists() ? inspectSqlite(file) : undefined),
     backup: (target) => {

@@ -15,15 +15,15 @@ interface OpeningOptions {
 }
 
 /**
- * Opens the store in `file` as soon as no other process has it locked. The wait does not block the thread.
- * Rejects with `StorageUnusable`.
+ * Opens the store at a path, its file or a link to it, as soon as no other process has it locked. The wait does not block
+ * the thread. Rejects with `StorageUnusable`.
  */
-export async function openSqlite(file: string, options: OpeningOptions = {}): Promise<SqliteStorage> {
+export async function openSqlite(givenPath: string, options: OpeningOptions = {}): Promise<SqliteStorage> {
   const { mayMigrate, observer = silentObserver, stop } = options;
   const deadline = performance.now() + DEADLINE;
   for (let isWaiting = false; ; isWaiting = true) {
     try {
-      return new SqliteStorage(file, observer, undefined, mayMigrate);
+      return new SqliteStorage(givenPath, observer, undefined, mayMigrate);
     } catch (error) {
       if (!isBusy((error as Error).cause) || stop?.aborted || performance.now() > deadline) throw error;
       if (!isWaiting) observer.postponed("open_store", error as Error);

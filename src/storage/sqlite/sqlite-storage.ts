@@ -64,19 +64,19 @@ export class SqliteStorage implements Storage {
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
 
-  /** Opens the store in a file, or the one that a link leads to. Throws `StorageUnusable`, such as if it is locked. */
+  /** Opens the store at a path, which may be a link to its file. Throws `StorageUnusable`, such as if it is locked. */
   constructor(
-    name: string,
+    givenPath: string,
     observer: StorageObserver = silentObserver,
     migrations: readonly Migration[] = allMigrations,
     mayMigrate = true,
   ) {
-    const file = realStoreFile(name);
+    const file = realStoreFile(givenPath);
     this.#file = file;
     this.#knownSchema = migrations.length;
     this.#connection = new Connection(openDatabase(file, BUSY_TIMEOUT, migrations, mayMigrate));
     this.#wal = new WalFile(file);
-    this.#files = new StoreFiles(name);
+    this.#files = new StoreFiles(givenPath);
     this.#connection.run(syncOnlyAtCheckpoints);
     this.#observer = observer;
     this.#turnRead = new TurnRead({

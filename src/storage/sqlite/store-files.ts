@@ -29,10 +29,10 @@ interface OpenFile {
 export class StoreFiles {
   readonly #files: readonly OpenFile[];
 
-  /** Remembers the current files. The store must be open. `name` is its file, or a link to it. */
-  constructor(name: string) {
-    const real = realpathSync(name); // SQLite puts the other files next to it
-    this.#files = [name, `${real}-wal`, `${real}-shm`].map((path) => {
+  /** Remembers the current files. The store must be open. `givenPath` is its file, or a link to it. */
+  constructor(givenPath: string) {
+    const real = realpathSync(givenPath); // SQLite puts the other files next to it
+    this.#files = [givenPath, `${real}-wal`, `${real}-shm`].map((path) => {
       const { dev, ino } = statSync(path);
       return { path, device: dev, inode: ino };
     });
