@@ -22,12 +22,12 @@ import { linksOf } from "./openapi-links.ts";
 /** The responses of an operation. Those of errors, and 304, are components, because operations share them. */
 export function responsesOf(operation: Operation, operations: readonly Operation[], components: Components): Json {
   const { response, paged, deprecation } = operation;
-  const ofSuccessAnd304 = [
+  const headersOfSuccessAnd304 = [
     ...headersOf(operation),
     ...(hasEntityTag(operation) ? ["ETag"] : []),
     ...(paged ? ["NextLink"] : []),
   ];
-  const ofSuccessOnly = [
+  const headersOfSuccessOnly = [
     ...(response.location ? ["Location"] : []),
     ...(takesIdempotencyKey(operation) ? ["Replayed"] : []),
   ];
@@ -35,7 +35,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
   const responses: Json = {
     [response.status]: {
       description: response.description + streamNotice(operation),
-      headers: headerReferences([...ofSuccessAnd304, ...ofSuccessOnly]),
+      headers: headerReferences([...headersOfSuccessAnd304, ...headersOfSuccessOnly]),
       ...(response.status === 204
         ? {}
         : {
@@ -55,7 +55,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
       `${deprecation ? "Deprecated" : ""}NotModified${paged ? "Page" : ""}`,
       {
         description: "Nothing has changed since the response with this entity tag (`If-None-Match`).",
-        headers: headerReferences(ofSuccessAnd304),
+        headers: headerReferences(headersOfSuccessAnd304),
       },
     );
   }

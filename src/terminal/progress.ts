@@ -20,17 +20,17 @@ export class Progress {
     this.#started = now();
   }
 
-  /** `done` is the completed share of the work, 0 to 1; undefined if unknown, NaN (0 / 0) if there is no work. */
-  report(what: string, number: number, done: number | undefined): void {
-    const share = Number.isNaN(done) ? undefined : done;
+  /** `share` is the completed part of the work, 0 to 1; undefined if unknown, NaN (0 / 0) if there is no work. */
+  report(what: string, amount: number, share: number | undefined): void {
+    const isKnown = share !== undefined && !Number.isNaN(share);
     const now = this.#now();
     if (!this.#show || now - this.#shownAt < REDRAW_INTERVAL) return;
     this.#shownAt = now;
     const seconds = (now - this.#started) / 1000;
-    const texts = [counted(number, this.#unit)];
-    if (seconds > 0.5) texts.push(`${Math.round(number / seconds).toLocaleString("en")}/s`);
+    const texts = [counted(amount, this.#unit)];
+    if (seconds > 0.5) texts.push(`${Math.round(amount / seconds).toLocaleString("en")}/s`);
     if (seconds > 0.5 && share) texts.push(`${duration((seconds / share) * (1 - share))} left`);
-    this.#show(`${what} ${share === undefined ? "" : `${bar(share)} `}${texts.join("  ")}`);
+    this.#show(`${what} ${isKnown ? `${bar(share)} ` : ""}${texts.join("  ")}`);
   }
 
   /** Shows a step of unknown duration. */

@@ -55,8 +55,8 @@ export class InFlightByShop {
     }
   }
 
-  /** True if the shop has at least its share of this many requests. All shops with requests have equal shares. */
-  hasShareOf(requests: number, shop: number | undefined): boolean {
+  /** True if the shop has at least `requests` divided by the number of shops. With `total`, that is the average. */
+  hasEqualShareOf(requests: number, shop: number | undefined): boolean {
     const inFlight = this.#shops.get(shop);
     return inFlight !== undefined && (inFlight.held + inFlight.begun) * this.#shops.size >= requests;
   }

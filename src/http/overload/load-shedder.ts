@@ -98,8 +98,8 @@ export class LoadShedder {
     if (!this.#isTurn) this.#beginTurn(performance.now());
     this.#shops.begin(shop);
     if (this.#shops.size > 1) this.#sharedSamplesLeft = SHARED_SAMPLES;
-    if (isWrite && this.#hasMaxWaiting && this.#shops.hasShareOf(this.#limits.maxWaiting, shop)) return true;
-    if (!isOverloaded || !this.#shops.hasShareOf(this.#shops.total, shop)) return false;
+    if (isWrite && this.#hasMaxWaiting && this.#shops.hasEqualShareOf(this.#limits.maxWaiting, shop)) return true;
+    if (!isOverloaded || !this.#shops.hasEqualShareOf(this.#shops.total, shop)) return false;
     if (isExcess && this.#refusable++ % this.#limits.refuseOneIn === 0) return true;
     const turn = this.#sharedSamplesLeft > 0 ? this.#queued.add(request) : undefined;
     if (!turn) return false;

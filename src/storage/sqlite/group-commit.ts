@@ -142,11 +142,11 @@ export class GroupCommit {
     this.#continue();
   }
 
-  /** Another process holds the write lock. Transactions that waited too long fail; the others retry. */
-  #waitForLock(error: unknown, now: number): void {
-    const late = this.#waiting.filter(({ since }) => now - since > LOCK_DEADLINE);
+  /** Another process held the write lock at `triedAt`. Transactions that waited too long fail; the others retry. */
+  #waitForLock(error: unknown, triedAt: number): void {
+    const late = this.#waiting.filter(({ since }) => triedAt - since > LOCK_DEADLINE);
     if (late.length > 0) {
-      this.#waiting = this.#waiting.filter(({ since }) => now - since <= LOCK_DEADLINE);
+      this.#waiting = this.#waiting.filter(({ since }) => triedAt - since <= LOCK_DEADLINE);
       refuse(late, this.#options.report(error));
     }
     this.#continue(LOCK_RETRY);
