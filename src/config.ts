@@ -114,7 +114,7 @@ export interface SecurityContact {
   readonly policy: string | undefined;
 }
 
-/** Settings that cannot be used: a line for each. */
+/** The settings are invalid. The message has a line for each fault. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

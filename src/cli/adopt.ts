@@ -22,7 +22,7 @@ export const adopt: ProgramCommand = {
     const { config } = context;
     const engine = engineOf(config);
     const { place } = engine;
-    // Its default is development. If it is not set, this may be the production store, by mistake.
+    // PETSTORE_ENV defaults to development. If it is not set, this may be the machine of production.
     if (isProduction(config) || !config.environmentIsSet) {
       throw new CommandFailed(
         "wrong_environment",

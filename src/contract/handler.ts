@@ -70,7 +70,7 @@ export type Success<O extends Operation = Operation> = Operation extends O
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 
-/** Runs a change. Resolves when it is on disk; it may run the steps again. */
+/** Runs a change, perhaps more than once, and resolves when the change is on disk. */
 export type Write = <T>(change: () => Change<T>) => Promise<T>;
 
 /** Runs the change of an operation, or returns the outcome of an earlier request with the same idempotency key. */

@@ -92,7 +92,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   },
 };
 
-/** Headers that some responses have only sometimes. */
+/** Headers that a response may lack although its component lists them. */
 const optional = new Set(["NextLink", "Replayed", "RunningRetryAfter", "ScopeChallenge"]);
 
 /** The header names by component name. Component names are short, because every response refers to some of them. */

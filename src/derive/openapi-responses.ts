@@ -126,8 +126,9 @@ function describeErrors(errors: readonly ErrorDefinition[]): string {
 }
 
 /**
- * True if the response may be a replayed one: an error that a handler returns. Some return `invalidRequest` too. It does
- * not depend on the operation, because operations share the component: a GET never sends the header.
+ * True for an error that a handler can return, because only such responses are stored and replayed; some handlers
+ * return `invalidRequest`. The header is declared for a GET too, which never sends it, because operations share the
+ * component.
  */
 function mayBeReplayed(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);

@@ -28,7 +28,7 @@ export interface CsvRecords {
 
 /**
  * Reads the records of a CSV file (RFC 4180; lines may also end with a bare line feed). Empty lines are left out.
- * Throws `UnreadableRest` at a quote that breaks the rules.
+ * Throws `UnreadableRest` at a quote that breaks the rules, at a record over 1 MiB, and where `source` throws it.
  */
 export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<CsvRecords> {
   const { parse } = await import("csv-parse"); // here, because few processes read a CSV file

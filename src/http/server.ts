@@ -10,17 +10,14 @@ import { notFound, plainError, serveContent, type WebContent } from "./response/
  * and the limit headers.
  */
 const PARSER_BODY_LIMIT = 128 * 1024 * 1024;
-/** How long a stopping server still responds, so that clients learn to close, in milliseconds. */
+/** Step 1 of stopping: for this long, in milliseconds, each response asks its client to close the connection. */
 const ASK_TO_CLOSE = 200;
-/** It then holds requests until none has arrived for this long, in milliseconds. */
+/** Step 2: requests are held until none has arrived for this long, in milliseconds … */
 const QUIET = 100;
+/** … but at most for this long, in milliseconds. */
+const MAX_WAIT_FOR_QUIET = 2_000;
 /** After this many turns of the event loop, all connections and requests that had arrived are accepted and read. */
 const TURNS = 5;
-/**
- * The longest wait for that, in milliseconds. Processes that stop in step then hold requests until both phases are
- * over.
- */
-const MAX_WAIT_FOR_QUIET = 2_000;
 
 /** What a server serves, created once its address is known. */
 export interface Served {
@@ -103,7 +100,8 @@ export class Server {
   /**
    * Asks active clients to close their connections, stops listening, lets requests in flight finish, and closes all
    * connections at most `grace` milliseconds after it has stopped holding requests. With `inStep`, processes stop
-   * together, so a client that reconnects does not reach another process that is about to stop.
+   * together, and hold requests until all have stopped listening: a client that reconnects does not reach another
+   * process that is about to stop.
    */
   async stop(grace: number, inStep?: InStep): Promise<void> {
     // Closing immediately would reset connections whose next request is already in transit. First, every
@@ -127,7 +125,10 @@ export class Server {
     await this.#server.stop(true);
   }
 
-  /** Resolves when all clients wait for a response: each sends its next request only after that. */
+  /**
+   * Resolves when no request has arrived for `QUIET`. Every active client then waits for a held request, and sends no
+   * other one before its response.
+   */
   async #quiet(): Promise<void> {
     const deadline = performance.now() + MAX_WAIT_FOR_QUIET;
     let before: number;

@@ -32,8 +32,8 @@ export interface PageSelection {
   /** Conditions without an index: see `pageQuery`. */
   readonly scanned?: readonly Condition[];
   /**
-   * One more value of each row on the page. `of` returns its SQL. `from` is the table with the rows of the page: it has
-   * the column `id`, and all others if `hasColumns`.
+   * One more column, called `name`. `of` returns the SQL expression for it. `from` is the name of the table or CTE with
+   * the rows of the page. If `hasColumns` is false, it has only `id` and the scanned columns.
    */
   readonly attached?: { readonly name: string; readonly of: (from: string, hasColumns: boolean) => string } | undefined;
   /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */

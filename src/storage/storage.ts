@@ -26,9 +26,9 @@ export interface StagingTable {
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
   /**
-   * True if `onOtherProcessChange` and `catchUp` report every write of another process before stale values can be
-   * returned from memory. If false, they report only changes of accounts, keys and the shops of accounts, within 1 s,
-   * and nothing else may be cached.
+   * True if `onOtherProcessChange` reports every write of another process, at the latest at the next `catchUp`, before
+   * a stale value can be returned from memory. If false, `catchUp` does nothing, and `onOtherProcessChange` reports
+   * only changes of accounts, keys and the shops of accounts, within 1 s: nothing else may be cached.
    */
   readonly noticesEveryWrite: boolean;
   /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
@@ -62,7 +62,7 @@ export interface Storage {
   onCommit(listener: () => void): void;
   /**
    * Resolves when everything that reads have seen so far is on disk, so that no crash undoes it. Rejects with
-   * `StorageUnavailable` if that is unknown. Writes of other processes may be excluded.
+   * `StorageUnavailable` if that is unknown. Commits of other processes may not be covered.
    */
   settled(): MaybePromise<void>;
   /** Resolves when all processes know of the changes of accounts, keys and their shops that are committed now. */

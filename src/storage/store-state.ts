@@ -17,7 +17,8 @@ export interface StoreState {
 }
 
 /**
- * Enabled webhook endpoints, counted by `newest`: the start of `secrets`, with the version and key of the newest secret.
+ * The number of enabled webhook endpoints for each newest secret. `newest` is the start of the column `secrets`, long
+ * enough for the version and the key id of the newest secret: see `endpointsWithoutKey`.
  */
 export interface NewestSecrets extends Row {
   readonly newest: string;

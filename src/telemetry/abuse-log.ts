@@ -89,7 +89,7 @@ export class AbuseLog {
     const { clock, log, strikesForBan, onBan } = this.#options;
     const endsAt = clock.monotonic() + retryAfter * 1000;
     const known = this.#bans.get(keyId);
-    // A later end is that of another ban: the clock of the sandbox was advanced.
+    // The same ban. An end that is later by more than rounding is a new ban's: a fast-forward ended the known one.
     if (known && !known.isOver && endsAt < known.endsAt + BAN_END_ROUNDING) return;
     if (known) this.#end(known);
     else if (this.#bans.size >= MAX_BANS) this.#bans.delete(this.#bans.keys().next().value as string);
@@ -100,7 +100,7 @@ export class AbuseLog {
     log.warn("ban_started", { keyId, accountId, until, seconds: retryAfter, strikes: strikesForBan(perMinute) });
   }
 
-  /** Notes that the windows of its shop refused a key, so it is not banned. Its next ban is another one. */
+  /** Notes that the limits of its shop refused a key, so it is not banned: a ban that is known has ended early. */
   limited({ keyId }: Pick<KeyHolder, "keyId">): void {
     const known = this.#bans.get(keyId);
     if (known) known.isOver = true;

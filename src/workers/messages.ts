@@ -6,7 +6,8 @@ export interface ListeningAt {
   readonly docs: string;
 }
 
-// After a SIGHUP, a supervisor starts workers of the release that is on disk then. So the messages of a release must stay.
+// After a SIGHUP, a supervisor starts workers of the release that is on disk then. So later releases must keep these
+// messages.
 
 /** Messages from a worker to its supervisor. The answer to a question repeats its number. */
 export type FromWorker =

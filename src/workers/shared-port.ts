@@ -46,6 +46,6 @@ function reservedAddresses(prefix: string): string[] {
 
 /** True if the first address is a wildcard that includes the second. `::` includes addresses of IPv4. */
 function covers(wildcard: string, address: string): boolean {
-  if (wildcard === address) return false; // the system refuses the second of two equal names
+  if (wildcard === address) return false; // its own entry: if it were another's, `Bun.listen` would have failed
   return wildcard === "::" || (wildcard === "0.0.0.0" && !address.includes(":"));
 }

@@ -35,7 +35,7 @@ export function compileIdentityReader({ method, path, query, body, ifMatch, resp
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
   const writeBodyAsSent = body ? compileSerializer(body.schema) : () => "";
-  // What release 1.0.0 wrote without `If-Match`. Its responses may still be stored.
+  // Without `If-Match`, release 1.0.0 put this in its place. Its responses are stored for 24 hours.
   const noIfMatch = body ? "null" : "";
   return ({ headers }, { accountId, mode }, input) => {
     const key = input.idempotencyKey;

@@ -12,7 +12,7 @@ interface StoredFields {
   readonly failure?: Pick<Failure, "message" | "details" | "retryAfter"> & Pick<ErrorDefinition, "code" | "status">;
 }
 
-/** True unless the same request may succeed later: after a temporary failure, or after a 401 with another key. */
+/** False for temporary failures (429 and 5xx), and for a 401, after which the client may retry with another key. */
 export function mustBeStored(outcome: Success | Failure): boolean {
   if (!("error" in outcome)) return true;
   const { status } = outcome.error;

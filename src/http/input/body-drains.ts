@@ -36,7 +36,7 @@ export class BodyDrains {
   drain(request: Request, failed: Failure): MaybePromise<boolean> {
     if (failed.error === requestTimeout) return false;
     const isTooLarge = failed.error === payloadTooLarge;
-    if (request.bodyUsed && !isTooLarge) return true;
+    if (request.bodyUsed && !isTooLarge) return true; // it was read to its end; one that is too large was read in part
     const length = bodyLength(request.headers);
     if (!isTooLarge && typeof length === "number" && length <= BODY_LIMIT) return true;
     return whenReady(this.#readRest(request.body, length), (isRead) => isRead && length !== "malformed");

@@ -68,9 +68,9 @@ export class LoadShedder {
   }
 
   /**
-   * Counts a request that begins at `now` (of `performance.now`). Returns true for an excess request, which is one more
-   * than the service accepts. Requests that wait for the store count against writes only, because reads do not wait for
-   * writes.
+   * Counts a request that begins at `now` (of `performance.now`). Returns true if more requests are in flight than the
+   * service accepts. For a write, those count that began in this turn, are queued, or wait for the store. For a read,
+   * those that wait do not count, because a read does not wait for writes.
    */
   begin(now: number, isWrite: boolean): boolean {
     this.#begun++;

@@ -23,7 +23,7 @@ export class LongTurns {
   }
 
   /**
-   * For a request that begins at `now`: resolves in the turn in which it may begin; undefined for this turn.
+   * Returns undefined if a request may begin at `now`; otherwise a promise that resolves in the turn in which it may.
    *
    * The first `maxInFlight` connections after `maxTurnMs` are not delayed: few connections do not cause long turns, and
    * a request that must wait loses all requests that are pipelined after it, because the runtime then closes the

@@ -26,8 +26,9 @@ export class QueuedRequests {
   }
 
   /**
-   * Resolves in the turn in which the request may begin; undefined for this turn. Requests of few connections are never
-   * queued, because a request that waits loses all requests that are pipelined after it.
+   * Returns undefined if the request may begin now; otherwise a promise that resolves in the turn in which it may.
+   * Requests of few connections are never queued, because a request that waits loses all requests that are pipelined
+   * after it.
    */
   add(request: { readonly connection: string }): Promise<void> | undefined {
     // Without reading its connection, which is a system call.

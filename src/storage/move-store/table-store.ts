@@ -15,7 +15,7 @@ export interface TableStore {
   tables(): MaybePromise<readonly Table[]>;
   /** All rows of a table, in batches, in any order. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  /** The largest id that the database must not generate again for a table; 0 if it has generated none, or never does. */
+  /** The largest id that the database has generated for a table; 0 if there is none, or it generates no ids for it. */
   lastId(table: Table): MaybePromise<bigint>;
 }
 

@@ -78,7 +78,10 @@ export class Connection {
   #pending = 0;
   #answered = 0;
 
-  /** Connects to the server that accepts writes. Throws `StorageUnavailable` or `StorageUnusable`. */
+  /**
+   * Connects to the server that accepts writes. Rejects with the driver's error, with `StorageUnavailable` if no server
+   * takes writes or answers, or with `StorageUnusable` if the server cannot hold a store.
+   */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const attempts = options.address.hosts.map((host) => Connection.#openAt(host, options));
     try {
