@@ -34,7 +34,7 @@ export const logEvents = {
       "workers",
     ],
   },
-  settings: { level: "debug", message: "These settings are in force, each as a field." },
+  settings: { level: "debug", message: "The settings of this process, one per field." },
   console_not_built: {
     level: "error",
     message: "The web console cannot be built. The next request for it tries again.",
@@ -108,7 +108,7 @@ export const logEvents = {
   overload_ended: { level: "info", message: "Requests are no longer refused.", fields: [] },
   limits_not_shared: {
     level: "warn",
-    message: "This process counts limits alone. Other processes may admit the same number again.",
+    message: "This process counts limits alone, so a client can exceed its limits by using several processes.",
     fields: ["reason"],
   },
   limits_shared_again: { level: "info", message: "This process counts limits together with others again.", fields: [] },

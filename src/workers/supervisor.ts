@@ -228,7 +228,7 @@ export class Supervisor {
   #giveUp(number: number, how: string): void {
     this.#failure = new WorkersFailed(
       `Worker ${number} ended ${MAX_ENDS} times in a row, each time within ${STABLE_AFTER / 1000} s of its start, the last ` +
-        `time ${how}. The service ends. What the worker wrote before says why.`,
+        `time ${how}. The service ends. The worker's own output, above, says why.`,
     );
     this.#options.log.error("worker_given_up", this.#failure, { worker: number });
     this.#endAll();

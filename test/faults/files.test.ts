@@ -224,7 +224,7 @@ describe("at the start,", () => {
     chmodSync(store.file, 0o444);
     await store.serve(unprivileged);
     expect(await store.lastWords()).toBe(
-      `The store at ${store.file} cannot be opened: ${store.file} has the permissions 0444, by which its owner may not ` +
+      `The store at ${store.file} cannot be opened: ${store.file} has the permissions 0444, so its owner cannot ` +
         `write there. Run: chmod u+rwX ${store.file}\n`,
     );
   });

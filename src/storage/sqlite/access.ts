@@ -19,7 +19,7 @@ export function accessFault(file: string): string | undefined {
     const { uid, mode } = statSync(path);
     const user = process.getuid?.() ?? uid;
     if (uid === user) {
-      return `${start} has the permissions 0${(mode & 0o777).toString(8)}, by which its owner may not write there. Run: chmod u+rwX ${path}`;
+      return `${start} has the permissions 0${(mode & 0o777).toString(8)}, so its owner cannot write there. Run: chmod u+rwX ${path}`;
     }
     const repair = nearest === folder ? `chown -R ${user} ${folder}` : `mkdir -p ${folder} && chown ${user} ${folder}`;
     return (

@@ -16,8 +16,8 @@ export function createStore(file: string, bytes: () => Uint8Array): void {
   // Check the log first: a process that creates the store creates the file before the log.
   if (existsSync(log) && !existsSync(file)) {
     throw new StorageUnusable(
-      `${file} is missing, but its log ${log} is there, and can hold what was acknowledged. Put the file back, or a ` +
-        "backup in its place and the log elsewhere. To start with a new store, move the log elsewhere.",
+      `${file} is missing, but its log ${log} exists and may hold acknowledged changes. Put the file back. If it is ` +
+        "lost, move the log away and restore a backup. To start with an empty store, move the log away.",
     );
   }
   createIfFree(file, bytes());

@@ -231,7 +231,7 @@ describe("a store is refused with a reason", () => {
   test("that is missing although its log exists, which is not changed", () => {
     mkdirSync(join(file, ".."));
     writeFileSync(`${file}-wal`, "acknowledged");
-    expect(refusal()).toStartWith(`${file} is missing, but its log ${file}-wal is there`);
+    expect(refusal()).toStartWith(`${file} is missing, but its log ${file}-wal exists`);
     expect(readFileSync(`${file}-wal`, "utf8")).toBe("acknowledged");
   });
 

@@ -80,7 +80,8 @@ export class SqliteSource implements TableStore {
     } catch (error) {
       const message =
         `All was moved to ${to}, but ${markOf(this.shown)} cannot be written: ${(error as Error).message}. Do not start ` +
-        "the service on the old store: only that file prevents it. Run the same command again when the file can be written.";
+        "the service on the old store: without that file, nothing stops it. Run the same command again when the file can " +
+        "be written.";
       throw new StorageUnusable(message, { cause: error });
     }
   }
