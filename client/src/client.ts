@@ -1,4 +1,4 @@
-import { sleep, within } from "./clock.ts";
+import { waitFor, within } from "./clock.ts";
 import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
 import { ConnectionError } from "./errors.ts";
 import { follow, readEvents } from "./events.ts";
@@ -119,9 +119,9 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
   return (call, callOptions = {}) => {
     const { timeout = options.timeout ?? 60_000 } = callOptions;
     const { operation, quota } = call;
-    const shop = baseUrl + key;
-    const gate = gates.get(quota + shop) ?? openGate(clock, quota);
-    gates.set(quota + shop, gate);
+    const shopGate = baseUrl + key; // the gate of the shop's own quota has no prefix
+    const gate = gates.get(quota + shopGate) ?? openGate(clock, quota);
+    gates.set(quota + shopGate, gate);
     const deadline = clock.now() + timeout;
 
     return within(
@@ -138,7 +138,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
           );
           if (!error) {
             // The minute or ban for which the shop's gate waits may be over.
-            if (operation === "fastForwardSandbox") gates.delete(shop);
+            if (operation === "fastForwardSandbox") gates.delete(shopGate);
             return withResponse(body, info);
           }
           const { status, code, retryAfter } = error;
@@ -151,7 +151,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
           mayBeDone ||= code !== "overloaded"; // which means that nothing was done
           // A stream that was open reconnects until its timeout.
           if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
-          await sleep(clock, wait, signal);
+          await waitFor(clock, wait, signal);
         }
       },
       () => new ConnectionError(`No response within ${timeout} ms.`, { code: "deadline_exceeded", operation }),

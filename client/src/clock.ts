@@ -42,7 +42,7 @@ export async function within<T>(
  * Waits this long, or until `work` ends. Returns the result of `work`; undefined if it takes longer or fails. Rejects
  * with the abort reason of the signal.
  */
-export async function sleep<T>(
+export async function waitFor<T>(
   clock: Clock,
   milliseconds: number,
   signal: AbortSignal,

@@ -93,7 +93,7 @@ export class ServiceError extends PetstoreError {
     describe(this, "ServiceError", "Try later, or report the `requestId`.");
   }
 }
-/** No response arrived, or one with a status below 400 that the service did not send (`unexpected_response`). */
+/** No response arrived, or a proxy sent a redirect or a page with a status below 400 (`unexpected_response`). */
 export class ConnectionError extends PetstoreError {
   static {
     describe(this, "ConnectionError", "Check `baseUrl` and the service.");

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "./clock.ts";
+import { type Clock, waitFor } from "./clock.ts";
 import { type IdKind, parse } from "./json.ts";
 
 /** Milliseconds of silence after which a connection counts as lost. The service sends something every 15 seconds. */
@@ -20,7 +20,7 @@ export async function* readEvents(
   let text = "";
   try {
     for (;;) {
-      const { value } = (await sleep(clock, MAX_SILENCE, signal, () => reader.read())) ?? {};
+      const { value } = (await waitFor(clock, MAX_SILENCE, signal, () => reader.read())) ?? {};
       if (!value) break;
       const blocks = (text + value).split("\n\n");
       text = blocks.pop() as string;
@@ -33,7 +33,7 @@ export async function* readEvents(
   } finally {
     reader.cancel().catch(() => {}); // how it ends does not matter
   }
-  await sleep(clock, Math.random() * MAX_PAUSE, signal);
+  await waitFor(clock, Math.random() * MAX_PAUSE, signal);
 }
 
 /** Yields the events and reconnects after each lost connection. */

@@ -14,4 +14,4 @@ export declare function within<T>(clock: Clock, milliseconds: number, parent: Ab
  * Waits this long, or until `work` ends. Returns the result of `work`; undefined if it takes longer or fails. Rejects
  * with the abort reason of the signal.
  */
-export declare function sleep<T>(clock: Clock, milliseconds: number, signal: AbortSignal, work?: () => Promise<T>): Promise<T | undefined>;
+export declare function waitFor<T>(clock: Clock, milliseconds: number, signal: AbortSignal, work?: () => Promise<T>): Promise<T | undefined>;

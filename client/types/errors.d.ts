@@ -59,7 +59,7 @@ export declare class RateLimitError extends PetstoreError {
 /** The service failed, or did not receive the whole request in time. */
 export declare class ServiceError extends PetstoreError {
 }
-/** No response arrived, or one with a status below 400 that the service did not send (`unexpected_response`). */
+/** No response arrived, or a proxy sent a redirect or a page with a status below 400 (`unexpected_response`). */
 export declare class ConnectionError extends PetstoreError {
 }
 /** Creates the error for a response by its status. */
