@@ -56,7 +56,7 @@ export class DeliveryRetention {
   }
 }
 
-/** Deletes deliveries that are too old even by real time, which no clock of a shop is behind. */
+/** Deletes deliveries that are too old by real time, and so by the clock of their shop, which is never behind it. */
 export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const found = await storage.all(old, now - RETENTION, DELETE_BATCH_SIZE);

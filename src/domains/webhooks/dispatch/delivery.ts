@@ -29,8 +29,7 @@ export async function makeDelivery(
 ): Promise<SentMessage | undefined> {
   const event = known ?? (await storedEvent(parts.log, endpoint.shop, eventId));
   if (!event) return undefined;
-  const number = testId === undefined ? eventId : -testId; // see `messageOf`
-  const message = messageOf(event, number, endpoint.id, endpoint.shop, endpoint.mode);
+  const message = messageOf(event, testId, endpoint.id, endpoint.shop, endpoint.mode);
   return { id: message.id, type: event.type, result: await sendSigned(message, endpoint, parts) };
 }
 

@@ -16,7 +16,7 @@ export interface CourierRow extends EndpointRow {
   last_event_id: bigint;
   position: bigint;
   last_delivery_id: bigint;
-  /** The stored `owner`, a fencing token: it grows with each takeover, and only the newest one may write. */
+  /** Stored as `owner`. It grows with each takeover, and only the process with the newest one may write (a fencing token). */
   epoch: bigint;
   due_at: bigint | null;
 }

@@ -162,16 +162,16 @@ export class DispatchStore {
 function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transaction<boolean> {
   const { accountId, mode, id, shop, epoch } = endpoint;
   const { position, lastDeliveryId, isBlocked, dueAt, health, deliveries, parked, redeliveries } = progress;
-  const named = [accountId, mode, id, epoch] as const;
+  const keyAndEpoch = [accountId, mode, id, epoch] as const;
   const blocked = isBlocked ? 1 : 0;
   const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
-  if (!(yield* first(savePosition, ...values, ...named))) return false;
-  const place = [shop, id] as const;
+  if (!(yield* first(savePosition, ...values, ...keyAndEpoch))) return false;
+  const endpointOfShop = [shop, id] as const;
   yield* each(
     insertDelivery,
-    deliveries.map((delivery) => [...place, ...valuesOf(delivery)]),
+    deliveries.map((delivery) => [...endpointOfShop, ...valuesOf(delivery)]),
   );
-  if (deliveries.length > 0) yield* all(deleteDeliveriesUpTo, ...place, lastDeliveryId - KEPT_DELIVERIES);
+  if (deliveries.length > 0) yield* all(deleteDeliveriesUpTo, ...endpointOfShop, lastDeliveryId - KEPT_DELIVERIES);
   const waiting = parked.filter(([, one]) => one);
   const finished = parked.filter(([, one]) => !one);
   yield* each(
@@ -186,8 +186,8 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
     }),
   );
   for (const [redeliveryId, next] of redeliveries) {
-    if (next === undefined) yield* all(deleteRedelivery, ...place, redeliveryId);
-    else yield* all(saveRedelivery, next, ...place, redeliveryId);
+    if (next === undefined) yield* all(deleteRedelivery, ...endpointOfShop, redeliveryId);
+    else yield* all(saveRedelivery, next, ...endpointOfShop, redeliveryId);
   }
   return true;
 }

@@ -19,7 +19,7 @@ export interface Health {
   readonly hours: readonly HourCount[];
   /** Since when every delivery has failed (see `startOfFailures`); null if the newest succeeded, or there is none. */
   readonly failingSince: number | null;
-  /** Sequences that have failed since the last success, under their stored name. */
+  /** The sequences that have failed since the last success. They were called subjects when this field was first stored. */
   readonly failedSubjects: readonly string[];
   /** Probes that have failed in a row. */
   readonly probes: number;

@@ -19,7 +19,7 @@ export interface EndpointRow extends Row {
   health: string;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
-  /** The last event that needs no delivery any more; that before the first one it missed, if it is disabled. */
+  /** The last event that is dealt with. Of a disabled endpoint: the event before the first that it missed. */
   position: bigint;
 }
 /** An endpoint with the internal number of its shop. */

@@ -55,7 +55,7 @@ export interface StoredEndpoint {
   readonly health: Health;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   readonly ahead: number;
-  /** The last event that needs no delivery any more; that before the first one it missed, if it is disabled. */
+  /** As in `EndpointRow`. */
   readonly position: bigint;
 }
 

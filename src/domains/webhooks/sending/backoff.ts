@@ -48,7 +48,7 @@ export function nextStep(attempt: number, result: DecisiveResult, random: number
   return { kind: "retry", delay: Math.round(Math.max(delay, result.retryAfter ?? 0) * (1 + JITTER * random)) };
 }
 
-/** True if a delivery due at `dueAt` can be made. If that is too far ahead, the clock was wrong and is set back. */
+/** True if a delivery due at `dueAt` can be made. A time further ahead than any delay was saved while the clock was ahead. */
 export function isDue(dueAt: number, now: number): boolean {
   return dueAt <= now || dueAt > now + LONGEST_DELAY;
 }

@@ -12,11 +12,17 @@ export interface EventMessage {
 }
 
 /**
- * The message of an event for an endpoint. `shop` is the internal number of the shop. The message id is derived from
- * `number`: the id of the event or, for a test, a negative number that is unique at the endpoint.
+ * The message of an event for an endpoint. `shop` is the internal number of the shop. `testId` is set for a test: all tests
+ * have the same event id, so their message ids are derived from it.
  */
-export function messageOf(event: Event, number: bigint, endpointId: string, shop: number, mode: Mode): EventMessage {
-  const id = messageId(endpointId, BigInt(shop), number);
+export function messageOf(
+  event: Event,
+  testId: bigint | undefined,
+  endpointId: string,
+  shop: number,
+  mode: Mode,
+): EventMessage {
+  const id = messageId(endpointId, BigInt(shop), testId === undefined ? event.id : -testId); // no event has a negative id
   return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
 }
 
