@@ -92,7 +92,7 @@ function pageOf(root: string, names: readonly string[]): string {
 <script type="module" src="${file(".js")}"></script>
 </head>
 <body>
-<noscript>The console needs JavaScript. The API can do the same: see ${root}/docs.</noscript>
+<noscript>The console needs JavaScript. The API can do the same: ${root}/docs describes it.</noscript>
 <div id="console"><p class="starting">Signing in…</p></div>
 </body>
 </html>
