@@ -117,8 +117,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
       "the `X-RateLimit` headers show what is left. After a 429, wait `Retry-After` seconds. A key that keeps sending " +
       "is banned for a while.",
     "## Idempotency",
-    `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If no response arrives, or a 408, 502, 503 or 504, send the ` +
-      "same request again with the same value: its effect happens once. The service keeps the response for " +
+    `Send a unique \`${IDEMPOTENCY_KEY}\` with every POST and PATCH. If you get no response, or a 408, 502, 503 or 504, ` +
+      "send the same request again with the same value. It takes effect once. The service keeps the response for " +
       `${RESPONSE_LIFETIME_HOURS} hours, including errors of the operation, and repeats it with ` +
       `\`${IDEMPOTENT_REPLAYED}: true\`. It does not keep refusals before the operation runs: an ` +
       "invalid request, a missing scope, a limit. Values are separate for each account, mode, method and path. Other " +
@@ -129,8 +129,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
       `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}).`,
     "## Stability",
-    "What is `beta` may change incompatibly, what is `experimental` may be removed. All else is deprecated " +
-      "first, with a date of removal.",
+    "A `beta` operation may change incompatibly, and an `experimental` one may be removed. Any other operation is " +
+      "deprecated first, with a date of removal.",
     "## Integers",
     "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53.",
   ].join("\n\n");
