@@ -55,11 +55,11 @@ export function noTestPanel({ disabled }: DisabledTestPanel): string {
   return `No test panel: ${disabled}.`;
 }
 
-const costsNothing = "Costs no quota, and works during a ban and when no requests are left.";
+const costsNothing = "Costs no quota, and works during a ban and with no requests left.";
 const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
   plan:
-    `${costsNothing} All such operations together have a limit of their own, as high as the plan's (for each server ` +
-    "process). The limit headers show the shop's limits.",
+    `${costsNothing} Such operations share another limit, as high as the plan's, in each server process. The limit ` +
+    "headers show the shop's.",
   sandbox:
     `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests of an account in a minute of ` +
     "real time; the limit headers are the sandbox's until these are used up.",

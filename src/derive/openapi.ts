@@ -129,7 +129,7 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     `With a test key, the header \`${SIMULATE}: CODE\` makes an operation return any error that it lists, \`disconnect\` ` +
       `closes the connection without a response, and \`delay=2000\` delays the response by 2000 ms (at most ${MAX_DELAY}).`,
     "## Stability",
-    "A `beta` operation may change incompatibly, and an `experimental` one may be removed. Any other operation is " +
+    "A `beta` operation may change incompatibly, and an `experimental` one may be removed. Any other is " +
       "deprecated first, with a date of removal.",
     "## Integers",
     "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53.",
