@@ -59,7 +59,7 @@ export interface PetPatch {
 export interface Category<Id = bigint> {
   /** Unique identifier. */
   readonly id: Id;
-  /** The category's name. It is unique. */
+  /** The category's unique name. */
   readonly name: string;
   readonly metadata?: Metadata | undefined;
 }
@@ -68,14 +68,14 @@ export interface Category<Id = bigint> {
 export interface NewCategory {
   /** Only for a category that animals already refer to: the identifier in their `categoryId`. By default, the service assigns one that no animal refers to. */
   readonly id?: Int64 | undefined;
-  /** The category's name. It is unique. */
+  /** The category's unique name. */
   readonly name: string;
   readonly metadata?: NewMetadata | undefined;
 }
 
 /** The fields of a category to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
 export interface CategoryPatch {
-  /** The category's name. It is unique. */
+  /** The category's unique name. */
   readonly name?: string | undefined;
   readonly metadata?: MetadataPatch | undefined;
 }
@@ -276,12 +276,12 @@ export interface BanSchedule {
 
 /** The calling key, its account, and its current limits. */
 export interface CurrentKey {
-  /** Identifies the key. It is not secret. */
+  /** Identifies the key. Not secret. */
   readonly id: string;
   /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** The first and last characters of the key. */
+  /** The key's first and last characters. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
@@ -298,12 +298,12 @@ export interface CurrentKey {
 
 /** An API key without its secret text, and its ban. */
 export interface ListedApiKey {
-  /** Identifies the key. It is not secret. */
+  /** Identifies the key. Not secret. */
   readonly id: string;
   /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** The first and last characters of the key. */
+  /** The key's first and last characters. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
@@ -332,14 +332,14 @@ export interface NewApiKey {
 
 /** A new API key with its secret text, which is not shown again. */
 export interface IssuedApiKey {
-  /** The secret text of the key. It is shown only once. */
+  /** The secret text of the key, shown only once. */
   readonly key: string;
-  /** Identifies the key. It is not secret. */
+  /** Identifies the key. Not secret. */
   readonly id: string;
   /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** The first and last characters of the key. */
+  /** The key's first and last characters. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
@@ -355,12 +355,12 @@ export interface IssuedApiKey {
 
 /** An API key without its secret text. */
 export interface ApiKey {
-  /** Identifies the key. It is not secret. */
+  /** Identifies the key. Not secret. */
   readonly id: string;
   /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** The first and last characters of the key. */
+  /** The key's first and last characters. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
@@ -376,14 +376,14 @@ export interface ApiKey {
 
 /** A new API key with its secret text, and the key that it replaces. */
 export interface ReplacingApiKey {
-  /** The secret text of the key. It is shown only once. */
+  /** The secret text of the key, shown only once. */
   readonly key: string;
-  /** Identifies the key. It is not secret. */
+  /** Identifies the key. Not secret. */
   readonly id: string;
   /** The key's name. */
   readonly name: string;
   readonly mode: KeyMode;
-  /** The first and last characters of the key. */
+  /** The key's first and last characters. */
   readonly hint: string;
   /** What the key may do. */
   readonly scopes: readonly Scope[];
@@ -1329,7 +1329,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all categories (beta).
    *
-   * Returns categories by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page.
+   * Returns categories by ascending `id`, one page at a time.
    *
    * Needs a key with the scope `read`.
    */
@@ -1378,7 +1378,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all orders (beta).
    *
-   * Returns orders by `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
+   * Returns orders by `id`, one page at a time. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */

@@ -44,7 +44,7 @@ export const categoryDeleted = defineEvent({ type: "category.deleted", meaning: 
 export const categoryEventTypes = [categoryCreated, categoryUpdated, categoryDeleted] as const;
 
 const name = Text({
-  description: "The category's name. It is unique.",
+  description: "The category's unique name.",
   minLength: 1,
   maxLength: 255,
   examples: ["Hamsters"],
@@ -98,8 +98,7 @@ const listCategories = defineOperation({
   path: "/categories",
   tag: categories,
   summary: "List all categories",
-  description:
-    'Returns categories by ascending `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next page.',
+  description: "Returns categories by ascending `id`, one page at a time.",
   ...pagesOf({
     what: "categories",
     schema: Categories,

@@ -12,10 +12,10 @@ export const KeyMode = Type.Enum([...modes], {
 
 /** The fields that every view of a key has. */
 export const keyFields = {
-  id: Type.String({ description: "Identifies the key. It is not secret." }),
+  id: Type.String({ description: "Identifies the key. Not secret." }),
   name: Type.String({ description: "The key's name." }),
   mode: KeyMode,
-  hint: Type.String({ description: "The first and last characters of the key." }),
+  hint: Type.String({ description: "The key's first and last characters." }),
   scopes: Type.Array(Scope, { description: "What the key may do.", maxItems: scopes.length }),
   createdAt: Timestamp({ description: "When the key was created." }),
   expiresAt: Type.Optional(Timestamp({ description: "When the key expires. Absent if never." })),
@@ -52,7 +52,7 @@ export const ListedApiKey = Type.Object(
 );
 export type ListedApiKeyBody = Static<typeof ListedApiKey>;
 
-const key = Type.String({ description: "The secret text of the key. It is shown only once." });
+const key = Type.String({ description: "The secret text of the key, shown only once." });
 
 export const IssuedApiKey = Type.Object(
   { key, ...ApiKey.properties },

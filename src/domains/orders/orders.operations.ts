@@ -137,8 +137,7 @@ const listStoreOrders = defineOperation({
   tag: store,
   summary: "List all orders",
   description:
-    'Returns orders by `id`, one page at a time. The `Link` header (`rel="next"`) holds the URL of the next ' +
-    "page. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer " +
+    "Returns orders by `id`, one page at a time. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer " +
     "than `limit` orders, or none, although more follow: continue while there is a `Link`.",
   ...pagesOf({
     what: "orders",
