@@ -25,7 +25,7 @@ export async function verifyWebhook(
 ): Promise<unknown> {
   const given = new Headers(
     Symbol.iterator in headers
-      ? (headers as Headers)
+      ? headers
       : // Requests over HTTP/2 have fields such as `:path`, which `Headers` refuses.
         Object.entries(headers as Record<string, string>).filter(([name]) => !name.startsWith(":")),
   );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runJsonInProcess } from "../../test/harness/commands.ts";
 import { newDataDir } from "../../test/harness/program.ts";
 import { TestService } from "../../test/harness/service.ts";
-import { type Event, Petstore } from "../src/index.ts";
+import { type Event, type IdKind, Petstore } from "../src/index.ts";
 
 /** From this number on, an import adds one event for all animals. */
 const ANIMALS = 10_001;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The data of the events of these types. */
-async function dataOf<Ids extends "bigint" | "number">(ids: Ids): Promise<Event["data"][]> {
+async function dataOf(ids: IdKind): Promise<Event["data"][]> {
   const petstore = new Petstore({ key, baseUrl: service.app.base, ids });
   const events = await petstore.listEvents({ type: ["import.completed", "pets.reassigned"] }).page();
   return events.map(({ data }) => data);
