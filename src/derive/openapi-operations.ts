@@ -61,8 +61,8 @@ const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
     `${costsNothing} Such operations share another limit, as high as the plan's, in each server process. The limit ` +
     "headers show the shop's.",
   sandbox:
-    `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests of an account in a minute of ` +
-    "real time; the limit headers are the sandbox's until these are used up.",
+    `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests per account and minute of ` +
+    "real time; the limit headers are the sandbox's until they are used up.",
 };
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
