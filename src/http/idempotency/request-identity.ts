@@ -35,7 +35,8 @@ export function compileIdentityReader({ method, path, query, body, ifMatch, resp
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
   const writeBodyAsSent = body ? compileSerializer(body.schema) : () => "";
-  // Without `If-Match`, release 1.0.0 put this in its place. Its responses are stored for 24 hours.
+  // For an absent `If-Match`, release 1.0.0 wrote `null` if the operation has a body, and nothing if not. Responses that it
+  // stored are replayed for 24 hours.
   const noIfMatch = body ? "null" : "";
   return ({ headers }, { accountId, mode }, input) => {
     const key = input.idempotencyKey;
