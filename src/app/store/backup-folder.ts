@@ -51,11 +51,12 @@ export function deleteOldBackups(folder: string, keep: number): Deletion {
 /** Deletes the unfinished files of killed backups: those that were not written for an hour. */
 export function deleteUnfinished(folder: string): Deletion {
   const unfinished = namesIn(folder).filter((name) => /^petstore-.*\.db\.unfinished-[\w-]+$/.test(name));
-  const isOld = (file: string) => {
-    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    return changedAt !== undefined && Date.now() - changedAt >= HOUR_MS;
-  };
-  return deleteFiles(unfinished.map((name) => join(folder, name)).filter(isOld));
+  return deleteFiles(unfinished.map((name) => join(folder, name)).filter(isAbandoned));
+}
+
+function isAbandoned(file: string): boolean {
+  const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return changedAt !== undefined && Date.now() - changedAt >= HOUR_MS;
 }
 
 /** Continues after a file that cannot be deleted, such as one that the operator has protected. */
