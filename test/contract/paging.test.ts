@@ -76,6 +76,22 @@ test("a cursor is valid for its filters only, in any order", async () => {
   }
 });
 
+test("a cursor is read the same wherever it is in the query, however it is encoded, and only once", async () => {
+  const cursor = cursorOf(await list("?colour=red")) ?? "";
+  const encoded = cursor.replace(".", "%2E");
+  for (const query of [`colour=red&cursor=${cursor}`, `cursor=${cursor}&colour=red`, `colour=red&cursor=${encoded}`]) {
+    const { status, json, headers } = await list(`?${query}`);
+    expect([query, status, json, headers.get("link")]).toEqual([query, 200, [3, 4], null]);
+  }
+  for (const query of [`cursor=${cursor}&cursor=${cursor}`, `colour=red&cursor=${cursor}&cursor=${encoded}`]) {
+    expect((await list(`?${query}`)).json).toMatchObject({
+      code: "invalid_request",
+      details: [{ path: "/query/cursor", message: "is given more than once" }],
+    });
+  }
+  expect((await list(`?limit=0&cursor=${cursor}`)).json).toMatchObject({ details: [{ path: "/query/limit" }] });
+});
+
 test("a page links to the next one of the same path, and a cursor is valid for its path only", async () => {
   const first = await list("?limit=2");
   const next = /<([^>]*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";

@@ -43,10 +43,9 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
     if ("faults" in key || "faults" in query || "faults" in body) {
       return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
     }
-    const { cursor } = query.value;
     let after: unknown;
-    if (pages && typeof cursor === "string") {
-      after = pages.position(cursor, caller.shop, params, query.value);
+    if (pages && query.cursor !== undefined) {
+      after = pages.position(query.cursor, caller.shop, params, query.value);
       if (after === undefined)
         return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }

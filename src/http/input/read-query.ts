@@ -8,8 +8,16 @@ import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 const MAX_CACHED = 500;
 const MAX_CACHED_LENGTH = 256;
 
-/** The valid parameters with defaults filled in, or the faults. */
-export type QueryResult = { readonly value: Record<string, unknown> } | { readonly faults: Fault[] };
+/**
+ * The valid parameters with defaults filled in, or the faults. The cursor is apart, so that the queries of all pages of a
+ * list can have the same value.
+ */
+export type QueryResult =
+  | { readonly value: Readonly<Record<string, unknown>>; readonly cursor: string | undefined }
+  | { readonly faults: Fault[] };
+
+/** The end of the query in a link to a page. A cursor of other characters is decoded like any parameter. */
+const linkEnd = /&cursor=([\w.-]{1,512})$/;
 
 /** Compiles the schema of a query into a function that reads the text after the `?`. */
 export function compileQueryReader(schema: TObject | undefined): (query: string) => QueryResult {
@@ -34,15 +42,28 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
       const found = faultsOf(validator, value, closed, "/query", "query parameter of this operation");
       faults.push(...found.map((fault) => withPlusAdvice(fault, texts)));
     }
-    return faults.length > 0 ? { faults } : { value: decode(value) as Record<string, unknown> };
+    if (faults.length > 0) return { faults };
+    const { cursor, ...others } = decode(value) as { readonly cursor?: string };
+    return { value: others, cursor };
   };
-  return cached(read);
+  return "cursor" in properties ? cachedWithoutCursor(read) : cached(read);
 }
 
 /** In a query, a `+` stands for a space: the offset of a time has lost its sign. */
 function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault {
   const text = texts.get(fault.path.slice("/query/".length)) ?? "";
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
+}
+
+/** Caches valid results of queries without their cursors, because few lists have very many pages. */
+function cachedWithoutCursor(read: (query: string) => QueryResult): (query: string) => QueryResult {
+  const recall = cached(read);
+  return (query) => {
+    const [end, cursor] = linkEnd.exec(query) ?? [];
+    if (end === undefined) return recall(query);
+    const list = recall(query.slice(0, -end.length));
+    return "faults" in list || list.cursor !== undefined ? read(query) : { value: list.value, cursor };
+  };
 }
 
 /** Caches valid results, because clients repeat few queries often. */

@@ -17,12 +17,35 @@ export interface PageLinks {
   readonly next: (input: Input, next: unknown) => string;
 }
 
+/** The texts of a query that all pages of a list share. */
+interface QueryTexts {
+  /** The filters, for the name of the list. */
+  readonly filters: string;
+  /** All parameters but the cursor, for links. */
+  readonly parameters: string;
+}
+
 /** `base` is the base address of the API. Undefined for an operation that has no pages. */
 export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
   if (!operation.paged) return undefined;
-  const list = compileListName(operation);
+  const inPath = pathParametersOf(operation);
+  const filters = filtersOf(operation);
   const readPosition = compilePositionReader(operation.paged.position);
   const fillPath = compileFillPath(operation.path);
+  const known = new WeakMap<Values, QueryTexts>();
+  const textsOf = (query: Values): QueryTexts => {
+    let texts = known.get(query);
+    if (!texts) {
+      texts = {
+        filters: parametersText(filters, query),
+        parameters: parametersText(Object.keys(query), query).slice(1),
+      };
+      known.set(query, texts);
+    }
+    return texts;
+  };
+  const list = (params: Values, query: Values) =>
+    operation.name + parametersText(inPath, params) + textsOf(query).filters;
   return {
     position: (cursor, shop, params, query) => {
       const name = list(params, query);
@@ -32,11 +55,7 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
       const params: Values = input.params;
       const query: Values = input.query;
       const cursor = encoded(encodeCursor(String(next), cursorScope(input.caller.shop, list(params, query))));
-      let parameters = "";
-      for (const name in query) {
-        if (name !== "cursor") parameters += `${name}=${encoded(query[name])}&`;
-      }
-      return `<${base}${fillPath(params)}?${parameters}cursor=${cursor}>; rel="next"`;
+      return `<${base}${fillPath(params)}?${textsOf(query).parameters}&cursor=${cursor}>; rel="next"`;
     },
   };
 }
@@ -56,9 +75,16 @@ export function exampleScope(list: string): string {
  * cursor.
  */
 export function compileListName(operation: Operation): (params: Values, query: Values) => string {
-  const inPath = Object.keys(operation.params?.schema.properties ?? {});
-  const filters = Object.keys(operation.query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
+  const [inPath, filters] = [pathParametersOf(operation), filtersOf(operation)];
   return (params, query) => operation.name + parametersText(inPath, params) + parametersText(filters, query);
+}
+
+function pathParametersOf({ params }: Operation): string[] {
+  return Object.keys(params?.schema.properties ?? {});
+}
+
+function filtersOf({ query }: Operation): string[] {
+  return Object.keys(query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
 }
 
 function parametersText(names: readonly string[], values: Values): string {
