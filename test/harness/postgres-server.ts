@@ -185,8 +185,9 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+/** The runner of the tests says where the files of servers are, and removes them. */
 function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
+  const folder = mkdtempSync(join(process.env["TEST_POSTGRES_FOLDER"] ?? tmpdir(), "petstore-postgres-"));
   giveToServer(folder);
   return folder;
 }
