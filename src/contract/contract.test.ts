@@ -138,6 +138,7 @@ describe("it is a fault of an operation", () => {
     const params = { schema: Type.Object({ name: Int64({ description: "Which toy." }) }), invalidError: toyNotFound };
     expect(faultsWith(getToy, { path: "/toys/{name}", params })).toEqual([
       "GET /toys/{}: getToy and another have this method and path; change one.",
+      "/toys/{toyId} and /toys/{name} differ only in the names of their parameters; use the same names.",
     ]);
   });
 
