@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the third-party tools that the service is tested with. */
@@ -11,16 +11,17 @@ export const runtimes = {
   workerd: join(interopFolder, "node_modules/@cloudflare/workerd-linux-64/bin/workerd"),
 };
 
+const installed = join(interopFolder, "node_modules");
+
 /** True if the tools are installed as their lock file says. */
 export function areInteropToolsInstalled(): boolean {
-  const installed = join(interopFolder, "node_modules/.package-lock.json");
   const lock = join(interopFolder, "package-lock.json");
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 }
 
 /** True if a test file needs the tools. */
 export function needsInteropTools(file: string): boolean {
-  return /^test\/(interop\/|document-lint\.)/.test(file);
+  return /^test\/(interop\/|document\/document-lint\.)/.test(file);
 }
 
 /**
@@ -30,7 +31,11 @@ export function needsInteropTools(file: string): boolean {
 export function hasInteropTools(): boolean {
   if (areInteropToolsInstalled()) return true;
   if (process.env["TEST_EVIDENCE"] !== undefined) return false; // the runner has tried
-  return Bun.spawnSync(["npm", "ci"], { cwd: interopFolder, stdout: "ignore", stderr: "inherit" }).success;
+  // Bun installs what npm's lock file says, with a tenth of the CPU time.
+  const install = [process.execPath, "install", "--no-save", "--ignore-scripts", "--silent"];
+  const { success } = Bun.spawnSync(install, { cwd: interopFolder, stdout: "ignore", stderr: "inherit" });
+  if (success) utimesSync(installed, new Date(), new Date());
+  return success;
 }
 
 /** The tools and their versions in docs/interop.md. */
