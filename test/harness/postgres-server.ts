@@ -68,7 +68,8 @@ export class PostgresServer {
   /** Makes an empty database, or a copy of another one without connections. Returns its name. */
   async newDatabase(template = "template1"): Promise<string> {
     const name = `store_${crypto.randomUUID().slice(0, 13).replace("-", "_")}`;
-    await this.run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Copying files takes half the time of writing them to the log, which nobody needs here.
+    await this.run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     return name;
   }
 
