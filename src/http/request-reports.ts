@@ -39,8 +39,8 @@ export class RequestReports {
   }
 
   /**
-   * Counts a request that the limits refused. Call it in the order of their decisions. Another
-   * failure of such a request, such as one while its response is made, does not count.
+   * Counts a request that the limiter refused. Call it in the order in which the limiter decided. If `failed` is
+   * another failure, for example because rendering the refusal failed, nothing is counted.
    */
   countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
     if (admission.verdict === "admitted") return;

@@ -74,7 +74,10 @@ export class MemoryLimiter implements Limiter {
     return limiter;
   }
 
-  /** `shown` has the limits that the client sees. */
+  /**
+   * `caller` has the limits that are enforced, and `shown` those that the client sees. They differ only in the local
+   * fallback, in which a process enforces its share.
+   */
   admit(caller: Caller, shown: Quota = caller): MaybePromise<Admission> {
     const windows = this.#shops.get(caller);
     if (windows) return this.#decide(caller, windows, shown);

@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor } from "./cursor.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The cursors of one paged operation: reads that of a request, and writes the link to the next page. */
+/** Reads the cursors of one paged operation, and writes links to the next page. */
 export interface PageLinks {
   /** The position in a cursor; undefined if the text is not a cursor of this list. */
   readonly position: (cursor: string, shop: number, params: Values, query: Values) => unknown;
