@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { HEARTBEAT_INTERVAL, HeartbeatMonitor } from "./heartbeat-monitor.ts";
+import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 
 const LIMIT = 2_500;
 
@@ -35,6 +35,13 @@ test("the time before a late check is ignored, and later checks on time count", 
 test("time in which the process waits for a processor does not count as silence", () => {
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 1)).toBeUndefined();
   expect(checks(new HeartbeatMonitor(LIMIT, 0), 0, 100, HEARTBEAT_INTERVAL, 0.75)).toBe(4 * LIMIT);
+});
+
+test("a wait for a processor that cannot be read counts as none since the previous check", () => {
+  const monitor = new HeartbeatMonitor(LIMIT, 0);
+  expect(monitor.check(HEARTBEAT_INTERVAL, 60_000)).toBe(false);
+  expect(monitor.check(2 * HEARTBEAT_INTERVAL, processorWait(0))).toBe(false);
+  expect(monitor.check(3 * HEARTBEAT_INTERVAL, 60_000)).toBe(false);
 });
 
 test("a new limit applies from then on", () => {

@@ -40,23 +40,27 @@ export class HeartbeatMonitor {
 
   /**
    * Returns true if the other process hangs. Call it every `HEARTBEAT_INTERVAL`. `waited` is how long that process has
-   * waited for a processor so far, in milliseconds.
+   * waited for a processor so far, in milliseconds; undefined if that is unknown now.
    */
-  check(now: number, waited: number): boolean {
+  check(now: number, waited: number | undefined): boolean {
     const elapsed = now - this.#checkedAt;
-    const silent = elapsed - (waited - this.#waited);
+    const waitedSoFar = waited ?? this.#waited;
+    const silent = elapsed - (waitedSoFar - this.#waited);
     this.#checkedAt = now;
-    this.#waited = waited;
+    this.#waited = waitedSoFar;
     if (elapsed < ON_TIME) this.#silence += Math.max(0, silent);
     return this.#silence >= this.#limit;
   }
 }
 
-/** How long the main thread of a process has waited for a processor so far, in milliseconds; 0 if the system does not say. */
-export function processorWait(pid: number): number {
+/**
+ * How long the main thread of a process has waited for a processor so far, in milliseconds. Undefined if the system does
+ * not say, or if this process has no free file descriptor to read it.
+ */
+export function processorWait(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1_000_000;
   } catch {
-    return 0;
+    return undefined;
   }
 }
