@@ -218,6 +218,22 @@ describe("SqliteStorage", () => {
     expect(count()).toBe(1_200);
   });
 
+  test("scrubs its files while there is always a write that waits", async () => {
+    let isScrubbed = false;
+    const written: Promise<unknown>[] = [];
+    const addInEveryTurn = () => {
+      if (isScrubbed) return;
+      written.push(add("Rex"), add("Tom"));
+      setImmediate(addInEveryTurn);
+    };
+    addInEveryTurn();
+    await turns(1);
+    const scrubbed = await Promise.race([storage.scrub(), Bun.sleep(2_000)]);
+    isScrubbed = true;
+    await Promise.all(written);
+    expect(scrubbed).toBe(true);
+  });
+
   test("resolves a write only after its commit", async () => {
     const other = new Database(file, { readonly: true });
     for (let expected = 1; expected <= 5; expected++) {
