@@ -246,6 +246,23 @@ describe("bans", () => {
     expect(await ends()).toEqual(new Map());
   });
 
+  test("of Valkey are replaced if its clock was a year ahead", async () => {
+    const limits = new LimitStore(storage);
+    const save = async (wall: number, level: number) => {
+      const end = { wall, monotonic: wall, boot: 0 };
+      const windows = { minuteEnd: end, minuteUsed: level, day: 0, dayUsed: 1, earlierDays: [] };
+      await limits.saveWindows([[caller, windows]]);
+      await limits.saveBans([{ keyId: caller.keyId, shop: caller, ban: { end, level } }]);
+    };
+    await save(NOON + 365 * DAY, 2);
+    await save(NOON + MINUTE, 1);
+    const stored = (await limits.storedLimits([caller.accountId])).get(caller);
+    expect(stored).toMatchObject({ minuteEnds: NOON + MINUTE, minuteUsed: 1 });
+    expect(await limits.banEnds(new ClockReader(clock).now())).toEqual(
+      new Map([[caller.keyId, (NOON + MINUTE) / 1_000]]),
+    );
+  });
+
   describe("bans from a clock that was ten years ahead", () => {
     beforeEach(async () => {
       clock.setWall(NOON + 3_652 * DAY);

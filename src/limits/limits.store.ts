@@ -62,12 +62,14 @@ const largerCountOf = (day: string) => {
 };
 /** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
 const storedDayIsMissing = `limit_windows.day NOT IN (excluded.day, excluded.previous_day, excluded.earlier_day)`;
+/** Both rows are of one boot of a machine. Rows of Valkey have 0 in `boot`, because they only have its wall clock. */
+const monotonicClockDecides = (table: string) => `${table}.boot = excluded.boot AND excluded.boot <> 0`;
 /** True if the stored minute is later than the new one, or overlaps it with more requests, by the ends in this column. */
 const storedMinuteWins = (ends: string) => `(limit_windows.${ends} >= excluded.${ends} + ${MINUTE_MS}
   OR limit_windows.${ends} > excluded.${ends} - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;
 /** If the wall clock decides, a stored minute that ends later than possible is that of a wrong clock, and does not count. */
 const keepsStoredMinute = `CASE
-  WHEN limit_windows.boot = excluded.boot THEN ${storedMinuteWins("minute_ends_after")}
+  WHEN ${monotonicClockDecides("limit_windows")} THEN ${storedMinuteWins("minute_ends_after")}
   ELSE ${storedMinuteWins("minute_ends_at")} AND limit_windows.minute_ends_at < excluded.minute_ends_at + ${2 * MINUTE_MS} END`;
 const ofMinute = (column: string) =>
   `${column} = CASE WHEN ${keepsStoredMinute} THEN limit_windows.${column} ELSE excluded.${column} END`;
@@ -105,7 +107,7 @@ const readBans = statement<BanRow>(
  * ban that ends later than possible began while that clock was ahead, and does not count.
  */
 const storedBanEndsAfter = (less: number) => `CASE
-  WHEN key_bans.boot = excluded.boot THEN key_bans.ends_after > excluded.ends_after - ${less}
+  WHEN ${monotonicClockDecides("key_bans")} THEN key_bans.ends_after > excluded.ends_after - ${less}
   ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${MAX_BAN} END`;
 const ofLongerBan = (column: string) =>
   `${column} = CASE WHEN ${storedBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
