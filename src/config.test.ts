@@ -49,6 +49,16 @@ test("all faults are reported at once", () => {
   );
 });
 
+test("the variables that Kubernetes sets for a Service are explained", () => {
+  const environment = { PETSTORE_SERVICE_HOST: "10.96.0.12", PETSTORE_PORT: "tcp://10.96.0.12:8080" };
+  expect(() => readConfig(environment)).toThrow(
+    [
+      "PETSTORE_SERVICE_HOST is not a setting. Kubernetes sets it and others for a Service: set `enableServiceLinks: false` in the specification of the pod.",
+      'PETSTORE_PORT is "tcp://10.96.0.12:8080", but must be a whole number from 0 to 65535.',
+    ].join("\n"),
+  );
+});
+
 test.each([
   ["PETSTORE_DATABASE_URL", "postgres://petstore:hunter2@db.test:99999/petstore", "an address such as "],
   ["PETSTORE_VALKEY_URL", "redis://petstore:hunter2@cache.test:99999", "an address such as "],

@@ -57,7 +57,7 @@ export function readSettings<S extends Settings>(
   const known = Object.keys(declared);
   const faults = Object.keys(variables)
     .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
-    .map((name) => `${name} is not a setting.${didYouMean(suggest(name, known))}`);
+    .map((name) => `${name} is not a setting.${reasonFor(name, known)}`);
   const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
     const text = variables[name] || fallback;
     const value = text === "" ? undefined : parse(text);
@@ -71,6 +71,16 @@ export function readSettings<S extends Settings>(
     return [name, value] as const;
   });
   return { values: Object.fromEntries(values) as Values<S>, faults };
+}
+
+/**
+ * What to do about a variable that is no setting. For each Service whose name begins with `petstore`, Kubernetes sets
+ * variables in all pods that start after its creation. `PETSTORE_PORT` can be one of them.
+ */
+function reasonFor(name: string, known: readonly string[]): string {
+  return name.endsWith("_SERVICE_HOST")
+    ? " Kubernetes sets it and others for a Service: set `enableServiceLinks: false` in the specification of the pod."
+    : didYouMean(suggest(name, known));
 }
 
 /** What is wrong with the declaration of settings, a sentence for each fault. */
