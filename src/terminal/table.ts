@@ -5,7 +5,9 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 
 /** Formats rows as aligned columns, two spaces apart. A wide character, such as an ideograph, counts as two. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? "")))) ?? [];
+  // Not `Math.max(...widths)`: a call takes fewer arguments than a store can have accounts.
+  const widthOf = (column: number) => rows.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column] ?? "")), 0);
+  const widths = rows[0]?.map((_, column) => widthOf(column)) ?? [];
   return rows
     .map((row) =>
       row
