@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,9 @@ test("makes an account, its key and six animals in four categories, once", async
     100,
   );
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
+  const reads = spyOn(storage, "all");
   expect(await start()).toBeUndefined();
+  expect(reads).not.toHaveBeenCalled(); // a store can have a million accounts
   expect(await keys.list()).toHaveLength(1);
 });
 

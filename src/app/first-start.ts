@@ -1,4 +1,5 @@
 import { scopes } from "../contract/caller.ts";
+import { anyAccount } from "../domains/accounts/accounts.statements.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
 import { operator } from "../domains/events/author.ts";
@@ -8,6 +9,7 @@ import { PetStore } from "../domains/pets/pets.store.ts";
 import { addSamples } from "../domains/sandbox/samples.ts";
 import { lockShopOf } from "../domains/shops/shops.store.ts";
 import type { Storage } from "../storage/storage.ts";
+import { first } from "../storage/transaction.ts";
 
 /**
  * If the store has no account, creates one on the Business plan, with sample animals in its sandbox and one key, which
@@ -18,12 +20,12 @@ export async function firstStart(
   accounts: AccountStore,
   keys: KeyStore,
 ): Promise<IssuedKey | undefined> {
-  if ((await accounts.list()).length > 0) return undefined;
+  if (await storage.first(anyAccount)) return undefined;
   const pets = new PetStore(storage);
   const categories = new CategoryStore(storage, pets.byCategory);
   const now = Date.now();
   return storage.write(function* () {
-    if (yield* accounts.hasAny()) return undefined; // another process that started at the same time has created one
+    if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one
     const { id } = yield* accounts.create("First account", "business", undefined, now);
     const { shop } = yield* lockShopOf(id, "test", now);
     yield* addSamples(operator(shop), { pets, categories });

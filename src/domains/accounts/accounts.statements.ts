@@ -25,6 +25,7 @@ const newColumns = "id, name, plan, per_minute, per_day, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;
 
 export const allAccounts = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
+export const anyAccount = statement<IdRow>("SELECT id FROM accounts LIMIT 1");
 export const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
 export const insertAccount = statement<AccountRow>(
   `INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,

@@ -1,6 +1,6 @@
 import type { Quota } from "../../contract/quota.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
+import { afterCommit, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
 import {
@@ -45,11 +45,6 @@ export class AccountStore {
 
   list(): MaybePromise<Account[]> {
     return whenReady(this.#storage.all(allAccounts), (rows) => rows.map(toAccount));
-  }
-
-  /** Part of a transaction: whether there is an account. */
-  *hasAny(): Transaction<boolean> {
-    return (yield* all(allAccounts)).length > 0;
   }
 
   get(id: string): MaybePromise<Account | undefined> {
