@@ -141,7 +141,7 @@ export const logEvents = {
   traces_delivered_again: { level: "info", message: "The receiver accepts the traces again.", fields: [] },
   log_lines_dropped: {
     level: "warn",
-    message: "The reader of the log was too slow. Lines before this one are missing.",
+    message: "Lines before this one are missing: the reader of the log was too slow, or writing them failed.",
     fields: ["lines"],
   },
   data_folder_not_locked: {

@@ -72,6 +72,8 @@ export class Log {
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
   #dropped = 0;
+  /** What the next text begins with: a line feed if the previous one may have ended within a line. */
+  #start = "";
   readonly #continuing = new Map<string, Continuing>();
   #reminder: Timer | undefined;
   /** The time of the last line, in unix milliseconds and as text. */
@@ -215,19 +217,24 @@ export class Log {
   }
 
   async #write(): Promise<void> {
-    if (this.#buffered !== "") await this.#sink(this.#take()).catch(() => {}); // nobody reads any more: no one to tell
+    if (this.#buffered !== "") await this.#writeBuffered();
     this.#timer = undefined;
     if (this.#buffered !== "") this.#schedule();
   }
 
-  #take(): string {
-    let text = this.#buffered;
-    if (this.#dropped > 0) {
-      text += this.#line("log_lines_dropped", { lines: this.#dropped });
-      this.#dropped = 0;
-    }
+  /** If it fails, such as on a full disk, the lines count as dropped, although some may have been written. */
+  async #writeBuffered(): Promise<void> {
+    const lines = this.#buffered;
+    const dropped = this.#dropped;
     this.#buffered = "";
-    return text;
+    try {
+      await this.#sink(this.#start + lines + (dropped > 0 ? this.#line("log_lines_dropped", { lines: dropped }) : ""));
+      this.#dropped -= dropped;
+      this.#start = "";
+    } catch {
+      this.#dropped += lines.split("\n").length - 1;
+      this.#start = "\n";
+    }
   }
 }
 

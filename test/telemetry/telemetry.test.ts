@@ -4,7 +4,7 @@ import { domains, type ServedDomain } from "../../src/app/domains.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { logEvents } from "../../src/telemetry/log-events.ts";
 import { metric } from "../harness/metrics.ts";
-import { keyIn, newDataDir, Program, runJson } from "../harness/program.ts";
+import { eventually, keyIn, newDataDir, Program, runJson } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 
 const MAX_ID = "9223372036854775807";
@@ -147,6 +147,27 @@ describe("the log", () => {
       .map((line) => JSON.parse(line));
     expect(lines.at(-1)).toMatchObject({ level: "warn", event: "log_lines_dropped", lines: 10 - (lines.length - 1) });
     expect(written.join("").length).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test("reports lines that could not be written, and begins a new line after them", async () => {
+    let output = "";
+    let hasRoom = false;
+    const log = new Log("info", async (text) => {
+      output += hasRoom ? text : text.slice(0, 20);
+      if (!hasRoom) throw new Error("ENOSPC: no space left on device, write");
+    });
+    log.info("restart_started");
+    log.info("restart_finished");
+    await eventually(() => output !== "");
+    hasRoom = true;
+    log.info("restart_started");
+    await log.close();
+    const [cut, ...lines] = output.trimEnd().split("\n");
+    expect(cut).toHaveLength(20);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { event: "restart_started" },
+      { event: "log_lines_dropped", lines: 2 },
+    ]);
   });
 
   test("has the error of a page outside the API that failed", async () => {
