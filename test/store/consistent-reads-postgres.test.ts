@@ -1,22 +1,32 @@
 // Reads of more than one table or range, on PostgreSQL. Other clients can write between two statements, so each read is
-// one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more.
+// one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more:
+// docs/scale.md states how many.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
-import { operator } from "../../src/domains/events/author.ts";
-import { decidingOrder } from "../../src/domains/orders/orders.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { lockShop } from "../../src/domains/shops/shops.store.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { Transaction } from "../../src/storage/transaction.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { DatabaseProxy } from "../harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { type Call, TestService } from "../harness/service.ts";
 
 const shop = 1;
 const nothing = () => [];
-const always = () => true;
+/** How often an action runs until its connections are made and its statements prepared, and then to be counted. */
+const [PREPARING, COUNTED] = [4, 5];
+const rex = { name: "Rex", categoryId: 1, status: "available" };
+const orderOf = (pet: string) => ({ petId: Number(pet.split("/").at(-1)) });
+const once = () => ({ headers: { "Idempotency-Key": crypto.randomUUID() } });
+
+/** One for each time that `tripsOf` runs an action. */
+async function manyOf(make: () => Promise<string>): Promise<string[]> {
+  const made: string[] = [];
+  while (made.length < PREPARING + COUNTED) made.push(await make());
+  return made;
+}
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;
@@ -27,8 +37,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   beforeAll(async () => {
     server = await PostgresServer.start();
     proxy = await DatabaseProxy.start(server.port);
-    const url = server.url().replace(String(server.port), String(proxy.port));
-    storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: url }));
+    storage = await openStorage(readConfig({ PETSTORE_DATABASE_URL: urlOf() }));
     pets = new PetStore(storage);
     usage = new UsageStore(storage);
     await server.run(`
@@ -46,10 +55,21 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     await server.remove();
   });
 
-  /** As many round trips as some work takes once its connections are made and its statements prepared. */
+  /** The address of a database behind the proxy. */
+  function urlOf(database?: string): string {
+    return server.url(database).replace(String(server.port), String(proxy.port));
+  }
+
+  /** As many round trips as an action takes once its connections are made and its statements prepared. */
   async function tripsOf(act: () => unknown): Promise<number> {
-    for (let round = 0; round < 4; round++) await act();
+    for (let round = 0; round < PREPARING; round++) await act();
     return proxy.tripsOf(act);
+  }
+
+  /** The trips of an action that does the same with each. */
+  function tripsFor(each: readonly string[], act: (one: string) => unknown): Promise<number> {
+    const left = [...each];
+    return tripsOf(() => act(left.pop() as string));
   }
 
   describe("one for", () => {
@@ -77,14 +97,65 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     });
   });
 
-  test("4 or 5 for an update, 6 for a deletion", async () => {
-    const service = new PetStore(storage, { decidingOrder, clock: systemClock });
-    let id = 100n;
-    const trips = (change: (petId: bigint) => () => Transaction<unknown>) => tripsOf(() => storage.write(change(++id)));
-    expect([
-      await trips((petId) => () => service.update(operator(shop), petId, { name: `Ida ${petId}` }, always)),
-      await trips((petId) => () => service.update(operator(shop), petId, { status: "pending" }, always)),
-      await trips((petId) => () => service.delete(operator(shop), petId, always)),
-    ]).toEqual([4, 5, 6]);
+  describe("of a request, with a key in memory", () => {
+    let service: TestService;
+    let key: string;
+    const isOver = Promise.withResolvers<boolean>();
+    beforeAll(async () => {
+      service = await TestService.start({
+        settings: { PETSTORE_DATABASE_URL: urlOf(await server.newDatabase()) },
+        // Background tasks wait to know whether this process leads, so that only requests call the database.
+        openStore: async (...options) => Object.assign(await openStorage(...options), { lead: () => isOver.promise }),
+      });
+      key = await service.newKey();
+    });
+    afterAll(async () => {
+      isOver.resolve(false);
+      await service.stop();
+    });
+
+    async function call(method: string, path: string, body?: unknown, more: Call = {}) {
+      const response = await service.call(method, path, { key, body, ...more });
+      if (response.status >= 400) throw new Error(`${method} ${path}: ${response.text}`);
+      return response;
+    }
+    /** The path of a new resource. */
+    const created = async (list: string, body: unknown) => `${list}/${(await call("POST", list, body)).json.id}`;
+    const order = (pet: string) => created("/store/orders", orderOf(pet));
+    const newPets = () => manyOf(() => created("/pets", rex));
+
+    test("one for a read, and one more for the key if it is not in memory", async () => {
+      const pet = await created("/pets", rex);
+      expect([
+        await tripsOf(() => call("GET", pet)),
+        await tripsOf(() => call("GET", "/pets")),
+        await tripsFor(await manyOf(() => service.newKey()), (unread) => call("GET", pet, undefined, { key: unread })),
+      ]).toEqual([1, 1, 2]);
+    });
+
+    test("one for a creation, 4 or 5 for an update, 6 for a deletion", async () => {
+      expect([
+        await tripsOf(() => call("POST", "/pets", rex)),
+        await tripsFor(await newPets(), (pet) => call("PATCH", pet, { name: "Ida" })),
+        await tripsFor(await newPets(), (pet) => call("PATCH", pet, { status: "pending" })),
+        await tripsFor(await newPets(), (pet) => call("DELETE", pet)),
+      ]).toEqual([1, 4, 5, 6]);
+    });
+
+    test("6 to place an order, and 6 to confirm it", async () => {
+      const newOrders = await manyOf(async () => order(await created("/pets", rex)));
+      expect([
+        await tripsFor(await newPets(), order),
+        await tripsFor(newOrders, (placed) => call("POST", `${placed}/confirm`)),
+      ]).toEqual([6, 6]);
+    });
+
+    test("3 more with an Idempotency-Key", async () => {
+      expect([
+        await tripsOf(() => call("POST", "/pets", rex, once())),
+        await tripsFor(await newPets(), (pet) => call("PATCH", pet, { name: "Ida" }, once())),
+        await tripsFor(await newPets(), (pet) => call("POST", "/store/orders", orderOf(pet), once())),
+      ]).toEqual([1 + 3, 4 + 3, 6 + 3]);
+    });
   });
 });
