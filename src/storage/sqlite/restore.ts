@@ -1,5 +1,5 @@
-import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { makeFolder } from "../../files/folders.ts";
 import { sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
@@ -26,6 +26,7 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     makeFolder(dirname(file));
+    deleteUnfinished(file);
     copyFileSync(backup, unfinished);
     chmodSync(unfinished, 0o600);
     sync(unfinished);
@@ -40,6 +41,13 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
     const where = existsSync(aside) ? ` The previous store is now ${aside}.` : "";
     throw new StorageUnusable(`${backup} cannot be restored: ${(error as Error).message}.${where}`, { cause: error });
   }
+}
+
+/** Deletes the copies of restores that were killed: each is as large as a store. */
+function deleteUnfinished(file: string): void {
+  const folder = dirname(file);
+  const unfinished = readdirSync(folder).filter((name) => name.startsWith(`${basename(file)}.unfinished-`));
+  for (const name of unfinished) rmSync(join(folder, name));
 }
 
 /**

@@ -2,11 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
 import { all } from "../transaction.ts";
 import { backupSqlite } from "./backup.ts";
+import { restoreSqlite } from "./restore.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-backup-"));
@@ -125,6 +126,17 @@ describe("a backup", () => {
     expect(() => backupSqlite(file, target)).toThrow(StorageUnusable);
     expect(() => backupSqlite(file, target)).toThrow(`The backup to ${target} failed: `);
     expect(readdirSync(join(place, "copies"))).toEqual([]);
+  });
+
+  test("is restored without the copies of restores that were killed", async () => {
+    await addPair();
+    backupSqlite(file, target);
+    await storage.close();
+    writeFileSync(`${file}.unfinished-7`, "half of a copy");
+    const { replaced = "" } = restoreSqlite(target, file, new Date(), () => {});
+    const stores = readdirSync(join(place, "data")).filter((name) => !/-(wal|shm)$/.test(name));
+    expect(stores.toSorted()).toEqual(["petstore.db", basename(replaced)]);
+    expect(await pairsIn(file)).toEqual([1, 1]);
   });
 
   test("says that its file cannot be created", () => {
