@@ -35,6 +35,7 @@ export class ServerWatch {
   #probingSince: WaitStart | undefined;
   /** The start of the current silence: the last reply to a probe, or the last reconnection. */
   #silentSince: WaitStart;
+  #isStopped = false;
 
   constructor(counts: ValkeyCounts, share: Share, watched: Watched, callTimeout = CALL_TIMEOUT) {
     this.#counts = counts;
@@ -57,18 +58,22 @@ export class ServerWatch {
     const since = this.#time.start();
     this.#probingSince = since;
     try {
-      this.#share.setProcesses(await this.#counts.reportPresence(this.#process));
+      const processes = await this.#counts.reportPresence(this.#process);
+      if (this.#isStopped) return;
+      this.#share.setProcesses(processes);
       this.#silentSince = this.#time.start();
       if (this.#isOverdue(since)) this.#watched.startFallback(tooSlow);
       else this.#watched.endFallback();
     } catch (error) {
-      this.#watched.startFallback(error as Error);
+      // Closing the connection ends a probe with an error too.
+      if (!this.#isStopped) this.#watched.startFallback(error as Error);
     } finally {
       this.#probingSince = undefined;
     }
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearInterval(this.#probes);
     this.#time.stop();
   }
