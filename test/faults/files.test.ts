@@ -148,7 +148,7 @@ describe("at the start,", () => {
   test.each([
     ["is empty", ({ file }: StoreUnderFault) => writeFileSync(file, ""), "is empty. No release leaves an empty store"],
     [
-      "is missing beside its write-ahead log",
+      "is missing although its write-ahead log exists",
       ({ file }: StoreUnderFault) => renameSync(file, `${file}-wal`),
       "is missing, but its log",
     ],
