@@ -1,5 +1,6 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { nextTurn } from "../../timing/turns.ts";
 import { compileEventFilter } from "./event-filter.ts";
 import type { Event } from "./events.schemas.ts";
 import type { EventFilters, EventLog, Expired } from "./events.store.ts";
@@ -96,6 +97,8 @@ export class EventWatch {
           next < upTo ? next : upTo,
         );
         await sink.drained();
+        // Without a page to send, nothing has waited: the embedded store reads synchronously.
+        if (page.next !== undefined) await nextTurn();
       }
     } catch (error) {
       this.#failed(error);

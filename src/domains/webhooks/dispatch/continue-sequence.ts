@@ -1,3 +1,4 @@
+import { nextTurn } from "../../../timing/turns.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
@@ -33,6 +34,7 @@ export async function continueSequence(
       return progress.park(sequence, { eventId: next, attempts: 0, dueAt: clock.now() + endpoint.ahead });
     }
     searchedUpTo = page.next ?? readUpTo;
+    if (page.next !== undefined) await nextTurn(); // the embedded store reads synchronously
   }
   progress.unpark(sequence);
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../../timing/turns.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
@@ -41,4 +42,6 @@ async function readPage(
     items.filter(({ id }) => id <= last),
     next < last ? next : last,
   );
+  // The next page is read as soon as this one has been. Nothing waits in between: the embedded store reads synchronously.
+  if (items.length < PAGE && next < last) await nextTurn();
 }

@@ -1,0 +1,30 @@
+import { spyOn } from "bun:test";
+import { EventLog } from "../../src/domains/events/events.store.ts";
+
+/** More pages than any search of a test reads that lets the service do other work too. */
+const MAX_PAGES = 100_000;
+
+/** Logs in which searches find nothing and do not reach the end. */
+export interface EndlessSearch extends Disposable {
+  /** True if a search is still going on: it has read pages, and has let the test run before it has read very many. */
+  readonly isGoingOn: boolean;
+}
+
+/** Lets reads of the log that have filters find nothing and not reach the end, as in a log that is very long. */
+export function endlessSearch(): EndlessSearch {
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
+  const read = EventLog.prototype.after;
+  let pages = 0;
+  const reads = spyOn(EventLog.prototype, "after").mockImplementation(async function (this: EventLog, ...parameters) {
+    const [, after, , filters] = parameters;
+    if (filters?.type === undefined || pages === MAX_PAGES) return read.apply(this, parameters);
+    pages++;
+    return { items: [], next: after };
+  });
+  return {
+    get isGoingOn() {
+      return pages > 0 && pages < MAX_PAGES;
+    },
+    [Symbol.dispose]: () => reads.mockRestore(),
+  };
+}
