@@ -31,7 +31,9 @@ export interface StoredRange {
   readonly last: bigint;
 }
 
-export const columns = ["at", "type", "pet_id", "subject", "actor", "request_id", "data", "previous"];
+/** The columns besides `id` that are small. In a row, they come before the others. */
+export const smallColumns = ["at", "type", "pet_id", "subject", "actor", "request_id"];
+export const columns = [...smallColumns, "data", "previous"];
 
 export const eventTables = [shopTable("events", "id")];
 

@@ -9,6 +9,7 @@ import {
   firstSince,
   petOfOrder,
   type StoredRange,
+  smallColumns,
   storedRange,
   toEvent,
   toStoredRange,
@@ -129,6 +130,7 @@ export class EventLog {
       lead: petId === undefined ? undefined : { column: "pet_id", value: petId },
       bounds: [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)],
       scanned: conditions.filter((condition) => condition !== undefined),
+      scannedColumns: smallColumns,
     });
     return scannedPage(await this.#storage.all(statement, ...parameters), limit, toEvent);
   }

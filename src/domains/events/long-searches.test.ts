@@ -3,6 +3,10 @@ import { expect, test } from "bun:test";
 import { endlessSearch } from "../../../test/harness/endless-search.ts";
 import { Listener } from "../../../test/harness/listener.ts";
 import { TestService } from "../../../test/harness/service.ts";
+import { newDatabase } from "../../storage/sqlite/database.ts";
+import type { Statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type EventFilters, EventLog } from "./events.store.ts";
 
 test("other requests are answered while a stream searches a long log", async () => {
   const service = await TestService.start();
@@ -16,4 +20,44 @@ test("other requests are answered while a stream searches a long log", async () 
   } finally {
     await service.stop();
   }
+});
+
+/** The columns of events that SQLite reads from each row that it scans for a page. */
+async function scannedColumns(filters: EventFilters): Promise<string[]> {
+  let sql = "";
+  const storage: Pick<Storage, "all" | "first"> = {
+    all: (statement: Statement) => ((sql = statement.sql), []),
+    first: () => ({ first_id: 1n, last_id: 2n }) as never,
+  };
+  await new EventLog(storage as Storage).after(1, 0n, 100, filters);
+  using database = newDatabase();
+  interface Instruction {
+    readonly addr: number;
+    readonly opcode: string;
+    readonly p1: number;
+    readonly p2: number;
+  }
+  const program = database.query<Instruction, []>(`EXPLAIN ${sql}`).all();
+  const of = (opcode: string) => program.filter((one) => one.opcode === opcode);
+  const events = database.query<{ page: number }, []>(
+    "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'events'",
+  );
+  const opened = of("OpenRead");
+  const ofEvents = new Set(opened.filter(({ p2 }) => p2 === events.get()?.page).map(({ p1 }) => p1));
+  // A loop over rows ends with the instruction that jumps back to its beginning.
+  const scans = of("Next").filter(({ p1 }) => opened.some((one) => one.p1 === p1));
+  const read = of("Column").filter(
+    ({ addr, p1 }) => ofEvents.has(p1) && scans.some((scan) => scan.p2 <= addr && addr <= scan.addr),
+  );
+  const names = database.query<{ name: string }, []>("PRAGMA table_info(events)").all();
+  return read.map(({ p2 }) => names[p2]?.name ?? "");
+}
+
+test.each<[string, EventFilters]>([
+  ["events", { type: ["pet.deleted"] }],
+  ["events of an animal", { type: ["pet.deleted"], petId: 1n }],
+])("a search among all %s does not read the data of those that it passes", async (_, filters) => {
+  const columns = await scannedColumns(filters);
+  expect(columns).toContain("type");
+  expect(columns).not.toContainAnyValues(["data", "previous"]);
 });
