@@ -65,12 +65,14 @@ const remove = statement("DELETE FROM categories WHERE shop = $1 AND id = $2");
 const noteDeletion = statement("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
 const lastAssigned = statement<IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
 const noteAssigned = statement("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
-const firstUnused = statement<IdRow>(`
+/** The first id, from `$1` on, that no category has had. `EXISTS`: for `IN`, SQLite would read all ids of the shop. */
+export const firstUnused = statement<IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
     SELECT id + 1 FROM candidate
-    WHERE id IN (SELECT id FROM categories WHERE shop = $2) OR id IN (SELECT id FROM deleted_categories WHERE shop = $2)
+    WHERE EXISTS (SELECT 1 FROM categories WHERE shop = $2 AND id = candidate.id)
+      OR EXISTS (SELECT 1 FROM deleted_categories WHERE shop = $2 AND id = candidate.id)
   )
   SELECT max(id) AS id FROM candidate
 `);
