@@ -23,7 +23,7 @@ const allowedAcrossShops = [
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
   "SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets, created_at,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",
-  "SELECT shop FROM shops WHERE former_account_id = $1",
+  "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",
   "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest",
 ];
 /** Indexes of such statements, which begin with the time. */

@@ -155,7 +155,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],
   ["SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
-  ["FROM shops WHERE former_account_id = $1", "where an account was deleted"],
   ["FROM accounts WHERE deleted_at <= $1", "one row for each account"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
   ["WITH given AS", "adds animals"],

@@ -55,8 +55,9 @@ export const deletedShop = acrossShops<NumberRow>(
   `SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)
    ORDER BY shop LIMIT 1`,
 );
+/** The first condition is true for all of these shops. It lets the engines use the index by account. */
 export const deletedShopOfAccount = acrossShops<NumberRow>(
-  "SELECT shop FROM shops WHERE former_account_id = $1 LIMIT 1",
+  "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
 export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
 export const byAccount = statement<CurrentShopRow>("SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2");

@@ -47,22 +47,20 @@ export const sweepCounts = statement<SweptRow>(
      (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
    RETURNING starts_at AS at`,
 );
-const deleteCounts = (is: "<" | "=" | ">") =>
+const deleteCountsOf = (is: "<" | "=" | ">") =>
   statement<SweptRow>(
     `DELETE FROM usage_counts WHERE (${key}) IN
        (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at ${is} $2 AND account_id = $3 LIMIT $4)
      RETURNING starts_at AS at`,
   );
-export const [deleteCountsBefore, deleteCountsAt, deleteCountsAfter] = [
-  deleteCounts("<"),
-  deleteCounts("="),
-  deleteCounts(">"),
-];
-export const deleteCalls = statement<SweptRow>(
-  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
-     (SELECT day, operation, key_id FROM deprecated_calls WHERE account_id = $1 LIMIT $2)
-   RETURNING day AS at`,
-);
+export const deleteCounts = { before: deleteCountsOf("<"), at: deleteCountsOf("="), after: deleteCountsOf(">") };
+const deleteCallsOf = (is: "<" | "=" | ">") =>
+  statement<SweptRow>(
+    `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
+       (SELECT day, operation, key_id FROM deprecated_calls WHERE day ${is} $1 AND account_id = $2 LIMIT $3)
+     RETURNING day AS at`,
+  );
+export const deleteCalls = { before: deleteCallsOf("<"), at: deleteCallsOf("="), after: deleteCallsOf(">") };
 export const addCalls = statement(
   `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
    SELECT $1, $2, $3, $4, $5, $6 WHERE ${isKept("$4")}

@@ -12,9 +12,7 @@ import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
   addCalls,
   deleteCalls,
-  deleteCountsAfter,
-  deleteCountsAt,
-  deleteCountsBefore,
+  deleteCounts,
   readCalls,
   readRow,
   readSpans,
@@ -144,14 +142,17 @@ export class UsageStore {
       const newest = floorTo(now / 1000, length);
       const oldest = newest - retention[span] - length;
       // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
-      for (let start = oldest; start <= newest; start += length) {
-        await this.#deleteAll(() => all(deleteCountsAt, span, start, accountId, DELETE_BATCH_SIZE));
-      }
+      for (let start = oldest; start <= newest; start += length) await this.#forgetSpans(accountId, span, "at", start);
       // There are few of these: rows that will be swept soon, or rows written while the clock was ahead.
-      await this.#deleteAll(() => all(deleteCountsBefore, span, oldest, accountId, DELETE_BATCH_SIZE));
-      await this.#deleteAll(() => all(deleteCountsAfter, span, newest, accountId, DELETE_BATCH_SIZE));
+      await this.#forgetSpans(accountId, span, "before", oldest);
+      await this.#forgetSpans(accountId, span, "after", newest);
     }
-    await this.#deleteAll(() => all(deleteCalls, accountId, DELETE_BATCH_SIZE));
+  }
+
+  /** Deletes the usage in the spans that start at a time, before it or after it. Calls are counted by day. */
+  async #forgetSpans(accountId: string, span: Span, is: "before" | "at" | "after", start: number): Promise<void> {
+    await this.#deleteAll(() => all(deleteCounts[is], span, start, accountId, DELETE_BATCH_SIZE));
+    if (span === "day") await this.#deleteAll(() => all(deleteCalls[is], start, accountId, DELETE_BATCH_SIZE));
   }
 
   async #deleteAll(part: () => Transaction<readonly SweptRow[]>): Promise<void> {
