@@ -164,6 +164,27 @@ test("records are kept in bounded memory while the store fails, and written once
   expect([recorder.size.waiting, await kept()]).toEqual([9_500, 500]);
 });
 
+test("a batch is written in one transaction, however many shops it has", async () => {
+  let transactions = 0;
+  const write: typeof storage.write = (body) => {
+    transactions++;
+    return storage.write(body);
+  };
+  await new RequestStore(Object.assign(Object.create(storage), { write })).add([...many(2, 3), ...many(1, 4)]);
+  expect([transactions, await kept(1), await kept(2)]).toEqual([1, 4, 3]);
+});
+
+test("a batch that cannot be written for one shop uses no numbers of another", async () => {
+  await store.add(many(1, 3));
+  const refused = many(2, 1).map((record) => ({ ...record, id: null as never }));
+  const batch = [...many(1, 2), ...refused];
+  for (let attempt = 1; attempt <= 2; attempt++) await failureOf(store.add(batch));
+  expect(await kept(1)).toBe(3);
+  await store.add(batch.slice(0, 2));
+  const numbers = await testStore.rows("SELECT last FROM request_numbers WHERE shop = 1");
+  expect(numbers.map((row) => Number((row as { last: bigint | number }).last))).toEqual([5]);
+});
+
 test("records of a shop whose data was deleted are dropped", async () => {
   const recorder = new RequestRecorder(store, clock);
   flood(recorder, caller("key_1", 1), 3);

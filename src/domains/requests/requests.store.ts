@@ -1,8 +1,8 @@
-import { each } from "../../storage/combined-steps.ts";
+import { each, inLockOrder, sideBySide } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, final, first, type Transaction } from "../../storage/transaction.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Pause } from "../../timing/pause.ts";
 import { DAY_MS } from "../../timing/units.ts";
@@ -38,12 +38,12 @@ export class RequestStore {
   }
 
   /**
-   * Adds records, those of each shop in one transaction, and deletes the shop's oldest. Existing records do not change,
-   * so a batch that failed can be added again. Records of a deleted shop are dropped.
+   * Adds records in one transaction, and deletes the oldest of each shop. Existing records do not change, so a batch
+   * that failed can be added again. Records of a deleted shop are dropped.
    */
   async add(records: readonly StoredRequest[]): Promise<void> {
-    const byShop = Map.groupBy(records, ({ shop }) => shop);
-    await Promise.all([...byShop].map(([shop, own]) => this.#storage.write(() => addTo(shop, own))));
+    const byShop = inLockOrder([...Map.groupBy(records, ({ shop }) => shop)], ([shop]) => String(shop));
+    await this.#storage.write(() => sideBySide(byShop.map(([shop, own]) => addTo(shop, own))));
   }
 
   /** A page of a shop's records, the newest first, after a position; if it is absent, from the newest one on. */
@@ -104,7 +104,7 @@ export class RequestStore {
   }
 }
 
-/** A transaction: adds records to one shop. */
+/** Part of a transaction: adds records to one shop. */
 function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<void> {
   const taken = yield* first(takeNumbers, shop, records.length);
   if (!taken) return;
@@ -115,7 +115,7 @@ function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<vo
     return [...valuesOf(record), last - records.length + 1 + index, second, most];
   });
   yield* each(insertRecord, lists);
-  yield* final(deleteUpTo, shop, last - MAX_RECORDS);
+  yield* all(deleteUpTo, shop, last - MAX_RECORDS);
 }
 
 function readPosition(position: string): [number, number] {
