@@ -19,7 +19,7 @@ const allowedAcrossShops = [
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1",
   "SELECT shops.shop, endpoint_id, oldest.id, at, ahead FROM webhook_endpoints AS endpoints JOIN shops",
   "SELECT shop, id, at FROM request_records WHERE at < $1",
-  "SELECT shop, id, at FROM request_records WHERE at >= $1",
+  "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
   "SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets, created_at,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",

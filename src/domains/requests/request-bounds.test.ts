@@ -185,6 +185,25 @@ test("a batch that cannot be written for one shop uses no numbers of another", a
   expect(numbers.map((row) => Number((row as { last: bigint | number }).last))).toEqual([5]);
 });
 
+test("requests are counted by address and status, in all shops", async () => {
+  const from = (address: string, client: Caller | string, hasFailed: boolean) =>
+    toStoredRequest({ ...answered(client, hasFailed), address }, clock.now());
+  const before = toStoredRequest(answered("192.0.2.1"), clock.now() - 1);
+  const records = [
+    from("192.0.2.1", caller("key_1", 1), false),
+    from("192.0.2.1", caller("key_2", 2), false),
+    from("192.0.2.1", caller("key_2", 2), true),
+    from("192.0.2.2", "192.0.2.2", true),
+  ];
+  await store.add([before, ...records]);
+  const counts = await store.addresses(clock.now());
+  expect(counts.map(({ name, status, requests }) => `${name} ${status} ${requests}`).toSorted()).toEqual([
+    "192.0.2.1 201 2",
+    "192.0.2.1 404 1",
+    "192.0.2.2 404 1",
+  ]);
+});
+
 test("records of a shop whose data was deleted are dropped", async () => {
   const recorder = new RequestRecorder(store, clock);
   flood(recorder, caller("key_1", 1), 3);

@@ -22,8 +22,10 @@ export interface RecordRow extends Row {
 interface NumberRow extends Row {
   last: bigint;
 }
-interface FoundRow extends Row {
+interface ShopRow extends Row {
   shop: bigint;
+}
+interface FoundRow extends ShopRow {
   id: string;
   at: bigint;
 }
@@ -67,7 +69,7 @@ export const findById = acrossShops<FoundRow>(
 export const findOld = acrossShops<FoundRow>(
   "SELECT shop, id, at FROM request_records WHERE at < $1 ORDER BY at LIMIT $2",
 );
-export const findNew = acrossShops<FoundRow>("SELECT shop, id, at FROM request_records WHERE at >= $1");
+export const shopsSince = acrossShops<ShopRow>("SELECT DISTINCT shop FROM request_records WHERE at >= $1");
 export const recordsSince = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`);
 export const deleteOld = statement<DeletedRow>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (

@@ -11,7 +11,6 @@ import {
   deleteOld,
   deleteUpTo,
   findById,
-  findNew,
   findOld,
   insertRecord,
   type RecordFilters,
@@ -19,6 +18,7 @@ import {
   recordById,
   recordsQuery,
   recordsSince,
+  shopsSince,
   takeNumbers,
 } from "./requests.statements.ts";
 import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
@@ -78,18 +78,19 @@ export class RequestStore {
     return found && (await this.get(Number(found.shop), id));
   }
 
-  /** The address and status of each record since a time in Unix milliseconds, for an operator. */
+  /** The number of records since a time in Unix milliseconds, by address and status, for an operator. */
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
-    const shops = new Set((await this.#storage.all(findNew, since)).map((row) => Number(row.shop)));
-    const found: { name: string; status: number; requests: number }[] = [];
-    for (const shop of shops) {
-      const rows = await this.#storage.all(recordsSince, shop, since);
-      for (const row of rows) {
-        const { facts, status } = toStored(shop, row);
-        found.push({ name: facts.address ?? "", status, requests: 1 });
+    const sums = new Map<string, { name: string; status: number; requests: number }>();
+    // One shop after the other: the records of all shops may not fit into memory.
+    for (const { shop } of await this.#storage.all(shopsSince, since)) {
+      for (const row of await this.#storage.all(recordsSince, shop, since)) {
+        const { facts, status } = toStored(Number(shop), row);
+        const { address: name = "" } = facts;
+        const key = `${status} ${name}`;
+        sums.set(key, { name, status, requests: (sums.get(key)?.requests ?? 0) + 1 });
       }
     }
-    return found;
+    return [...sums.values()];
   }
 
   /** Deletes some of the old records, if the pause is over. `now` is in Unix milliseconds. */
