@@ -34,7 +34,7 @@ export async function* readCsv(source: AsyncIterable<Lines>): AsyncGenerator<Csv
   const { parse } = await import("csv-parse"); // here, because few processes read a CSV file
   let records: CsvRecord[] = [];
   let faults: readonly LineFault[] = [];
-  let line = 1; // of the next record, without the empty lines
+  let line = 1; // the number of the line of the next record if empty lines did not count
   const parser = parse({
     record_delimiter: ["\r\n", "\n"],
     relax_column_count: true,

@@ -52,7 +52,7 @@ export interface ShopState extends WindowState {
  */
 export class Windows {
   #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteEndsWall = 0; // the same time in Unix milliseconds; constant within the window
+  #minuteEndsWall = 0; // the same time in Unix milliseconds; within a window, only a jump of the clock changes it
   #minuteUsed = 0;
   #day = Number.NEGATIVE_INFINITY;
   #dayUsed = 0;

@@ -15,7 +15,7 @@ export interface SharedPort {
 export function reservePort(host: string, port: number): SharedPort {
   try {
     const { address, port: taken } = listenAlone(host, port);
-    // A name in Linux's abstract namespace: it belongs to the same network as the port, and ends with this process.
+    // A name in Linux's abstract namespace: it belongs to the port's network namespace, and ends with this process.
     const prefix = `petstore-workers-${taken}-`;
     const lock = Bun.listen({ unix: `\0${prefix}${address}`, socket: { data: () => {} } });
     const release = () => lock.stop(true);
@@ -32,13 +32,13 @@ export function reservePort(host: string, port: number): SharedPort {
 /** Listens briefly without sharing the port. Throws an error if another process uses it. */
 function listenAlone(host: string, port: number): { readonly address: string; readonly port: number } {
   const server = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
-  // Only a server of HTTP tells the address of a name. Its type lacks the property, which `node:http` uses.
+  // Only `Bun.serve` tells the address of a host name. Its type lacks the property, which `node:http` uses.
   const { address, port: taken } = (server as unknown as { address: { address: string; port: number } }).address;
   void server.stop(true);
   return { address: address.replace(/^::ffff:/, ""), port: taken };
 }
 
-/** The addresses for which supervisors on this network have reserved a port, from the names with this prefix. */
+/** The addresses for which supervisors in this network namespace have reserved a port, from the names with this prefix. */
 function reservedAddresses(prefix: string): string[] {
   const names = readFileSync("/proc/self/net/unix", "utf8").matchAll(/ @(\S+)$/gm);
   return [...names].flatMap(([, name = ""]) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));

@@ -10,7 +10,7 @@ const DIGEST_LENGTH = 22;
 
 /** What tells whether a request with an idempotency key repeats an earlier one. */
 export interface RequestIdentity {
-  /** Identifies the key among those of the same account, mode, method and path. */
+  /** Identifies the idempotency key together with its account, mode, method and path. */
   readonly keyDigest: string;
   /** Distinguishes the request from other requests with the same key. */
   readonly fingerprint: string;

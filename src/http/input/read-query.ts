@@ -55,7 +55,7 @@ function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
 }
 
-/** Caches valid results of queries without their cursors, because few lists have very many pages. */
+/** Caches valid results without the cursor: a list can have very many pages, and all have the same other parameters. */
 function cachedWithoutCursor(read: (query: string) => QueryResult): (query: string) => QueryResult {
   const recall = cached(read);
   return (query) => {
@@ -66,7 +66,7 @@ function cachedWithoutCursor(read: (query: string) => QueryResult): (query: stri
   };
 }
 
-/** Caches valid results, because clients repeat few queries often. */
+/** Caches valid results, because clients send the same few queries again and again. */
 function cached(read: (query: string) => QueryResult): (query: string) => QueryResult {
   const known = new Map<string, QueryResult>();
   return (query) => {

@@ -94,7 +94,7 @@ export class LoadShedder {
     const { isOverloaded } = this.#detector;
     if (!isExcess && !isOverloaded) return false;
     const shop = caller?.shop;
-    // After a look-up of its key, a request is judged in a later turn, which may have no other request.
+    // The look-up of its key took the request into a later turn, in which no request may have begun yet.
     if (!this.#isTurn) this.#beginTurn(performance.now());
     this.#shops.begin(shop);
     if (this.#shops.size > 1) this.#sharedSamplesLeft = SHARED_SAMPLES;

@@ -9,7 +9,10 @@ const ON_TIME = 15;
 const BUSY_TICKS = 100;
 /** On a busy machine, a server may take this many times longer, because it may run on the same machine. */
 const BUSY_FACTOR = 5;
-/** However many ticks are late, a wait is over after this many times the ticks that fit into it: 50 ms after 100. */
+/**
+ * However many ticks are late, a wait is over after this many times the ticks that fit into it: one of 50 ms after 100
+ * ticks.
+ */
 const MAX_TICKS_FACTOR = 20;
 
 /** When a wait began. */
