@@ -62,7 +62,7 @@ const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
     "headers show the shop's.",
   sandbox:
     `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests per account and minute of ` +
-    "real time; the limit headers are the sandbox's until they are used up.",
+    "real time. The limit headers show the sandbox's limits, or this one once it is used up.",
 };
 
 function deprecationNotice({ deprecation }: Operation, operations: readonly Operation[]): string {
