@@ -9,7 +9,7 @@ import { exampleOf } from "../../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { encodeCursor } from "../../http/response/cursor.ts";
 import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
-import { compileListName, exampleScope } from "../../http/response/page-links.ts";
+import { compileFiltersText, compileListName, exampleScope } from "../../http/response/page-links.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
 import { docsAddress } from "./base-address.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
@@ -38,7 +38,7 @@ function contact({ contactUrl, contactEmail }: Config, base: string): Documented
 /** A cursor that the operation accepts together with the examples of its other parameters. */
 function exampleCursor(operation: Operation): string {
   const { params, query, paged } = operation;
-  const list = compileListName(operation)(examples(params?.schema), examples(query));
+  const list = compileListName(operation)(examples(params?.schema), compileFiltersText(operation)(examples(query)));
   return encodeCursor(String(exampleOf(paged?.position as TSchema)), exampleScope(list));
 }
 

@@ -28,8 +28,8 @@ interface QueryTexts {
 /** `base` is the base address of the API. Undefined for an operation that has no pages. */
 export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
   if (!operation.paged) return undefined;
-  const inPath = pathParametersOf(operation);
-  const filters = filtersOf(operation);
+  const nameOf = compileListName(operation);
+  const filtersText = compileFiltersText(operation);
   const readPosition = compilePositionReader(operation.paged.position);
   const fillPath = compileFillPath(operation.path);
   const known = new WeakMap<Values, QueryTexts>();
@@ -37,15 +37,14 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
     let texts = known.get(query);
     if (!texts) {
       texts = {
-        filters: parametersText(filters, query),
+        filters: filtersText(query),
         parameters: parametersText(Object.keys(query), query).slice(1),
       };
       known.set(query, texts);
     }
     return texts;
   };
-  const list = (params: Values, query: Values) =>
-    operation.name + parametersText(inPath, params) + textsOf(query).filters;
+  const list = (params: Values, query: Values) => nameOf(params, textsOf(query).filters);
   return {
     position: (cursor, shop, params, query) => {
       const name = list(params, query);
@@ -70,21 +69,16 @@ export function exampleScope(list: string): string {
   return cursorScope(0, list);
 }
 
-/**
- * Compiles a function that returns the name of a list: its operation, path parameters and filters, without page size and
- * cursor.
- */
-export function compileListName(operation: Operation): (params: Values, query: Values) => string {
-  const [inPath, filters] = [pathParametersOf(operation), filtersOf(operation)];
-  return (params, query) => operation.name + parametersText(inPath, params) + parametersText(filters, query);
+/** Compiles a function that returns the name of a list: its operation, path parameters and the text of its filters. */
+export function compileListName({ name, params }: Operation): (params: Values, filters: string) => string {
+  const inPath = Object.keys(params?.schema.properties ?? {});
+  return (values, filters) => name + parametersText(inPath, values) + filters;
 }
 
-function pathParametersOf({ params }: Operation): string[] {
-  return Object.keys(params?.schema.properties ?? {});
-}
-
-function filtersOf({ query }: Operation): string[] {
-  return Object.keys(query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
+/** Compiles a function that returns the filters in a query, without page size and cursor, as text. */
+export function compileFiltersText({ query }: Operation): (query: Values) => string {
+  const filters = Object.keys(query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
+  return (values) => parametersText(filters, values);
 }
 
 function parametersText(names: readonly string[], values: Values): string {
