@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readlinkSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { sync } from "./unfinished-file.ts";
 
@@ -15,4 +15,13 @@ export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) sync(dirname(made));
+}
+
+/** What a link leads to; undefined for a path that is no link. */
+export function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // it is no link
+  }
 }

@@ -1,6 +1,7 @@
-import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { linkTarget } from "./folders.ts";
 import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
 
 /** More links in a row are a loop. */
@@ -43,14 +44,6 @@ function pathOf(name: string, links = 0): string {
   if (existsSync(name)) return realpathSync(name);
   const target = links < MAX_LINKS ? linkTarget(name) : undefined;
   return target === undefined ? name : pathOf(resolve(realpathSync(folder), target), links + 1);
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // it is no link
-  }
 }
 
 async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Promise<number> {

@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { nearestFolder } from "../../files/folders.ts";
+import { linkTarget, nearestFolder } from "../../files/folders.ts";
 
 /** Explains why this process has no access to the files of a store, and how to fix it. Undefined if access is fine. */
 export function accessFault(file: string): string | undefined {
@@ -50,14 +50,6 @@ function kindFault(file: string, nearest: string): string | undefined {
 
 function beginning(file: string, path: string): string {
   return `The store at ${file} cannot be opened: ${path}`;
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // it is no link
-  }
 }
 
 function denial(path: string, mode: number): string | undefined {
