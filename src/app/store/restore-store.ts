@@ -1,7 +1,7 @@
 import { type Config, isProduction } from "../../config.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { Restored } from "../../storage/sqlite/restore.ts";
-import { engineOf } from "./engines.ts";
+import { type Engine, engineOf } from "./engines.ts";
 import { claimStore, requireLocked } from "./serving-claim.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
   const claim = claimStore(config);
   try {
     requireLocked(claim, engine);
-    const reason = await whyProductionOnly(config);
+    const reason = await whyProductionOnly(config, engine);
     return engine.restore(backup, now, (contents) => {
       // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.
       if (contents.belongsToProduction !== false || reason === undefined) return;
@@ -28,10 +28,9 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
  * Why only a backup of production may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be
  * replaced decides. One that cannot be read may belong to production.
  */
-async function whyProductionOnly(config: Config): Promise<string | undefined> {
+async function whyProductionOnly(config: Config, engine: Engine): Promise<string | undefined> {
   if (config.environmentIsSet) return isProduction(config) ? "PETSTORE_ENV is production" : undefined;
   if (config.database) return undefined; // it takes no backups
-  const engine = engineOf(config);
   const { place } = engine;
   try {
     return (await engine.inspect())?.belongsToProduction ? `the store at ${place} belongs to production` : undefined;
