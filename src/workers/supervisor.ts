@@ -190,7 +190,7 @@ export class Supervisor {
 
   async #allReady(): Promise<void> {
     const notReady = () => this.#slots.slice(1).find(({ isReady }) => !isReady);
-    for (let worker = notReady(); worker; worker = notReady()) {
+    for (let worker = notReady(); worker && !this.#isEnding; worker = notReady()) {
       await worker.ready;
       if (!worker.isReady) await Bun.sleep(1); // until its slot has another worker
     }
