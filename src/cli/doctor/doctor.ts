@@ -22,7 +22,7 @@ export const doctor: ProgramCommand = {
     reportOf(message.split("\n").map((fault) => failed("settings", fault, "Correct it: --help shows all settings."))),
 };
 
-async function findings(config: Config, secrets: Values<typeof webhookSettings>): Promise<Finding[]> {
+async function findings(config: Config, webhooks: Values<typeof webhookSettings>): Promise<Finding[]> {
   const [store, valkey] = await Promise.all([checkStore(config), seenValkey(config)]);
   const { serverAhead, lastChange = 0 } = store.state ?? {};
   const clocks = [
@@ -33,7 +33,7 @@ async function findings(config: Config, secrets: Values<typeof webhookSettings>)
   return [
     ok("settings", `All are valid. PETSTORE_ENV is ${config.environment}.`),
     ...store.findings,
-    ...(store.state ? [checkSecretKeys(config, secrets, store.state)] : []),
+    ...(store.state ? [checkSecretKeys(config, webhooks.PETSTORE_SECRET_KEY, store.state)] : []),
     ...checkDisk(config),
     checkBackups(config, now),
     checkClock(now, clocks, lastChange),

@@ -5,10 +5,8 @@ import { engineOf } from "../../app/store/engines.ts";
 import { type Config, isProduction } from "../../config.ts";
 import { endpointsWithoutKey } from "../../domains/webhooks/secrets/endpoint-secrets.ts";
 import { openSecretKeys, SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";
-import type { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
 import { nearestFolder } from "../../files/folders.ts";
 import { FileError } from "../../files/new-file.ts";
-import type { Values } from "../../settings/setting.ts";
 import { StorageUnavailable, StorageUnusable } from "../../storage/errors.ts";
 import type { StoreState } from "../../storage/store-state.ts";
 import { counted } from "../../terminal/amounts.ts";
@@ -66,13 +64,13 @@ function wrongOwner({ environment, environmentIsSet }: Config, { belongsToProduc
 /** Checks whether the settings, or the folder of an embedded store, have the keys of all enabled webhook endpoints. */
 export function checkSecretKeys(
   { database, dataDir }: Config,
-  { PETSTORE_SECRET_KEY }: Pick<Values<typeof webhookSettings>, "PETSTORE_SECRET_KEY">,
+  secretKeys: readonly Uint8Array[] | undefined,
   { newestSecrets }: StoreState,
 ): Finding {
   const hasFile = !database && existsSync(join(dataDir, SECRET_KEY_FILE)); // `openSecretKeys` would create a missing file
   const advice = "Set PETSTORE_SECRET_KEY to that of their service, or put its secret.key into the data folder.";
   try {
-    const keys = openSecretKeys(PETSTORE_SECRET_KEY, hasFile ? dataDir : undefined);
+    const keys = openSecretKeys(secretKeys, hasFile ? dataDir : undefined);
     const endpoints = endpointsWithoutKey(newestSecrets, keys);
     if (endpoints === 0) return ok("secret key", "No enabled webhook endpoint lacks it.");
     const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A process without it sends nothing.`;
