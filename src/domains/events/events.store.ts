@@ -70,10 +70,7 @@ export class EventLog {
     limit: number,
     filters: EventFilters = {},
   ): Promise<Page<Event> | Expired> {
-    const { first, last } = await this.storedRange(shop);
-    const from = idAfter(afterId);
-    if (from < first) return { refused: "expired", first };
-    return this.#page(shop, { from, to: last }, limit, filters, "id");
+    return this.#pageAfter(shop, afterId, undefined, limit, filters, "id");
   }
 
   /** Like `after`, but from the first stored event on. */
@@ -104,10 +101,24 @@ export class EventLog {
     limit: number,
     filters: EventFilters,
   ): Promise<Page<Event> | Expired> {
+    return this.#pageAfter(shop, afterId, beforeId, limit, filters, "-id");
+  }
+
+  async #pageAfter(
+    shop: number,
+    afterId: bigint,
+    beforeId: bigint | undefined,
+    limit: number,
+    filters: EventFilters,
+    sort: "id" | "-id",
+  ): Promise<Page<Event> | Expired> {
     const { first, last } = await this.storedRange(shop);
     const from = idAfter(afterId);
     if (from < first) return { refused: "expired", first };
-    return this.#page(shop, { from, to: idBefore(beforeId, last) }, limit, filters, "-id");
+    const page = await this.#page(shop, { from, to: idBefore(beforeId, last) }, limit, filters, sort);
+    if (from > last || page.items.some(({ id }) => id === from)) return page;
+    const now = await this.storedRange(shop); // events may have been deleted before the page was read
+    return from < now.first ? { refused: "expired", first: now.first } : page;
   }
 
   async #page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Promise<Page<Event>> {
@@ -143,7 +154,10 @@ export class EventLog {
 
   /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
   async #firstSince(shop: number, { from, to }: Ids, time: number): Promise<bigint> {
-    return (await this.#storage.first(firstSince, from, to, time, shop))?.id ?? to + 1n;
+    const found = await this.#storage.first(firstSince, from, to, time, shop);
+    if (found) return found.id;
+    const { first } = await this.storedRange(shop); // events were deleted after the range was read
+    return first > from && first <= to ? this.#firstSince(shop, { from: first, to }, time) : to + 1n;
   }
 }
 
