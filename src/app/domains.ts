@@ -83,13 +83,7 @@ const shopDomain = defineDomain<typeof shopDomainSettings, ServedHost>({
   operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
   settings: shopDomainSettings,
-  commands: [
-    importCommand({
-      isStrict: (settings) => settings(categorySettings).PETSTORE_STRICT_CATEGORIES,
-      categoryExists,
-    }),
-    exportCommand,
-  ],
+  commands: [importCommand((settings) => settings(categorySettings).PETSTORE_STRICT_CATEGORIES), exportCommand],
   // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (

@@ -17,22 +17,16 @@ import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportProgress, type ImportResult, importPets } from "./pets.import.ts";
-import type { CategoryCheck } from "./pets.store.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
 
-/** The categories that an animal may be in. */
-interface CategoryRule {
-  /** True if the settings require that the category exists. */
-  readonly isStrict: (settings: CommandContext["settings"]) => boolean;
-  /** Part of a transaction: true if the category exists. */
-  readonly categoryExists: CategoryCheck;
-}
+/** True if the settings require that the category of each animal exists. */
+type StrictSetting = (settings: CommandContext["settings"]) => boolean;
 
 /** The command that imports animals. */
-export function importCommand(categories: CategoryRule): Command {
-  return { ...definition, run: (given, context) => runImport(given, context, categories) };
+export function importCommand(isStrictBySetting: StrictSetting): Command {
+  return { ...definition, run: (given, context) => runImport(given, context, isStrictBySetting) };
 }
 
 const definition = {
@@ -58,7 +52,11 @@ const definition = {
   },
 } as const;
 
-async function runImport(given: ParsedArguments, context: CommandContext, categories: CategoryRule): Promise<Report> {
+async function runImport(
+  given: ParsedArguments,
+  context: CommandContext,
+  isStrictBySetting: StrictSetting,
+): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
@@ -71,17 +69,16 @@ async function runImport(given: ParsedArguments, context: CommandContext, catego
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
-    const isStrict = categories.isStrict(context.settings) || given.options["strict-categories"] !== undefined;
-    const categoryExists = isStrict ? categories.categoryExists : undefined;
-    const imports = await PetImportStore.open(storage, shop, ids, { categoryExists });
+    const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
+    const imports = await PetImportStore.open(storage, shop, { ids, isStrict });
     try {
       const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
       const source = path === undefined ? context.input() : readFile(path, context);
       const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
       return report(path ?? "standard input", result, progress.seconds);
     } catch (error) {
-      // Only a failed sync leaves the outcome unknown. The store is also fatally unusable once a newer release has updated
-      // it, but then `error` says what was added.
+      // A failed sync leaves the outcome unknown. (`importPets` handles a lost response.) The store also becomes unusable
+      // once a newer release has updated it, but then `error` says what was added.
       throw fatalError instanceof StorageUnavailable
         ? new ImportFailed(outcomeUnknown(fatalError), { cause: error })
         : error;

@@ -11,6 +11,9 @@ export interface FaultyRow extends Row {
 interface RefusedIdRow extends FaultyRow {
   id: bigint;
 }
+interface UnknownCategoryRow extends FaultyRow {
+  category_id: bigint;
+}
 interface StagedRow extends Row, Pick<PetRow, "name" | "category_id" | "status" | "metadata"> {
   /** Null if the store assigns ids, in the order of lines. */
   id: bigint | null;
@@ -48,7 +51,6 @@ export const staged = {
     name_folded: "text",
     metadata: "text",
     has_metadata: "integer",
-    lacks_category: "integer",
   },
 } as const;
 
@@ -101,9 +103,12 @@ export const raiseLastId = statement(`
 export const assignedIds = statement<RefusedIdRow>(`
   SELECT line, id, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND id <= $2 ORDER BY line LIMIT $3
 `);
-/** Lines after `$1` whose category did not exist when they were staged. */
-export const unknownCategories = statement<FaultyRow>(`
-  SELECT line, count(*) OVER () AS total FROM staged_pets WHERE line > $1 AND lacks_category = 1 ORDER BY line LIMIT $2
+/** Lines after `$1` up to `$2` whose category the shop `$3` does not have. */
+export const unknownCategories = statement<UnknownCategoryRow>(`
+  SELECT line, category_id, count(*) OVER () AS total FROM staged_pets
+  WHERE line > $1 AND line <= $2
+    AND NOT EXISTS (SELECT 1 FROM categories WHERE shop = $3 AND id = staged_pets.category_id)
+  ORDER BY line LIMIT $4
 `);
 export const repeatedIds = statement<RefusedIdRow>(`
   SELECT staged_pets.line, staged_pets.id, count(*) OVER () AS total FROM staged_pets

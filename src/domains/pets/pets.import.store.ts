@@ -38,10 +38,13 @@ import {
 import { importCompleted, notACategory, petCreated } from "./pets.operations.ts";
 import { Pet } from "./pets.schemas.ts";
 import { toPet } from "./pets.statements.ts";
-import type { CategoryCheck, PetDependencies } from "./pets.store.ts";
 
-/** The dependencies of an import. */
-type ImportDependencies = Pick<PetDependencies, "categoryExists" | "clock">;
+export interface ImportRules {
+  /** If undefined, the shop assigns ids. */
+  readonly ids: IdRule | undefined;
+  /** True if the category of each animal must exist. */
+  readonly isStrict: boolean;
+}
 
 /** The position that the import of a file has reached. */
 export interface Position {
@@ -75,38 +78,30 @@ export class PetImportStore {
   readonly #staging: StagingTable;
   readonly #shop: number;
   readonly #ids: IdRule | undefined;
-  readonly #categoryExists: CategoryCheck | undefined;
+  readonly #isStrict: boolean;
   readonly #clock: Clock;
-  /** Categories of this import that are known to exist, each with the last line that names it. */
-  readonly #categories = new Map<bigint, number>();
   #hasMetadata = false;
 
   /** Rejects with `StorageUnavailable`. */
   static async open(
     storage: Storage,
     shop: number,
-    ids: IdRule | undefined,
-    dependencies: ImportDependencies = {},
+    rules: ImportRules,
+    clock: Clock = systemClock,
   ): Promise<PetImportStore> {
-    return new PetImportStore(await storage.createStagingTable(staged), shop, ids, dependencies);
+    return new PetImportStore(await storage.createStagingTable(staged), shop, rules, clock);
   }
 
-  private constructor(
-    staging: StagingTable,
-    shop: number,
-    ids: IdRule | undefined,
-    { categoryExists, clock = systemClock }: ImportDependencies,
-  ) {
+  private constructor(staging: StagingTable, shop: number, { ids, isStrict }: ImportRules, clock: Clock) {
     this.#staging = staging;
     this.#shop = shop;
     this.#ids = ids;
-    this.#categoryExists = categoryExists;
+    this.#isStrict = isStrict;
     this.#clock = clock;
   }
 
-  /** Stages animals, and notes which of them are in a category that does not exist. */
+  /** Stages animals, before they are added. */
   async stage(pets: readonly FilePet[]): Promise<void> {
-    if (this.#categoryExists) await this.#findCategories(pets, this.#categoryExists);
     await this.#staging.add(
       pets.map(({ line, pet: { id, name, categoryId, status, metadata } }) => {
         const pairs = unlessEmpty(metadata);
@@ -120,7 +115,6 @@ export class PetImportStore {
           foldedToStore(name),
           pairs ? JSON.stringify(pairs) : null,
           metadataFlag(pairs),
-          Number(this.#categoryExists !== undefined && !this.#categories.has(categoryId)),
         ];
       }),
     );
@@ -128,8 +122,8 @@ export class PetImportStore {
 
   /** Records a fault for each remaining line whose category does not exist. */
   async checkCategories(faults: LineFaults, { line: from }: Position): Promise<void> {
-    if (!this.#categoryExists) return;
-    const rows = await this.#staging.all(unknownCategories, from, faults.maxReported);
+    if (!this.#isStrict) return;
+    const rows = await this.#staging.all(unknownCategories, from, INT64_MAX, this.#shop, faults.maxReported);
     note(faults, rows, () => `/categoryId ${notACategory}`);
   }
 
@@ -174,7 +168,10 @@ export class PetImportStore {
     const from = toPosition(row);
     const { line, animals } = (yield* first(partAfter, from.line, most)) as PartRow;
     if (line === null) return undefined;
-    yield* this.#requireCategories(locked, from);
+    if (this.#isStrict) {
+      const unknown = yield* first(unknownCategories, from.line, line, this.#shop, 1);
+      if (unknown) throw new ConcurrentChange(`Category ${unknown.category_id} was deleted.`);
+    }
     const lastId = row?.last_id ?? 0n;
     if (this.#ids === "keep") yield* this.#addWithIds(locked, from, line);
     else {
@@ -214,35 +211,6 @@ export class PetImportStore {
     yield* all(raiseLastId, this.#shop);
     yield* all(insertWithIds, this.#shop, at, from.line, to);
     if (this.#hasMetadata) yield* all(insertMetadataWithIds, this.#shop, from.line, to);
-  }
-
-  /**
-   * Throws `ConcurrentChange` if a category that a remaining line names does not exist any more. Those of earlier lines may
-   * have been deleted since their animals were added.
-   */
-  *#requireCategories(locked: LockedShop, { line: from }: Position): Transaction<void> {
-    for (const [id, last] of this.#categories) {
-      if (last > from && !(yield* (this.#categoryExists as CategoryCheck)(locked, id)))
-        throw new ConcurrentChange(`Category ${id} was deleted.`);
-    }
-  }
-
-  async #findCategories(pets: readonly FilePet[], categoryExists: CategoryCheck): Promise<void> {
-    const named = new Map(pets.map(({ line, pet }) => [pet.categoryId, line]));
-    const asked = [...named.keys()].filter((id) => !this.#categories.has(id));
-    const missing = new Set(asked.length > 0 ? await this.#missingOf(asked, categoryExists) : []);
-    for (const [id, line] of named) if (!missing.has(id)) this.#categories.set(id, line);
-  }
-
-  #missingOf(asked: readonly bigint[], categoryExists: CategoryCheck): Promise<bigint[]> {
-    const shop = this.#shop;
-    const now = this.#clock.now();
-    return this.#staging.write(function* () {
-      const locked = yield* lockShop(shop, now);
-      const missing: bigint[] = [];
-      for (const id of asked) if (!(yield* categoryExists(locked, id))) missing.push(id);
-      return missing;
-    });
   }
 }
 

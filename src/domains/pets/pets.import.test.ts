@@ -4,9 +4,8 @@ import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/
 import { CommitUnknown } from "../../storage/errors.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all } from "../../storage/transaction.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
-import { categoryExists } from "../categories/categories.store.ts";
 import { operator } from "../events/author.ts";
 import { EventLog } from "../events/events.store.ts";
 import { shopOf } from "../shops/shops.store.ts";
@@ -14,7 +13,7 @@ import { PetExportStore } from "./pets.export.store.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 import { ImportFailed, type ImportOptions, importPets } from "./pets.import.ts";
 import type { Pet } from "./pets.schemas.ts";
-import { type CategoryCheck, PetStore } from "./pets.store.ts";
+import { PetStore } from "./pets.store.ts";
 
 interface CategoryRow extends Row {
   category_id: bigint;
@@ -53,20 +52,28 @@ afterEach(async () => {
 interface Options extends Partial<ImportOptions> {
   /** The shop; by default `shop`. */
   readonly into?: number;
-  readonly categoryExists?: CategoryCheck;
-  /** Called after the whole file is read and checked, before anything is added. */
+  readonly isStrict?: boolean;
+  /** Called after the whole file is read and checked, before all animals or those of a part are added. */
   readonly beforeAdding?: () => Promise<unknown>;
 }
 
-async function importText(text: string, { into, categoryExists: check, beforeAdding, ...more }: Options = {}) {
+async function importText(
+  text: string | AsyncIterable<Uint8Array>,
+  { into, isStrict = false, beforeAdding, ...more }: Options = {},
+) {
   const options = { format: "jsonl", ids: undefined, inParts: false, onProgress: () => {}, ...more } as const;
-  const store = await PetImportStore.open(storage, into ?? shop, options.ids, { categoryExists: check });
-  const addAll = store.addAll.bind(store);
+  const store = await PetImportStore.open(storage, into ?? shop, { ids: options.ids, isStrict });
+  const [addAll, addPart] = [store.addAll.bind(store), store.addPart.bind(store)];
   store.addAll = async () => {
     await beforeAdding?.();
     return addAll();
   };
+  store.addPart = async (...part) => {
+    await beforeAdding?.();
+    return addPart(...part);
+  };
   async function* source() {
+    if (typeof text !== "string") return yield* text;
     for (let start = 0; start < text.length; start += 100_000) yield Buffer.from(text.slice(start, start + 100_000));
   }
   try {
@@ -98,6 +105,29 @@ async function stopAt(text: string, animals: number, more: Options = {}) {
     if (added !== undefined && added >= animals) stop.abort();
   };
   return failureOf(importText(text, { ...more, inParts: true, stop: stop.signal, onProgress }));
+}
+
+/** The number of steps of the transaction that adds all these animals. */
+async function stepsOf(text: string, isStrict: boolean): Promise<number> {
+  let steps = 0;
+  const create = storage.createStagingTable.bind(storage);
+  const counting = spyOn(storage, "createStagingTable").mockImplementation(async (table) => {
+    const staging = await create(table);
+    const write = staging.write.bind(staging);
+    return Object.assign(staging, {
+      write: <T>(body: () => Transaction<T>) =>
+        write(function* () {
+          const running = body();
+          steps = 0; // the body may run again
+          let next = running.next([]);
+          for (; !next.done; next = running.next(yield next.value)) steps++;
+          return next.value;
+        }),
+    });
+  });
+  await importText(text, { isStrict });
+  counting.mockRestore();
+  return steps;
 }
 
 const loseAnswer = () => Promise.reject(new CommitUnknown("The answer was lost"));
@@ -313,17 +343,17 @@ describe("an import with strict categories", () => {
   const text = '{"name":"Rex","categoryId":1}\n{"name":"Tom","categoryId":2}\n{"name":"Ida","categoryId":1}\n';
 
   test("refuses a line with an unknown category", async () => {
-    expect(await importText(text, { categoryExists })).toMatchObject({
+    expect(await importText(text, { isStrict: true })).toMatchObject({
       added: 0,
       faults: [{ line: 2, message: "/categoryId is not the id of a category" }],
     });
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
-    expect(await importText(text, { categoryExists })).toMatchObject({ added: 3, faults: [] });
+    expect(await importText(text, { isStrict: true })).toMatchObject({ added: 3, faults: [] });
   });
 
   test("adds nothing if a category is deleted before the animals are added", async () => {
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
-    const failure = await failureOf(importText(text, { categoryExists, beforeAdding: removeCats }));
+    const failure = await failureOf(importText(text, { isStrict: true, beforeAdding: removeCats }));
     expect(failure?.message).toBe("Another process changed the store. Category 2 was deleted. Nothing was added.");
     expect(await count()).toBe(0);
   });
@@ -333,9 +363,9 @@ describe("an import with strict categories", () => {
 
     test("before it continues", async () => {
       await storage.write(() => all(addCategory, shop, 2, "Cats"));
-      await stopAt(file, 10_000, { categoryExists });
+      await stopAt(file, 10_000, { isStrict: true });
       await removeCats();
-      expect(await importText(file, { categoryExists, inParts: true })).toMatchObject({
+      expect(await importText(file, { isStrict: true, inParts: true })).toMatchObject({
         added: 10_000,
         before: 10_000,
         faults: [],
@@ -343,18 +373,42 @@ describe("an import with strict categories", () => {
     });
 
     test("between two parts", async () => {
-      let isDeleted = false;
-      // oxlint-disable-next-line require-yield -- it does not use the store
-      const check: CategoryCheck = function* (_shop, id) {
-        return !(isDeleted && id === 2n);
-      };
-      const onProgress: ImportOptions["onProgress"] = ({ added }) => {
-        isDeleted = added === 10_000;
-      };
-      expect(await importText(file, { categoryExists: check, inParts: true, onProgress })).toMatchObject({
-        added: 20_000,
-      });
+      await storage.write(() => all(addCategory, shop, 2, "Cats"));
+      const beforeAdding = async () => (await count()) === 10_000 && removeCats();
+      expect(await importText(file, { isStrict: true, inParts: true, beforeAdding })).toMatchObject({ added: 20_000 });
     });
+  });
+
+  test("in parts stops before the part whose category was deleted", async () => {
+    await storage.write(() => all(addCategory, shop, 2, "Cats"));
+    const file = `${'{"name":"Rex","categoryId":1}\n'.repeat(10_000)}{"name":"Tom","categoryId":2}\n`;
+    const beforeAdding = async () => (await count()) === 10_000 && removeCats();
+    const failure = await failureOf(importText(file, { isStrict: true, inParts: true, beforeAdding }));
+    expect(failure?.message).toBe(
+      "Another process changed the store. Category 2 was deleted. Added so far: 10,000 animals. The same command continues there.",
+    );
+  });
+
+  test("accepts a category that is added while the file is read, but none of another shop", async () => {
+    await storage.write(() => all(addCategory, other, 2, "Cats"));
+    expect(await importText(text, { isStrict: true })).toMatchObject({ added: 0, total: 1 });
+    let isAdded: Promise<unknown> | undefined;
+    const onProgress = () => (isAdded ??= storage.write(() => all(addCategory, shop, 2, "Cats")));
+    async function* source() {
+      yield Buffer.from(text);
+      await isAdded;
+    }
+    expect(await importText(source(), { isStrict: true, onProgress })).toMatchObject({ added: 3, faults: [] });
+  });
+
+  test("looks for unknown categories in one step of each part", async () => {
+    const ids = Array.from({ length: 300 }, (_, index) => index + 10);
+    await storage.write(function* () {
+      for (const id of ids) yield* all(addCategory, shop, id, `Category ${id}`);
+    });
+    const animals = ids.map((id) => `{"name":"Rex","categoryId":${id}}\n`).join("");
+    const [strict, lenient] = [await stepsOf(animals, true), await stepsOf(animals, false)];
+    expect(strict).toBe(lenient + 1);
   });
 });
 

@@ -63,7 +63,12 @@ test("animals that are added concurrently, moved, imported and deleted are count
     ),
   );
   const storage = await service.store.open();
-  const imports = await PetImportStore.open(storage, await service.shop(), "new", { clock: service.clock });
+  const imports = await PetImportStore.open(
+    storage,
+    await service.shop(),
+    { ids: "new", isStrict: false },
+    service.clock,
+  );
   const animals = (["sold", "sold", "available", undefined] as const).map((status, index) => ({
     line: index + 1,
     pet: { name: "Tom", categoryId: 9n, ...(status && { status }) },
