@@ -306,6 +306,16 @@ describe("an import in parts", () => {
     expect(await storage.all(kept)).toEqual(await storage.all(counted));
   });
 
+  test("does not claim to have added anything to a sandbox that is reset during the import", async () => {
+    const reset = () => place.run(`UPDATE shops SET account_id = NULL WHERE shop = ${shop}`);
+    const beforeAdding = async () => (await count()) === 10_000 && reset();
+    const failure = await failureOf(importText(lines(15_000), { inParts: true, beforeAdding }));
+    expect(failure).toBeInstanceOf(ImportFailed);
+    expect(failure?.message).toBe(
+      "The sandbox was reset, or the account was deleted, and the imported animals with it.",
+    );
+  });
+
   test("adds nothing when it is started again after its end", async () => {
     await importText(lines(12_000), { inParts: true });
     expect(await importText(lines(12_000), { inParts: true })).toMatchObject({ added: 0, before: 12_000 });

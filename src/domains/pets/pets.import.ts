@@ -4,6 +4,7 @@ import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { counted } from "../../terminal/amounts.ts";
 import { CommandFailed } from "../../terminal/command.ts";
+import { ShopDeleted } from "../shops/shops.store.ts";
 import { type Format, type IdRule, readPets } from "./pets.files.ts";
 import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
 
@@ -124,6 +125,10 @@ function throwIfStopped(stop: AbortSignal): void {
 }
 
 function explain(error: unknown, { inParts, stop }: ImportOptions, added: number, isUnknown: boolean): unknown {
+  if (error instanceof ShopDeleted) {
+    const message = "The sandbox was reset, or the account was deleted, and the imported animals with it.";
+    return new ImportFailed(message, { cause: error });
+  }
   const reason = reasonOf(error, stop);
   if (reason === undefined) return error;
   const rest =
