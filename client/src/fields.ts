@@ -1,7 +1,7 @@
 // Generated from the contract by `npm run derive`.
 
 /**
- * Matches the names of the fields that hold 64-bit integers. Integers whose names end in `Id` do also in the data of
- * events, which the contract does not describe.
+ * Matches the names of the fields that hold 64-bit integers. In the data of events, which the contract does not
+ * describe, these are all integers whose names end in `Id`.
  */
 export const int64Field = /^(from|id|to)$|Id$/;

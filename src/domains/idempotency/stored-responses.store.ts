@@ -30,7 +30,7 @@ const BATCHES = 20;
 
 // The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A
 // response expires by the shop's clock. It is deleted by real time, which clients cannot advance. `$3` is the real time
-// of deletion, `$5` the lifetime: `excluded.expires_at - $5` is now by the shop's clock.
+// of deletion, `$5` the lifetime, so `excluded.expires_at - $5` is the present time of the shop's clock.
 const claim = lockStatement<DigestRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
    SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL

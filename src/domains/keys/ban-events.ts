@@ -30,8 +30,8 @@ export class BanEvents {
   }
 
   /**
-   * The ban of a key was lifted: adds no event for it any more. Its end would be noted, and the next ban would get no event
-   * if it ended earlier.
+   * The ban of a key was lifted: adds no event for it any more. An event added now would note the end of this ban. A
+   * later ban that ends before that time would then get no event.
    */
   lifted(keyId: string): void {
     this.#waiting.delete(keyId);

@@ -3,7 +3,7 @@ import { statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 
-// A ban that is noted with an end after `$3` stays, unless that end is from `$4` to `$5`: then it is over.
+// Changes nothing if the noted ban ends after `$3`, unless it ends from `$4` to `$5`: that ban is known to be over.
 const note = statement(
   `UPDATE api_keys SET banned_until = $1
    WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5) RETURNING id`,

@@ -24,7 +24,10 @@ import {
 
 /** The maximum number of orders that one transaction expires. It blocks other writes for some milliseconds. */
 const BATCH = 100;
-/** The maximum number of reads in one run, which may find only orders of shops that have failed. */
+/**
+ * The maximum number of reads in one run. More than `BATCHES`, because a read can find nothing but orders of shops in
+ * which this run has already failed.
+ */
 const READS = 200;
 /** The maximum number of batches in one run of the background task. The next run continues. */
 const BATCHES = 20;
@@ -51,7 +54,7 @@ export class Reservations implements ForegroundWork {
     const now = this.#clock.now();
     /** What failed in this run, by shop. Orders of these shops stay due, and would fill every read from the start. */
     const failures = new Map<number, unknown>();
-    /** Up to this time, only such orders are left, so the next read starts after it. */
+    /** Up to this time, only orders of failed shops are left, so the next read starts after it. */
     let doneUpTo = Number.MIN_SAFE_INTEGER;
     for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
       const found = await this.#storage.all(due, now, doneUpTo, BATCH);

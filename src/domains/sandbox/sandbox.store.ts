@@ -38,7 +38,10 @@ export interface SandboxParts {
   readonly stores: SampleStores;
   readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
   readonly backgroundWork: readonly BackgroundWork<WaitingKind>[];
-  /** Part of the transaction that advances a clock by this many milliseconds: the noted bans end earlier. */
+  /**
+   * Part of the transaction that advances a clock by this many milliseconds: shortens the bans in the rows of keys, which
+   * decide whether a ban gets an event.
+   */
   readonly shortenBans: (accountId: string, by: number) => Transaction<void>;
   /** Called when a reset has given an account a new shop. */
   readonly onReset: () => void;
