@@ -79,7 +79,7 @@ export interface ServerSetup {
 }
 
 const FIRST_PAGE = "limit=20&status=available";
-const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, { status: "available" }));
+const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
 
 /** Tells why a server cannot be started; undefined if it can. */
 export function unavailableReason(name: ServerName): string | undefined {
