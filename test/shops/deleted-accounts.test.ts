@@ -186,7 +186,7 @@ describe.skipIf(onPostgres)("accounts delete", () => {
     const unasked = await runInProcess(dataDir, ["accounts", "delete", id]);
     expect([unasked.status, unasked.stdout]).toEqual([2, ""]);
     expect(unasked.stderr).toContain(
-      `This deletes the account ${id} (Vanishing) with all its data. Add --yes to do it.`,
+      `Account ${id} (Vanishing) will be deleted with all its data. Add --yes to do it.`,
     );
     const unknown = await runInProcess(dataDir, ["accounts", "delete", "acc_0000000000000000", "--yes"]);
     expect([unknown.status, unknown.stderr]).toEqual([1, "There is no account acc_0000000000000000.\n"]);

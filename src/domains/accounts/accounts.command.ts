@@ -113,7 +113,7 @@ const deleteAccount: Command = {
       const [id = ""] = given.args;
       const account = await accounts.find(id);
       if (account.deletedAt === undefined) {
-        await confirm(`This deletes the account ${id} (${account.name}) with all its data.`, given, context);
+        await confirm(`${titled(account)} will be deleted with all its data.`, given, context);
       }
       const deleted = await accounts.delete(id, Date.now());
       return {
@@ -134,7 +134,7 @@ const suspendAccount: Command = {
   run: ({ args: [id = ""] }, context) =>
     withAccounts(context, async (accounts) => {
       const account = await accounts.suspend(id, Date.now());
-      return { json: shown(account), text: `Account ${id} (${account.name}) is suspended.` };
+      return { json: shown(account), text: `${titled(account)} is suspended.` };
     }),
 };
 
@@ -146,7 +146,7 @@ const resumeAccount: Command = {
   run: ({ args: [id = ""] }, context) =>
     withAccounts(context, async (accounts) => {
       const account = await accounts.resume(id);
-      return { json: shown(account), text: `Account ${id} (${account.name}) is active.` };
+      return { json: shown(account), text: `${titled(account)} is active.` };
     }),
 };
 
