@@ -1,15 +1,13 @@
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { allAnimals } from "../shops/figures.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
 const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
-const countOf = statement<CountRow>(
-  `SELECT animals_available + animals_pending + animals_sold + animals_without_status AS animals
-   FROM shops WHERE shop = $1`,
-);
+const countOf = statement<CountRow>(`SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`);
 
 /** Reads all animals of a shop for an export. */
 export class PetExportStore {

@@ -7,6 +7,7 @@ import { afterCommit, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { DAY_MS } from "../../timing/units.ts";
 import type { Author } from "../events/author.ts";
+import { allAnimals } from "../shops/figures.ts";
 import type { BackgroundWork, ForegroundWork } from "../shops/scheduled-work.ts";
 import { currentShop, lockShop, replaceShop, ShopDeleted, setClock } from "../shops/shops.store.ts";
 import { addSamples, type SampleStores } from "./samples.ts";
@@ -25,8 +26,8 @@ interface ContentsRow extends Row {
 
 // Orders are never deleted, so the last id is the number of orders.
 const contents = statement<ContentsRow>(`
-  SELECT last_order_id AS orders, (SELECT count(*) FROM categories WHERE shop = $1) AS categories,
-    (SELECT CAST(COALESCE(sum(animals), 0) AS BIGINT) FROM category_animals WHERE shop = $1) AS animals
+  SELECT last_order_id AS orders, ${allAnimals} AS animals,
+    (SELECT count(*) FROM categories WHERE shop = $1) AS categories
   FROM shops WHERE shop = $1
 `);
 

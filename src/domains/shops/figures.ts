@@ -10,6 +10,8 @@ export const totals = [
   "animals_without_status",
   "open_orders",
 ] as const;
+/** SQL of the number of animals in the row of a shop. */
+export const allAnimals = "animals_available + animals_pending + animals_sold + animals_without_status";
 /** Counts of one day: `…_count` is for the day `…_day`, in days since 1970. */
 export const daily = ["added", "sold", "expired", "returned"] as const;
 
