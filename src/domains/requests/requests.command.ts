@@ -6,6 +6,7 @@ import { DISCONNECT } from "../../contract/simulate-header.ts";
 import { didYouMean, suggest } from "../../contract/suggest.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
+import { oneOf, wholeNumber } from "../../terminal/option-values.ts";
 import { plain } from "../../terminal/plain.ts";
 import { columns, table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
@@ -71,12 +72,9 @@ const list: Command = {
 /** The commands that show records of requests. */
 export const requestCommands: readonly Command[] = [explain, list];
 
-function readOptions({ options }: ParsedArguments, operations: readonly Operation[]) {
-  const { code, operation, key: keyId, since, until, limit = "" } = options;
-  const status = statusClasses.find((one) => one === options["status"]);
-  if (options["status"] !== undefined && !status) {
-    throw new UsageError(`--status must be one of ${statusClasses.join(", ")}.`);
-  }
+function readOptions(given: ParsedArguments, operations: readonly Operation[]) {
+  const { code, operation, key: keyId, since, until } = given.options;
+  const status = given.options["status"] === undefined ? undefined : oneOf(given, "status", statusClasses);
   const names = operations.map(({ name }) => name);
   requireKnown("an operation", operation, names);
   const codes = errorCatalogue(operations).map((error) => error.code);
@@ -87,10 +85,8 @@ function readOptions({ options }: ParsedArguments, operations: readonly Operatio
       throw new UsageError(`--${name} must be a time such as 2026-11-21T12:00:00Z.`);
     }
   }
-  if (!/^[1-9][0-9]{0,4}$/.test(limit) || Number(limit) > MAX_RECORDS) {
-    throw new UsageError(`--limit must be a whole number from 1 to ${MAX_RECORDS}.`);
-  }
-  return { filters: readFilters({ status, code, operation, keyId, since, until }), limit: Number(limit) };
+  const filters = readFilters({ status, code, operation, keyId, since, until });
+  return { filters, limit: wholeNumber(given, "limit", MAX_RECORDS) };
 }
 
 /** Throws `UsageError` for a name that no record has. */

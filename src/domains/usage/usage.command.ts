@@ -1,5 +1,6 @@
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type ParsedArguments, UsageError } from "../../terminal/command.ts";
+import type { Command } from "../../terminal/command.ts";
+import { oneOf, wholeNumber } from "../../terminal/option-values.ts";
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { DAY_SECONDS } from "../../timing/units.ts";
@@ -43,17 +44,3 @@ export const usageCommand = (addressCounts: AddressCounts): Command => ({
     });
   },
 });
-
-function oneOf<const T extends string>({ options }: ParsedArguments, name: string, known: readonly T[]): T {
-  const found = known.find((one) => one === options[name]);
-  if (!found) throw new UsageError(`--${name} must be one of ${known.join(", ")}.`);
-  return found;
-}
-
-function wholeNumber({ options }: ParsedArguments, name: string, most: number): number {
-  const text = options[name] ?? "";
-  if (!/^[1-9][0-9]{0,4}$/.test(text) || Number(text) > most) {
-    throw new UsageError(`--${name} must be a whole number from 1 to ${most}.`);
-  }
-  return Number(text);
-}
