@@ -160,6 +160,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["WITH given AS", "adds animals"],
   ["FROM pets WHERE shop = $1 ORDER BY id", "an export reads all animals"],
   ["AS animals FROM shops WHERE shop = $1", "by its key, in an export"],
+  ["SELECT id FROM accounts LIMIT 1", "one row, at the start of the service"],
   ["FROM accounts ORDER BY created_at, id", "a command that lists all accounts"],
   ["FROM api_keys WHERE (SELECT deleted_at FROM accounts", "a command that lists all keys"],
   ["FROM api_keys WHERE id = $1 AND (SELECT deleted_at", "by its key, for an operator or a ban"],
