@@ -73,8 +73,9 @@ async function importText(
     return addPart(...part);
   };
   async function* source() {
-    if (typeof text !== "string") return yield* text;
-    for (let start = 0; start < text.length; start += 100_000) yield Buffer.from(text.slice(start, start + 100_000));
+    if (typeof text !== "string") yield* text;
+    else
+      for (let start = 0; start < text.length; start += 100_000) yield Buffer.from(text.slice(start, start + 100_000));
   }
   try {
     const { faults, ...result } = await importPets(store, source(), {
@@ -131,7 +132,11 @@ async function stepsOf(text: string, isStrict: boolean): Promise<number> {
 }
 
 const loseAnswer = () => Promise.reject(new CommitUnknown("The answer was lost"));
-const removeCats = () => place.run(`DELETE FROM categories WHERE shop = ${shop} AND id = 2`);
+const withoutCats = () => `DELETE FROM categories WHERE shop = ${shop} AND id = 2`;
+const removeCats = () => place.run(withoutCats());
+const reset = () => `UPDATE shops SET account_id = NULL WHERE shop = ${shop}`;
+/** Changes the store if one part has been added. */
+const afterFirstPart = async (sql: string) => (await count()) === 10_000 && place.run(sql);
 const animal = (id: bigint | number, name = `Pet ${id}`) => `{"id":${id},"name":"${name}","categoryId":1}\n`;
 const none = { added: 0, before: 0, total: 0 };
 
@@ -307,9 +312,8 @@ describe("an import in parts", () => {
   });
 
   test("does not claim to have added anything to a sandbox that is reset during the import", async () => {
-    const reset = () => place.run(`UPDATE shops SET account_id = NULL WHERE shop = ${shop}`);
-    const beforeAdding = async () => (await count()) === 10_000 && reset();
-    const failure = await failureOf(importText(lines(15_000), { inParts: true, beforeAdding }));
+    const text = lines(15_000);
+    const failure = await failureOf(importText(text, { inParts: true, beforeAdding: () => afterFirstPart(reset()) }));
     expect(failure).toBeInstanceOf(ImportFailed);
     expect(failure?.message).toBe(
       "The sandbox was reset, or the account was deleted, and the imported animals with it.",
@@ -384,16 +388,20 @@ describe("an import with strict categories", () => {
 
     test("between two parts", async () => {
       await storage.write(() => all(addCategory, shop, 2, "Cats"));
-      const beforeAdding = async () => (await count()) === 10_000 && removeCats();
-      expect(await importText(file, { isStrict: true, inParts: true, beforeAdding })).toMatchObject({ added: 20_000 });
+      const result = await importText(file, {
+        isStrict: true,
+        inParts: true,
+        beforeAdding: () => afterFirstPart(withoutCats()),
+      });
+      expect(result).toMatchObject({ added: 20_000 });
     });
   });
 
   test("in parts stops before the part whose category was deleted", async () => {
     await storage.write(() => all(addCategory, shop, 2, "Cats"));
     const file = `${'{"name":"Rex","categoryId":1}\n'.repeat(10_000)}{"name":"Tom","categoryId":2}\n`;
-    const beforeAdding = async () => (await count()) === 10_000 && removeCats();
-    const failure = await failureOf(importText(file, { isStrict: true, inParts: true, beforeAdding }));
+    const options = { isStrict: true, inParts: true, beforeAdding: () => afterFirstPart(withoutCats()) };
+    const failure = await failureOf(importText(file, options));
     expect(failure?.message).toBe(
       "Another process changed the store. Category 2 was deleted. Added so far: 10,000 animals. The same command continues there.",
     );
@@ -403,7 +411,7 @@ describe("an import with strict categories", () => {
     await storage.write(() => all(addCategory, other, 2, "Cats"));
     expect(await importText(text, { isStrict: true })).toMatchObject({ added: 0, total: 1 });
     let isAdded: Promise<unknown> | undefined;
-    const onProgress = () => (isAdded ??= storage.write(() => all(addCategory, shop, 2, "Cats")));
+    const onProgress = () => void (isAdded ??= storage.write(() => all(addCategory, shop, 2, "Cats")));
     async function* source() {
       yield Buffer.from(text);
       await isAdded;
