@@ -1,4 +1,5 @@
 import type { Clock } from "../../../timing/clock.ts";
+import { fewAtOnce } from "../../../timing/few-at-once.ts";
 import { settlesWithin } from "../../../timing/settles-within.ts";
 import { Courier } from "./courier.ts";
 import type { CourierParts } from "./courier-parts.ts";
@@ -7,6 +8,10 @@ import { Slots } from "./slots.ts";
 
 /** How long this process may deliver after its last round, in milliseconds. Later, another one may be delivering. */
 const LEADS_FOR = 3_000;
+/** Endpoints that are taken over in one round: a round is short even if another process had very many. */
+const MAX_OPENED = 500;
+/** Endpoints that are taken over at once: fewer than the connections to PostgreSQL for such transactions. */
+const MAX_OPENED_AT_ONCE = 2;
 /** How long a stopping process waits for deliveries in progress, in milliseconds. Unfinished ones are made again. */
 const LAST_WAIT = 3_000;
 /** How long after its last round this process reports a lag, in milliseconds. Later, another one delivers. */
@@ -67,7 +72,10 @@ export class Dispatcher {
     return this.#clock.monotonic() - this.#ranAt;
   }
 
-  /** One round: finds what is due and starts to deliver it. Resolves before the deliveries end. */
+  /**
+   * One round: finds what is due and starts to deliver it. Resolves before the deliveries end. An endpoint that fails
+   * does not stop the others: rejects with its error afterwards.
+   */
   async run(): Promise<void> {
     this.#ranAt = this.#clock.monotonic();
     const found = await this.#parts.store.withWork();
@@ -76,8 +84,18 @@ export class Dispatcher {
       if (courier.isBusy && !courier.isEnded) names.set(id, courier.name);
       else if (!names.has(id) || courier.isEnded) this.#remove(id, courier);
     }
-    await Promise.all(names.values().map((name) => this.#openOrRefresh(name)));
+    const refreshed = this.#couriers.values().filter(({ name }) => names.has(name.id));
+    const opened = names
+      .values()
+      .filter(({ id }) => !this.#couriers.has(id))
+      .take(MAX_OPENED);
+    const results = await Promise.allSettled([
+      ...refreshed.map((courier) => courier.refresh()),
+      fewAtOnce(MAX_OPENED_AT_ONCE, opened, (name) => this.#open(name)),
+    ]);
     for (const courier of this.#couriers.values()) courier.startDeliveries();
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed) throw failed.reason;
   }
 
   /** Waits a few seconds for deliveries in progress, and for the saves that follow them. */
@@ -94,9 +112,7 @@ export class Dispatcher {
     }
   }
 
-  async #openOrRefresh(name: EndpointName): Promise<void> {
-    const courier = this.#couriers.get(name.id);
-    if (courier) return courier.refresh();
+  async #open(name: EndpointName): Promise<void> {
     const opened = await Courier.open(name, this.#parts);
     if (!opened) return;
     this.#couriers.set(name.id, opened);
