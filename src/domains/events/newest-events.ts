@@ -9,7 +9,7 @@ interface NewestRow extends Row {
 /** Statements by their number of parameters. */
 const statements = new Map<number, Statement<NewestRow>>();
 
-/** The call that reads the ids of the newest events of shops, except those that have ended. `shops` must not be empty. */
+/** The call that reads the id of the newest event of each of these shops, except deleted ones. `shops` must not be empty. */
 export function newestEventsOf(shops: readonly number[]): Call & { readonly statement: Statement<NewestRow> } {
   // The list is padded, so that there are few statements: an engine prepares each once.
   const size = 2 ** Math.ceil(Math.log2(shops.length));

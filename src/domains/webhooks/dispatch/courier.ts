@@ -12,7 +12,8 @@ import { RedeliveryProgress } from "./redelivery-progress.ts";
 
 /**
  * Delivers the events of one endpoint: those of one sequence in order, those of different sequences in parallel. It
- * saves its progress after each delivery. After a crash, messages whose result was not saved are sent again.
+ * saves its progress after each delivery. After a crash, all messages after the oldest unfinished event are sent again,
+ * also delivered ones, except those of parked sequences.
  *
  * No delivery starts while `isEnded`, `#storeFailed` or `#mustDisable` is true. They are independent: each can become
  * true during any `await`. Only `#storeFailed` becomes false again. While `#isWaiting`, only tests are sent.

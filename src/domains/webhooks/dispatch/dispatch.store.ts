@@ -43,7 +43,7 @@ export interface CourierEndpoint extends StoredEndpoint {
   readonly lastDeliveryId: bigint;
   /** Increases when a process takes over the deliveries. A process with an older one can save nothing. */
   readonly epoch: bigint;
-  /** The saved time of the next retry; undefined if none is due. */
+  /** The saved time of the next retry or probe; undefined if nothing waits. */
   readonly dueAt: number | undefined;
   /** True if `position` belongs to the events from before a reset of the sandbox. */
   readonly isOfOldShop: boolean;

@@ -98,7 +98,10 @@ export class EndpointProgress {
     this.#savedPosition = undefined;
   }
 
-  /** Takes what is not saved yet. After the save, `markSaved` or, if it failed, `giveBack` must be called with it. */
+  /**
+   * Takes what is not saved yet. Then `markSaved` must be called with it, or `giveBack` if the store failed; neither if
+   * the save was refused, because the courier has then ended.
+   */
   take(): UnsavedProgress {
     const { health, parked } = this;
     const redeliveries = this.redeliveries

@@ -66,7 +66,7 @@ export class EventWindow {
     return event;
   }
 
-  /** Must be called once for each started event, when it is finished. */
+  /** Forgets a started event: it is finished or parked. Does nothing for another event. */
   finish(id: bigint): void {
     this.#begun.delete(id);
   }
