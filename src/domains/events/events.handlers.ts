@@ -37,7 +37,8 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
   };
 }
 
-function expired({ first }: Expired) {
+/** The failure of a request for events that have been deleted. */
+export function expired({ first }: Expired) {
   return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
 }
 

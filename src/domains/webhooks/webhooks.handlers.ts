@@ -4,7 +4,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
-import { eventsExpired } from "../events/events.operations.ts";
+import { expired } from "../events/events.handlers.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
 import type { StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
@@ -99,8 +99,7 @@ function servingHandlers({
         "no delivery": () => failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId} of an event.`),
         "no range": () => (from === undefined ? noEvents : emptyRange),
         "too many": () => tooManyWaiting,
-        expired: ({ first }) =>
-          failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`),
+        expired,
       });
     },
 

@@ -1,5 +1,5 @@
 import { acrossShops, lockStatement, type Row, statement } from "../../../storage/statement.ts";
-import type { EndpointRow } from "../endpoints/endpoints.statements.ts";
+import { type EndpointRow, isOne } from "../endpoints/endpoints.statements.ts";
 import { isOfEvents } from "./sequences.ts";
 
 /** What identifies an endpoint: the columns of its primary key. */
@@ -40,7 +40,6 @@ export interface RedeliveryRow extends Row {
   last_event: bigint;
 }
 
-const isOne = "account_id = $1 AND mode = $2 AND id = $3";
 const isSuspended =
   "EXISTS (SELECT 1 FROM accounts WHERE accounts.id = webhook_endpoints.account_id AND suspended_at IS NOT NULL)";
 
@@ -110,7 +109,7 @@ export const deleteRedelivery = statement(
 );
 /**
  * The oldest event that waits for a retry, or whose delivery failed after the last one that succeeded; null if there is
- * none. As for the health of the endpoint, tests do not count. Redeliveries are no missed events.
+ * none. Tests do not count, as in the endpoint's health, and neither do redeliveries: they are no missed events.
  */
 export const oldestUnaccepted = statement<OldestRow>(
   `SELECT min(event_id) AS event_id FROM (

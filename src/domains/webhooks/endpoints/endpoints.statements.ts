@@ -43,7 +43,8 @@ export const webhookShopTables = [
 ];
 export const webhookAccountTables = [accountTable("webhook_endpoints", "mode", "id")];
 
-const isOne = "account_id = $1 AND mode = $2 AND id = $3";
+/** The condition that selects an endpoint by its key. */
+export const isOne = "account_id = $1 AND mode = $2 AND id = $3";
 /** A reset of the sandbox starts another log. */
 const position = "CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position";
 const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, ahead,
