@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeFolder } from "../../files/folders.ts";
 import { sync, unfinishedName } from "../../files/unfinished-file.ts";
@@ -16,8 +16,8 @@ export interface Restored {
  * Replaces the store in `file` with a copy of a backup. The store must not be in use. The previous store is renamed,
  * together with its write-ahead log: SQLite would apply an old log to the copy and damage it. A crash leaves the old
  * store, the new one, or neither under the name `file`; in the last case both exist under other names, and the restore
- * can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then nothing was deleted, but
- * the previous store may have its new name.
+ * can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then no store was deleted, only
+ * copies of killed restores, but the previous store may have its new name.
  */
 export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
   const contents = verifySqlite(backup);
@@ -26,7 +26,7 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
   try {
     makeFolder(dirname(file));
-    deleteUnfinished(file);
+    deleteUnfinished(file, realpathSync(backup));
     copyFileSync(backup, unfinished);
     chmodSync(unfinished, 0o600);
     sync(unfinished);
@@ -43,11 +43,13 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
   }
 }
 
-/** Deletes the copies of restores that were killed: each is as large as a store. */
-function deleteUnfinished(file: string): void {
+/** Deletes the copies of killed restores, each as large as a store, except the one that is being restored. */
+function deleteUnfinished(file: string, restored: string): void {
   const folder = dirname(file);
-  const unfinished = readdirSync(folder).filter((name) => name.startsWith(`${basename(file)}.unfinished-`));
-  for (const name of unfinished) rmSync(join(folder, name));
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (name.startsWith(`${basename(file)}.unfinished-`) && realpathSync(path) !== restored) rmSync(path);
+  }
 }
 
 /**

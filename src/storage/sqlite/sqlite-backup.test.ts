@@ -139,6 +139,16 @@ describe("a backup", () => {
     expect(await pairsIn(file)).toEqual([1, 1]);
   });
 
+  test("is restored from the complete copy of a restore that was killed", async () => {
+    await addPair();
+    await storage.close();
+    const copy = `${file}.unfinished-7`;
+    backupSqlite(file, copy);
+    rmSync(file);
+    restoreSqlite(copy, file, new Date(), () => {});
+    expect(await pairsIn(file)).toEqual([1, 1]);
+  });
+
   test("says that its file cannot be created", () => {
     const long = join(place, "copies", "x".repeat(250)); // the unfinished file has a longer name
     expect(() => backupSqlite(file, long)).toThrow(StorageUnusable);
