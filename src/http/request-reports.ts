@@ -51,7 +51,7 @@ export class RequestReports {
       if (caller) abuse.banned(caller, admission);
     } else if (failed.error === rateLimitExceeded) {
       metrics.limited(caller ? "account" : "address");
-      // A separate quota refuses banned keys too.
+      // A separate quota serves banned keys too, so its 429 does not show that a ban is over.
       if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
     }
   }

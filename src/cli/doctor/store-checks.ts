@@ -73,7 +73,7 @@ export function checkSecretKeys(
     const keys = openSecretKeys(secretKeys, hasFile ? dataDir : undefined);
     const endpoints = endpointsWithoutKey(newestSecrets, keys);
     if (endpoints === 0) return ok("secret key", "No enabled webhook endpoint lacks it.");
-    const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A process without it sends nothing.`;
+    const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A process without it sends them nothing.`;
     return warning("secret key", message, advice);
   } catch (error) {
     if (error instanceof FileError) return failed("secret key", error.message, advice);

@@ -101,8 +101,8 @@ local function decide(owner, question)
   end
   local otherDate, otherDayUsed = 0, 0
   if today ~= date then
-    -- One other day is kept too, so that its count continues if the clock goes back over midnight. If today was the
-    -- other day, that is the day until now; if not, it is the nearer one of the two stored days.
+    -- One other day is kept too, so that its count continues if the clock goes back over midnight. It is the day that
+    -- was current until now if today is the stored other day. Otherwise, it is the stored day that is nearer to today.
     local other = call('HMGET', owner, 'otherDate', 'otherDay')
     otherDate, otherDayUsed = tonumber(other[1]) or 0, tonumber(other[2]) or 0
     local comesBack = today == otherDate

@@ -42,7 +42,10 @@ export class Checkpoints {
     setImmediate(() => this.run()); // answer clients that wait for the commit first
   }
 
-  /** Runs a checkpoint, even while other processes write. What they still read is copied by a later one. */
+  /**
+   * Runs a checkpoint, even while other processes write. What is newer than a snapshot that one of them still reads is
+   * copied by a later checkpoint.
+   */
   run(): void {
     this.#isDue = false;
     if (this.#isStopped) return;
