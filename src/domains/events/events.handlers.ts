@@ -3,8 +3,8 @@ import type { Handlers } from "../../contract/handler.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
 import type { EventWatch, NotYetStored } from "./event-watch.ts";
-import { eventNotFound, type eventOperations, eventsExpired } from "./events.operations.ts";
-import type { EventLog, Expired } from "./events.store.ts";
+import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
+import type { EventLog } from "./events.store.ts";
 
 export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<ReturnType<typeof eventOperations>> {
   return {
@@ -35,11 +35,6 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
       return stream.refused === "expired" ? expired(stream) : notYetStored(stream);
     },
   };
-}
-
-/** The failure of a request for events that have been deleted. */
-export function expired({ first }: Expired) {
-  return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
 }
 
 function notYetStored({ last }: NotYetStored) {

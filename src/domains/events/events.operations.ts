@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { defineError } from "../../contract/errors.ts";
+import { defineError, failure } from "../../contract/errors.ts";
 import type { EventType } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
@@ -23,6 +23,11 @@ export const eventsExpired = defineError({
   meaning: "The requested events are not stored. The message names the first or last stored event.",
   advice: "Note the id of the newest event, read the whole shop, and continue after that id.",
 });
+
+/** The failure of a request for events that have been deleted; `first` is the first one that is stored. */
+export function expired({ first }: { readonly first: bigint }) {
+  return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
+}
 
 const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "5f0c2a91-k3" } as const;
 const created: Event = {

@@ -4,7 +4,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
-import { expired } from "../events/events.handlers.ts";
+import { expired } from "../events/events.operations.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
 import type { StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
