@@ -44,12 +44,10 @@ function addressOf(path: string, query: Query = {}): string {
 interface NavigationOptions {
   readonly query?: Query;
   readonly state?: Place["state"];
-  /** True to replace the current entry of the history. */
-  readonly replaces?: boolean;
 }
 
-export function go(path: string, { query, state = {}, replaces }: NavigationOptions = {}): void {
-  history[replaces ? "replaceState" : "pushState"](state, "", addressOf(path, query));
+export function go(path: string, { query, state = {} }: NavigationOptions = {}): void {
+  history.pushState(state, "", addressOf(path, query));
   const before = place.value;
   place.set(currentPlace());
   if (path !== before.path || query?.cursor !== before.query.cursor) scrollTo(0, 0);
@@ -72,7 +70,7 @@ interface LinkProps {
 /** A link inside the console. Clicks that open another tab or window are left to the browser. */
 export function Link({ to, query, current, children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(to, query ? { query } : {});
   };

@@ -81,7 +81,6 @@ export const preload = (query: QueryInputs<unknown> | undefined): Promise<void> 
 export interface QueryResult<T> {
   readonly data: T | undefined;
   readonly error: unknown;
-  readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
@@ -109,8 +108,7 @@ export function useQuery<T>(key: string | undefined, load: () => Promise<T>): Qu
     return () => void entry.components.delete(render);
   }, [key]);
   const entry = key === undefined ? undefined : entries.get(key);
-  const isLoading = key !== undefined && (entry?.isLoading ?? true);
-  return { data: entry?.data as T | undefined, error: entry?.error, isLoading, reload };
+  return { data: entry?.data as T | undefined, error: entry?.error, reload };
 }
 
 /** Marks as outdated all entries whose keys begin with one of the prefixes. Those on the screen are requested again at once. */
