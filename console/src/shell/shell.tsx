@@ -27,8 +27,8 @@ export function Shell() {
     ({ needs, isForSandbox }) => permits(key.scopes, needs) && (!isForSandbox || key.mode === "test"),
   );
   const found = allowed.flatMap((page) => {
-    const params = match(page.path, path);
-    return params ? [{ page, params }] : [];
+    const matched = match(page.path, path);
+    return matched ? [{ page, params: matched.groups ?? {} }] : [];
   })[0];
   const View = found?.page.view;
   return (
@@ -59,15 +59,6 @@ function GoTo({ keys, title, path }: { readonly keys: string; readonly title: st
   return null;
 }
 
-/** The values of the parts that begin with a colon, if the path has the form of the pattern. */
-function match(pattern: string, path: string): Record<string, string> | undefined {
-  const expected = pattern.split("/");
-  const given = path.split("/");
-  if (expected.length !== given.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, part] of expected.entries()) {
-    if (part.startsWith(":")) params[part.slice(1)] = given[index] as string;
-    else if (part !== given[index]) return undefined;
-  }
-  return params;
-}
+/** The values of the parts that begin with a colon, as `groups`, if the path has the form of the pattern. */
+const match = (pattern: string, path: string) =>
+  new RegExp(`^${pattern.replace(/:(\w+)/g, "(?<$1>[^/]*)")}$`).exec(path);
