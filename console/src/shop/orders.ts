@@ -42,7 +42,7 @@ export const orderName = ({ id, reference }: StoreOrder): string => reference ??
 
 /** Shows an order as it is now, wherever it is listed. */
 export function showOrder(order: StoreOrder): void {
-  updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order));
+  updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order.id, order));
 }
 
 /** Changes an order, and reports the new state of its animal. */

@@ -6,7 +6,7 @@ import type { OpenSession } from "../session/session.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { Watchable } from "../watchable.ts";
-import { replaceItem, withoutItem } from "./lists.ts";
+import { replaceItem } from "./lists.ts";
 import { cacheNames } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
@@ -21,14 +21,14 @@ export const pendingDeletions = new Watchable<ReadonlySet<bigint>>(new Set());
 
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {
-  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet));
+  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet.id, pet));
   cacheNames([pet]);
   updateCache<Pet>(`${PETS}/${pet.id}`, () => pet);
 }
 
 /** Removes a deleted animal from all lists. */
 export function forgetPet(id: bigint): void {
-  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => withoutItem(pets, id));
+  updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, id));
   updateCache<Pet | null>(`${PETS}/${id}`, () => null);
 }
 
