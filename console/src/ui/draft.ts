@@ -1,25 +1,23 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** What the user types before it becomes part of the address. */
+/** A field whose text becomes part of the address when it is sent. */
 interface Draft {
-  readonly text: string;
-  readonly setText: (text: string) => void;
-  /** True if the text is not the one that was sent last. */
-  readonly isNew: boolean;
-  /** Calls `take` with the text. */
-  readonly send: (take: (text: string) => void) => void;
+  readonly input: RefObject<HTMLInputElement | null>;
+  /** Passes on the text, unless it was passed on last. */
+  readonly send: () => void;
 }
 
 /** Follows changes of `value` from elsewhere. Keeps text that is typed while earlier text is written to the address. */
-export function useDraft(value: string): Draft {
-  const [text, setText] = useState(value);
-  const sent = useRef(value);
-  useEffect(() => {
-    if (value !== sent.current) setText((sent.current = value));
+export function useDraft(value: string, take: (text: string) => void): Draft {
+  const input = useRef<HTMLInputElement | null>(null);
+  const sent = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    if (input.current && value !== sent.current) input.current.value = sent.current = value;
   }, [value]);
-  const send: Draft["send"] = (take) => {
-    sent.current = text;
-    take(text);
+  const send = () => {
+    const field = input.current; // null if the page was left
+    if (field && field.value !== sent.current) take((sent.current = field.value));
   };
-  return { text, setText, isNew: text !== sent.current, send };
+  return { input, send };
 }

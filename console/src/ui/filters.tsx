@@ -27,16 +27,15 @@ export function SelectFilter({ name, label, all, choices }: SelectFilterProps) {
 /** A filter by a number, stored in the address. It takes effect on Enter, or when the field loses the focus. */
 export function NumberFilter({ name, label }: { readonly name: string; readonly label: string }) {
   const { query } = usePlace();
-  const { text, setText, send } = useDraft(query[name] ?? "");
+  const { input, send } = useDraft(query[name] ?? "", (number) => filterBy({ [name]: number }));
   return (
     <input
+      ref={input}
       aria-label={label}
       placeholder={label}
       inputMode="numeric"
       pattern="\d{1,19}"
-      value={text}
-      onInput={({ currentTarget }) => setText(currentTarget.value)}
-      onChange={({ currentTarget }) => currentTarget.reportValidity() && send((number) => filterBy({ [name]: number }))}
+      onChange={({ currentTarget }) => currentTarget.reportValidity() && send()}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { useShortcut } from "../shortcuts.tsx";
 import { useDraft } from "./draft.ts";
 
@@ -13,24 +13,12 @@ interface SearchProps {
 
 /** A field that searches while the user types. `/` moves the focus to it. */
 export function Search({ label, value, search }: SearchProps) {
-  const { text, setText, isNew, send } = useDraft(value);
-  const input = useRef<HTMLInputElement>(null);
-  const latest = useRef(() => {});
-  latest.current = () => send(search);
+  const { input, send } = useDraft(value, search);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const wait = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(send, SEARCH_DELAY);
+  };
   useShortcut("/", label, () => input.current?.focus());
-  useEffect(() => {
-    if (!isNew) return undefined;
-    const timer = setTimeout(() => latest.current(), SEARCH_DELAY);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <input
-      ref={input}
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      value={text}
-      onInput={({ currentTarget }) => setText(currentTarget.value)}
-    />
-  );
+  return <input ref={input} type="search" aria-label={label} placeholder={label} onInput={wait} />;
 }
