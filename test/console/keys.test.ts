@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     });
     await page.keyboard.type("gk");
     await row(page, "Till 2")
-      .getByText(/^until in \d+ min\.$/)
+      .getByText(/^until in \d+ minutes$/)
       .waitFor();
     await page.close();
   });

@@ -1,25 +1,18 @@
 import { useEffect } from "preact/hooks";
 import { clockOffset } from "../service/clock.ts";
 import { useRerender, useWatchable } from "../watchable.ts";
+import { roughly } from "./words.ts";
 
 let format: Intl.DateTimeFormat | undefined;
 /** "21 Nov 2026, 12:00:00". The formatter is created when it is first used, because that is slow. */
 const exactTime = (at: Date | number): string =>
   (format ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })).format(at);
-const units = [
-  ["day", 86_400_000],
-  ["hr.", 3_600_000],
-  ["min.", 60_000],
-  ["sec.", 1_000],
-] as const;
 
-/** "5 min. ago", "in 2 hr.", "now". */
+/** "5 minutes ago", "in 2 hours", "now". */
 function relativeTime(at: number, now: number): string {
-  const distance = Math.abs(at - now);
-  if (distance < 5_000) return "now";
-  const [unit, length] = units.find(([, one]) => distance >= one) as (typeof units)[number];
-  const count = Math.trunc(distance / length);
-  const text = `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""}`;
+  const seconds = Math.abs(at - now) / 1000;
+  if (seconds < 5) return "now";
+  const text = roughly(seconds);
   return at < now ? `${text} ago` : `in ${text}`;
 }
 

@@ -28,8 +28,13 @@ const lengths = [
   [1, "second"],
 ] as const;
 
-/** A number of seconds in the largest unit that it is a whole number of: "90 seconds", "1 day". */
-export function durationOf(seconds: number): string {
-  const [length, unit] = lengths.find(([one]) => seconds > 0 && seconds % one === 0) ?? lengths[3];
-  return countOf(seconds / length, unit);
+function inUnits(seconds: number, isUnit: (length: number) => boolean): string {
+  const [length, unit] = lengths.find(([one]) => isUnit(one)) ?? lengths[3];
+  return countOf(Math.trunc(seconds / length), unit);
 }
+
+/** A number of seconds in the largest unit that it is a whole number of: "90 seconds", "1 day". */
+export const durationOf = (seconds: number): string => inUnits(seconds, (one) => seconds > 0 && seconds % one === 0);
+
+/** A number of seconds in the largest unit that it reaches, rounded down: 90 seconds are "1 minute". */
+export const roughly = (seconds: number): string => inUnits(seconds, (one) => seconds >= one);
