@@ -1,4 +1,4 @@
-import { type Event, stringify } from "petstore-client";
+import type { Event } from "petstore-client";
 import type { ComponentChildren } from "preact";
 import { updatePetBody } from "../generated/contract.ts";
 import { Link } from "../router.tsx";
@@ -6,11 +6,8 @@ import { useMay } from "../session/session.ts";
 import { Time } from "../ui/time.tsx";
 import { wordOf } from "../ui/words.ts";
 import { Actor } from "./actor.tsx";
-import { useCategories } from "./categories.ts";
-import { CategoryName } from "./category-name.tsx";
+import { type Fields, FieldValue } from "./field-value.tsx";
 import { PetName } from "./pet-name.tsx";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Prefix of the query keys of pages of the log. */
 export const EVENT_LOG = "events?page";
@@ -51,7 +48,7 @@ export function EventLine({ of: event, withAnimal = true, withLink }: EventLineP
           </Subject>
         )}
         {typeof reference === "string" && <bdi class="fine">{reference}</bdi>}
-        {type.endsWith(".updated") && <Changes before={previous ?? {}} after={data ?? {}} />}
+        {type.endsWith(".updated") && <Changes before={(previous ?? {}) as Fields} after={(data ?? {}) as Fields} />}
       </span>
       <span class="fine">
         <Actor of={actor} />
@@ -70,16 +67,10 @@ function Subject({ of, children }: { readonly of: Event; readonly children: Comp
 
 /** The changed fields, with their old and new values. */
 function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
-  const { data: categories } = useCategories();
-  const shown = (name: string, value: unknown) => {
-    if (value === undefined || value === null) return "none";
-    if (name === "categoryId") return <CategoryName id={value as bigint} of={categories} />;
-    return typeof value === "string" ? value : stringify(value);
-  };
   return Object.keys(before).map((name) => (
     <span key={name} class="fine">
       {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? name}: `}
-      <bdi>{shown(name, before[name])}</bdi> → <bdi>{shown(name, after[name])}</bdi>
+      <FieldValue name={name} value={before[name]} /> → <FieldValue name={name} value={after[name]} />
     </span>
   ));
 }

@@ -10,9 +10,8 @@ import { Form } from "../ui/form/form.tsx";
 import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Skeleton } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
-import { wordOf } from "../ui/words.ts";
-import { useCategories } from "./categories.ts";
-import { CategoryControl, CategoryName } from "./category-name.tsx";
+import { CategoryControl } from "./category-name.tsx";
+import { FieldValue } from "./field-value.tsx";
 import { PETS, showPet } from "./pets.ts";
 
 const controls = { categoryId: CategoryControl };
@@ -104,22 +103,6 @@ interface ConflictProps {
 
 /** Two versions of an animal, of which the user must choose one. */
 function Conflict({ theirs, mine, action, keepTheirs, saveMine }: ConflictProps) {
-  const { data: categories } = useCategories();
-  const shown = (pet: PetPatch, name: string) => {
-    const value = pet[name as keyof PetPatch];
-    if (value === undefined) return "—";
-    if (typeof value === "object") {
-      return Object.entries(value ?? {}).map(([key, text]) => (
-        <div key={key}>
-          <bdi>
-            {key}: {text ?? "—"}
-          </bdi>
-        </div>
-      ));
-    }
-    if (name === "categoryId") return <CategoryName id={BigInt(value)} of={categories} />;
-    return <bdi>{name === "status" ? wordOf(String(value)) : String(value)}</bdi>;
-  };
   return (
     <div class="conflict">
       <p role="alert">Somebody else changed this animal while you were editing it. Your change is not saved.</p>
@@ -135,8 +118,16 @@ function Conflict({ theirs, mine, action, keepTheirs, saveMine }: ConflictProps)
           {updatePetBody.map(({ name, label }) => (
             <tr key={name}>
               <th scope="row">{label}</th>
-              <td>{shown(theirs, name)}</td>
-              <td>{name in mine ? shown(mine, name) : <span class="fine">not changed</span>}</td>
+              <td>
+                <FieldValue name={name} value={theirs[name as keyof Pet]} />
+              </td>
+              <td>
+                {name in mine ? (
+                  <FieldValue name={name} value={mine[name as keyof PetPatch]} />
+                ) : (
+                  <span class="fine">not changed</span>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>
