@@ -31,7 +31,7 @@ const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum +
 function stepOf(highest: number): number {
   const least = Math.max(1, highest / LINES);
   const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
+  return Math.ceil(least / power) * power;
 }
 
 /** Bars over time. The pointer and the arrow keys show the exact values of one bar; a table has all values. */
