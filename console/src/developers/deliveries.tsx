@@ -5,9 +5,9 @@ import { useMay, useSession } from "../session/session.ts";
 import { Status } from "../ui/status.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
-import { sayFailure } from "../ui/toasts.tsx";
+import { say, sayFailure } from "../ui/toasts.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
-import { redeliver } from "./webhooks.ts";
+import { refreshDeliveriesSoon } from "./webhooks.ts";
 
 interface DeliveryProps {
   readonly endpointId: string;
@@ -29,12 +29,17 @@ export function Outcome({ of: { outcome, status, failure } }: { readonly of: Web
 export function RedeliverButton({ endpointId, of }: DeliveryProps) {
   const { petstore } = useSession();
   const may = useMay();
-  const action = useAction((_: void, once) =>
-    redeliver(petstore, endpointId, of, once).catch((error: unknown) => {
+  const action = useAction(async (_: void, once) => {
+    try {
+      await petstore.redeliverWebhooks(endpointId, { deliveryId: of.id }, once);
+      const { state } = await petstore.getWebhookEndpoint(endpointId);
+      say(`The message is queued${state === "enabled" ? "" : ` until you resume the ${state} endpoint`}`);
+      refreshDeliveriesSoon();
+    } catch (error) {
       sayFailure(wordOf(of.type), error);
       throw error;
-    }),
-  );
+    }
+  });
   if (of.kind === "test" || !may("redeliverWebhooks")) return null;
   return (
     <button

@@ -4,7 +4,7 @@ import type { OperationName } from "../contract.ts";
 import { deliveryColumns } from "../developers/deliveries.tsx";
 import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
 import { EndpointState, successOf } from "../developers/webhook-state.tsx";
-import { refreshDeliveriesSoon, useEndpoint, WEBHOOKS } from "../developers/webhooks.ts";
+import { refreshDeliveriesSoon, WEBHOOKS } from "../developers/webhooks.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate, useQuery } from "../service/query.ts";
@@ -37,7 +37,9 @@ const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: Op
 
 /** One webhook endpoint, and all deliveries to it. */
 export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
-  const query = useEndpoint(params["endpointId"] ?? "");
+  const { petstore } = useSession();
+  const id = params["endpointId"] ?? "";
+  const query = useQuery<WebhookEndpoint>(`${WEBHOOKS}/${id}`, () => petstore.getWebhookEndpoint(id));
   if (query.data) return <EndpointDetails of={query.data} />;
   return (
     <Page title="Webhook">
