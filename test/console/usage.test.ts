@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
   const open = async (path = "/usage", one = ui, colors: "light" | "dark" = "light") => {
     const page = await one.open(path, { colors });
     await plot(page).waitFor(); // now it is signed in, and stays so
-    await page.clock.setFixedTime(ui.service.clock.now());
+    await page.clock.setFixedTime(one.service.clock.now());
     await page.reload();
     await plot(page).waitFor();
     return page;
@@ -104,6 +104,34 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
       await row.getByRole("cell", { name: String(index + 1), exact: true }).waitFor();
     }
     await page.close();
+  });
+
+  test("shows in all tables the time of the chart", async () => {
+    const quiet = await TestConsole.start();
+    const newKey = (name: string) =>
+      quiet.service.call("POST", "/keys", { key: quiet.key, body: { name, scopes: ["read"] } });
+    const [early, used, ended] = (await Promise.all(["early", "used", "ended"].map(newKey))).map(({ json }) => json);
+    const use = (path: string, key: string) => quiet.service.call("GET", path, { key });
+    await use("/pets/1", early.key);
+    quiet.service.clock.advance(5 * 86_400_000);
+    for (const { key } of [used, ended]) await use("/pets?limit=1", key);
+    await quiet.service.call("DELETE", `/keys/${ended.id}`, { key: quiet.key });
+
+    const page = await open("/usage", quiet);
+    const deprecated = page.getByRole("table", { name: "Deprecated operations by key" });
+    await operation(page, "listPets").getByText("2", { exact: true }).first().waitFor();
+    expect([await operation(page, "getPet").count(), await deprecated.count()]).toEqual([0, 0]);
+
+    await use("/pets/1", used.key);
+    await page.reload();
+    await deprecated.getByRole("row", { name: /^used/ }).getByRole("cell", { name: "1", exact: true }).waitFor();
+    expect(await deprecated.getByRole("row").count()).toBe(2);
+
+    await page.getByRole("button", { name: "30 days" }).click();
+    await deprecated.getByRole("row", { name: "early" }).waitFor();
+    await operation(page, "getPet").getByText("2", { exact: true }).first().waitFor();
+    await page.close();
+    await quiet.stop();
   });
 
   test("counts by key, by operation and over other times, all of which are in the address", async () => {

@@ -49,14 +49,28 @@ export const spans: Readonly<Record<string, Span>> & { readonly days: Span } = {
   },
 };
 
+/** When a span begins. `found` are the newest intervals with requests: the clock here may be slow. */
+export function startOf({ count, length }: Span, found: readonly UsageInterval[] = []): number {
+  const starts = found.map(({ start }) => Date.parse(start));
+  const last = Math.max(Math.floor(Date.now() / length) * length, ...starts);
+  return last - (count - 1) * length;
+}
+
+/** The intervals of a span. The service leaves out empty ones, so its newest ones may begin long before the span. */
+export function withinSpan(span: Span, found: readonly UsageInterval[]): UsageInterval[] {
+  const first = startOf(span, found);
+  return found.filter(({ start }) => Date.parse(start) >= first);
+}
+
 /** The intervals of a span, including those without requests. */
-export function barsOf({ count, length, label, title }: Span, found: readonly UsageInterval[]): Bar[] {
+export function barsOf(span: Span, found: readonly UsageInterval[]): Bar[] {
+  const { count, length, label, title } = span;
   const known = new Map(found.map((interval) => [Date.parse(interval.start), interval.operations]));
-  const last = Math.max(Math.floor(Date.now() / length) * length, ...known.keys()); // the clock here may be slow
+  const first = startOf(span, found);
   const short = new Intl.DateTimeFormat("en-GB", label);
   const full = new Intl.DateTimeFormat("en-GB", title);
   return Array.from({ length: count }, (_, index) => {
-    const start = last - (count - 1 - index) * length;
+    const start = first + index * length;
     return { label: short.format(start), title: full.format(start), values: byResult(known.get(start) ?? []) };
   });
 }

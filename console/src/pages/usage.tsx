@@ -1,4 +1,4 @@
-import type { UsageCount } from "petstore-client";
+import type { Petstore, UsageCount, UsageInterval } from "petstore-client";
 import { useEffect } from "preact/hooks";
 import { keyChoices, stateOf, useKeys } from "../developers/keys.ts";
 import {
@@ -9,6 +9,7 @@ import {
   results,
   type Span,
   spans,
+  withinSpan,
   withOperations,
 } from "../developers/usage.ts";
 import { filterBy, Link, usePlace } from "../router.tsx";
@@ -28,20 +29,19 @@ const NO_OPERATION = "none";
 
 type Operation = ReturnType<typeof byOperation>[number];
 
-function useUsage({ granularity, count }: Span, keyId: string | undefined) {
-  const { petstore } = useSession();
-  return useQuery(`usage?${granularity} ${keyId}`, () =>
-    petstore.getUsage({ granularity, keyId, limit: count }).page(),
-  );
+async function readUsage(petstore: Petstore, span: Span, keyId: string | undefined): Promise<UsageInterval[]> {
+  const { granularity, count } = span;
+  return withinSpan(span, await petstore.getUsage({ granularity, keyId, limit: count }).page());
 }
 
 /** The requests of the shop's keys, by time, result and operation. */
 export function Usage() {
+  const { petstore } = useSession();
   const may = useMay();
   const { data: keys } = useKeys();
   const { span: name = "days", key, operation } = usePlace().query;
   const span = (Object.hasOwn(spans, name) && spans[name]) || spans.days;
-  const query = useUsage(span, key);
+  const query = useQuery(`usage?${span.granularity} ${key}`, () => readUsage(petstore, span, key));
   const { data, error, reload } = query;
   useEffect(() => {
     const timer = setInterval(reload, RELOAD_INTERVAL);
@@ -129,10 +129,9 @@ function Deprecated({ span }: { readonly span: Span }) {
   const found: QueryResult<[key: string, counts: UsageCount[]][]> = useQuery(
     keys && `usage?deprecated ${span.granularity}`,
     async () => {
-      const { granularity, count: limit } = span;
-      const used = keyChoices(keys?.filter((key) => stateOf(key) !== "revoked"));
-      const all = used.map(async ([keyId, name]): Promise<[key: string, counts: UsageCount[]]> => {
-        const intervals = await petstore.getUsage({ granularity, keyId, limit }).page();
+      const used = keys?.filter((key) => stateOf(key) !== "revoked");
+      const all = keyChoices(used).map(async ([keyId, name]): Promise<[key: string, counts: UsageCount[]]> => {
+        const intervals = await readUsage(petstore, span, keyId);
         return [name, intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)];
       });
       return (await Promise.all(all)).filter(([, counts]) => counts.length > 0);
