@@ -106,11 +106,13 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await page.close();
   });
 
-  test("shows in all tables the time of the chart", async () => {
+  test("shows in all tables the time of the chart, and asks only about keys in use then", async () => {
     const quiet = await TestConsole.start();
     const newKey = (name: string) =>
       quiet.service.call("POST", "/keys", { key: quiet.key, body: { name, scopes: ["read"] } });
-    const [early, used, ended] = (await Promise.all(["early", "used", "ended"].map(newKey))).map(({ json }) => json);
+    const [early, used, ended, unused] = (await Promise.all(["early", "used", "ended", "unused"].map(newKey))).map(
+      ({ json }) => json,
+    );
     const use = (path: string, key: string) => quiet.service.call("GET", path, { key });
     await use("/pets/1", early.key);
     quiet.service.clock.advance(5 * 86_400_000);
@@ -126,6 +128,8 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await page.reload();
     await deprecated.getByRole("row", { name: /^used/ }).getByRole("cell", { name: "1", exact: true }).waitFor();
     expect(await deprecated.getByRole("row").count()).toBe(2);
+    const asked = quiet.browser.requests.filter((address) => /\/v1\/usage\?.*keyId/.test(address)).join();
+    expect([early, used, ended, unused].map(({ id }) => asked.includes(id))).toEqual([false, true, false, false]);
 
     await page.getByRole("button", { name: "30 days" }).click();
     await deprecated.getByRole("row", { name: "early" }).waitFor();

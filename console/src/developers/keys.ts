@@ -29,6 +29,8 @@ export function stateOf({ revokedAt, expiresAt, ban }: ListedApiKey): "valid" | 
   return ban ? "banned" : "valid";
 }
 
+export const hasEnded = (key: ListedApiKey): boolean => /revoked|expired/.test(stateOf(key));
+
 /** True if the key ends and a newer one has its name, as after a rotation. */
 export function isReplaced({ name, mode, createdAt, expiresAt }: ListedApiKey, all: readonly ListedApiKey[]): boolean {
   return (

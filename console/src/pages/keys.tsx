@@ -1,7 +1,7 @@
 import type { CurrentKey, ListedApiKey } from "petstore-client";
 import { useState } from "preact/hooks";
 import { CreateKey, RevokeKey, RotateKey } from "../developers/key-dialogs.tsx";
-import { isReplaced, stateOf, useKeys } from "../developers/keys.ts";
+import { hasEnded, isReplaced, stateOf, useKeys } from "../developers/keys.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
@@ -21,7 +21,6 @@ const views = [
   ["", "In use"],
   ["ended", "Ended"],
 ] as const;
-const hasEnded = (key: ListedApiKey) => ["revoked", "expired"].includes(stateOf(key));
 
 /** The keys of the account. */
 export function Keys() {

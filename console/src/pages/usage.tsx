@@ -1,6 +1,6 @@
 import type { Petstore, UsageCount, UsageInterval } from "petstore-client";
 import { useEffect } from "preact/hooks";
-import { keyChoices, stateOf, useKeys } from "../developers/keys.ts";
+import { hasEnded, keyChoices, useKeys } from "../developers/keys.ts";
 import {
   barsOf,
   byOperation,
@@ -9,6 +9,7 @@ import {
   results,
   type Span,
   spans,
+  startOf,
   withinSpan,
   withOperations,
 } from "../developers/usage.ts";
@@ -122,14 +123,15 @@ const columns = [
   })),
 ];
 
-/** Which keys still call deprecated operations. */
+/** Which keys still call deprecated operations. Each key costs a request, unless it was not used in the span. */
 function Deprecated({ span }: { readonly span: Span }) {
   const { petstore } = useSession();
   const { data: keys } = useKeys();
   const found: QueryResult<[key: string, counts: UsageCount[]][]> = useQuery(
     keys && `usage?deprecated ${span.granularity}`,
     async () => {
-      const used = keys?.filter((key) => stateOf(key) !== "revoked");
+      const since = startOf(span) - span.length; // the last use is stored to the minute, which is the shortest interval
+      const used = keys?.filter((key) => !hasEnded(key) && Date.parse(key.lastUsedAt ?? "") >= since);
       const all = keyChoices(used).map(async ([keyId, name]): Promise<[key: string, counts: UsageCount[]]> => {
         const intervals = await readUsage(petstore, span, keyId);
         return [name, intervals.flatMap(({ operations }) => operations).filter(({ deprecated }) => deprecated)];
@@ -152,7 +154,7 @@ function Deprecated({ span }: { readonly span: Span }) {
           },
           { head: "Requests", isNumber: true, cell: ([, counts]) => numberOf(requestsOf(counts)) },
         ]}
-        empty={<p>The keys that called them are revoked.</p>}
+        empty={<p>The keys that called them have ended.</p>}
       />
     </section>
   );
