@@ -138,6 +138,24 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await quiet.stop();
   });
 
+  test("alone says that too many requests about the usage were sent", async () => {
+    const page = await open();
+    await page.route(/\/v1\/usage/, (route) =>
+      route.fulfill({ status: 429, headers: { "Retry-After": "60" }, json: { code: "rate_limit_exceeded" } }),
+    );
+    const banner = page.getByText("Too many requests.");
+    await page.getByRole("button", { name: "30 days" }).click();
+    await banner.waitFor();
+    await page.route(/\/v1\/(?!usage)/, () => {}); // a response would end it
+    await page.keyboard.type("ga");
+    await page.getByRole("heading", { name: "Animals" }).waitFor();
+    expect(await banner.count()).toBe(0);
+    await page.keyboard.type("gu");
+    await banner.waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+
   test("counts by key, by operation and over other times, all of which are in the address", async () => {
     const page = await open();
     await page.getByLabel("Key", { exact: true }).selectOption("<b>till</b>");

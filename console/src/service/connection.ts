@@ -7,8 +7,8 @@ interface Interruption {
   readonly message?: string;
   readonly code?: string;
   readonly until?: number;
-  /** True if it stops only the requests about the sandbox, which have a separate limit. */
-  readonly isOfSandbox?: boolean;
+  /** If it stops only the requests that are exempt from the shop's limits: the name of those that it was found with. */
+  readonly exemption?: string | undefined;
 }
 
 export const interruption = new Watchable<Interruption | undefined>(undefined);
@@ -48,7 +48,7 @@ export function firstResponsesOf(secret: string): Response[] {
   lastSecret = secret;
   const { value } = interruption;
   const seconds = Math.ceil((Number(value?.until) - Date.now()) / 1000);
-  return seconds > 0 && !value?.isOfSandbox
+  return seconds > 0 && !value?.exemption
     ? [Response.json(value, { status: 429, headers: { "Retry-After": `${seconds}` } })]
     : [];
 }
@@ -56,25 +56,22 @@ export function firstResponsesOf(secret: string): Response[] {
 function recordResponse(request: Request, response: Response): void {
   const { status, headers } = response;
   const exemption = exemptionOf(request);
-  const isOfSandbox = exemption === "sandbox";
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`)),
   ) as [number, number, number];
-  if (limit > 0 && !isOfSandbox) tightestWindow.set({ limit, remaining, reset: new Date(reset * 1000) });
+  if (limit > 0 && exemption !== "sandbox") tightestWindow.set({ limit, remaining, reset: new Date(reset * 1000) });
   const { value } = interruption;
-  if (status === 429 || status === 503) void recordInterruption(response.clone(), isOfSandbox);
+  if (status === 429 || status === 503) void recordInterruption(response.clone(), exemption);
   else if (value?.kind === "lost") interruption.set(undefined);
-  else if (value && status < 400) {
-    const hasEnded = value.kind === "unavailable" || (value.isOfSandbox ? isOfSandbox : !exemption);
-    if (hasEnded) interruption.set(undefined);
-  }
+  else if (status < 400 && (value?.kind === "unavailable" || value?.exemption === exemption))
+    interruption.set(undefined);
 }
 
-async function recordInterruption(response: Response, isOfSandbox: boolean): Promise<void> {
+async function recordInterruption(response: Response, exemption: string | undefined): Promise<void> {
   const body = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
   if (/^webhooks_|streams/.test(`${body.code}`)) return; // other requests work
   const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_WAIT);
   const kind = body.code === "key_banned" ? "banned" : response.status === 429 ? "limited" : "unavailable";
   const until = Date.now() + seconds * 1000;
-  interruption.set({ ...body, kind, until, isOfSandbox: isOfSandbox && kind === "limited" });
+  interruption.set({ ...body, kind, until, exemption: kind === "limited" ? exemption : undefined });
 }

@@ -32,8 +32,7 @@ function InterruptionBanner() {
   const { petstore } = useSession();
   const { path } = usePlace();
   const current = useWatchable(interruption);
-  const kind = current?.kind;
-  const until = current?.until ?? 0;
+  const { kind, until = 0, exemption = "" } = current ?? {};
   useEffect(() => {
     if (!kind) return undefined;
     // The current key can be read at any time, because it costs no quota.
@@ -47,10 +46,12 @@ function InterruptionBanner() {
     const timer = setInterval(check, Math.max(CHECK_INTERVAL, until - Date.now() + 100));
     return () => {
       clearInterval(timer);
-      if (!interruption.value) invalidate(""); // requests may have failed, or data may have changed, during the interruption
+      // Requests may have failed, or data may have changed, during the interruption.
+      if (!interruption.value) invalidate(exemption);
     };
   }, [kind, until, petstore]);
-  if (!current || (current.isOfSandbox && path !== "/sandbox")) return null;
+  // One that stops only exempt requests, such as `usage`, is shown on their page.
+  if (!current || !path.startsWith(`/${exemption}`)) return null;
   return (
     <p class="banner bad">
       <strong>{titles[current.kind]}</strong> {current.message} The console continues automatically
