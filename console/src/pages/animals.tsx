@@ -12,7 +12,7 @@ import { countIn, useFigures } from "../shop/figures.ts";
 import { ImportPets } from "../shop/import-pets.tsx";
 import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
 import { StatusSelect } from "../shop/pet-status.tsx";
-import { deletePets, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
+import { deletePets, FILTERED, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
 import { SelectFilter } from "../ui/filters.tsx";
 import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
@@ -31,9 +31,14 @@ function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQue
   return { status, categoryId: category, name, sort } as unknown as ListPetsQuery; // the service validates the address
 }
 
+const isFiltered = ({ status, category, name }: Query) => status || category || name;
+
 export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<Pet>> {
   const listQuery = { ...filtersIn(query), limit: PAGE_SIZE, cursor: query["cursor"] };
-  return [`${PETS}?${JSON.stringify(listQuery)}`, () => petstore.listPets(listQuery).page()];
+  return [
+    `${isFiltered(query) ? FILTERED : `${PETS}?`}${JSON.stringify(listQuery)}`,
+    () => petstore.listPets(listQuery).page(),
+  ];
 }
 
 /** The animals of the shop. Filters, order and page are in the address. */
@@ -41,7 +46,6 @@ export function Animals() {
   const session = useSession();
   const may = useMay();
   const { query } = usePlace();
-  const { status, category, cursor } = query;
   const pages = useQuery(...petsQuery(session.petstore, query));
   const { data } = pages;
   const { data: categories } = useCategories();
@@ -51,7 +55,6 @@ export function Animals() {
 
   const pets = data?.filter(({ id }) => !hidden.has(id));
   const chosen = pets?.filter(({ id }) => ticked.has(String(id))) ?? [];
-  const isFiltered = Boolean(status || category || query["name"] || cursor);
   const close = () => setDialog(undefined);
   return (
     <Page
@@ -116,7 +119,7 @@ export function Animals() {
         empty={
           data?.length ? (
             <p>All animals of this page are being deleted.</p>
-          ) : isFiltered ? (
+          ) : isFiltered(query) || query["cursor"] ? (
             <>
               <p>{data?.next ? NONE_HERE : "No animal passes these filters."}</p>
               <button type="button" onClick={() => filterBy({ status: "", category: "", name: "" })}>

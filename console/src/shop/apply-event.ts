@@ -6,7 +6,7 @@ import { onVisible } from "../service/visibility.ts";
 import { CATEGORIES } from "./categories.ts";
 import { EVENT_LOG, petOf } from "./event-text.tsx";
 import { ORDERS, showOrder } from "./orders.ts";
-import { FIGURES, forgetPet, PETS, showPet } from "./pets.ts";
+import { FIGURES, FILTERED, forgetPet, PETS, showPet } from "./pets.ts";
 import { SANDBOX } from "./sandbox.ts";
 
 /** The wait after an event before lists are read again, in milliseconds. Reads cost quota, so events in that time share one. */
@@ -36,13 +36,17 @@ onVisible(() => outdated.size > 0 && refreshSoon());
 
 /** Shows the effect of an event, without a request if the event has all the data. */
 export function applyEvent(event: Event): void {
-  const { type, subject, data } = event;
+  const { type, subject, data, previous } = event;
   const petId = petOf(event);
   const prepend = (events: readonly Event[]) =>
     events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, MAX_EVENTS);
   updateCache<readonly Event[]>("events?latest", prepend);
   if (petId !== undefined) updateCache<readonly Event[]>(`${PETS}/${petId}/history`, prepend);
-  if (type === "pet.updated") showPet(data as unknown as Pet);
+  if (type === "pet.updated") {
+    showPet(data as unknown as Pet);
+    // It may match other filters now. There is none for metadata.
+    if (Object.keys(previous ?? {}).join() !== "metadata") refreshSoon(FILTERED);
+  }
   if (type === "pet.deleted") forgetPet(BigInt(subject.id));
   if (subject.type === "order") showOrder(data as unknown as StoreOrder);
   if (type === "pet.created") refreshSoon(`${PETS}?`);

@@ -11,6 +11,8 @@ import { cacheNames } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
 export const PETS = "pets";
+/** Prefix of the query keys of lists with a filter. */
+export const FILTERED = `${PETS}?filtered`;
 /** The query key of the figures of the shop. It begins with `PETS`, so that `invalidate(PETS)` includes it. */
 export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */

@@ -12,13 +12,13 @@ import { say } from "../ui/toasts.tsx";
 import { useId } from "../ui/use-id.ts";
 import { changeOrder, ORDERS, sell } from "./orders.ts";
 import { cacheNames, nameOf } from "./pet-name.tsx";
-import { PETS } from "./pets.ts";
+import { FILTERED, PETS } from "./pets.ts";
 
 /** The id of an animal. It suggests those of the newest available animals, with their names. */
 function PetControl({ id, entry, change, described }: ControlProps) {
   const { petstore } = useSession();
   const list = useId();
-  const { data } = useQuery(`${PETS}?suggested`, async () => {
+  const { data } = useQuery(`${FILTERED} suggested`, async () => {
     const pets = await petstore.listPets({ status: "available", sort: "-id", limit: 100 }).page();
     cacheNames(pets);
     return pets;
