@@ -8,11 +8,11 @@ const RETRY_DELAY = 5_000;
 
 /** True while the stream of events is open. */
 export const isLive = new Watchable(false);
+/** Changes when the log of events was replaced, as by the reset of a sandbox: ids then name other animals and orders. */
+export const logNumber = new Watchable(0);
 
 /** The connection of the current round of `followShop`. Aborting it ends the round, and the next one begins at once. */
 let connection = new AbortController();
-/** True if the log was replaced: the next round follows the new log from its end, and pages read everything again. */
-let isNewLog = false;
 /** The end of the log, if it was read in advance. */
 let prefetchedEnd: Promise<bigint> | undefined;
 
@@ -27,10 +27,10 @@ export function prefetchEndOfLog(petstore: Petstore): void {
   prefetchedEnd.catch(() => {}); // the stream reports it
 }
 
-/** Follows the new log of events from its end. The reset of a sandbox replaces the log. */
+/** Follows the new log of events from its end, after the log was replaced. Pages read everything again. */
 export function restartAtEnd(): void {
   isLive.set(false);
-  isNewLog = true;
+  logNumber.set(logNumber.value + 1);
   connection.abort();
 }
 
@@ -51,20 +51,21 @@ export async function followShop(
   apply: (event: Event) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let after: bigint | undefined;
-  isNewLog = false;
+  let after = 0n;
+  let followed: number | undefined;
   // Here and not in the loop, which continues only after an `await`: another session may be live by then.
   signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
     connection = new AbortController();
     const options = { signal: AbortSignal.any([signal, connection.signal]) };
     try {
-      if (after === undefined || isNewLog) {
+      const { value } = logNumber;
+      if (value !== followed) {
         const prefetched = prefetchedEnd;
         prefetchedEnd = undefined;
         after = await (prefetched ?? endOfLog(petstore, options));
-        if (isNewLog) invalidate(""); // earlier responses may belong to the old log
-        isNewLog = false;
+        if (followed !== undefined) invalidate(""); // earlier responses may belong to the old log
+        followed = value;
       }
       await untilVisible();
       for await (const event of petstore.streamEvents({ after }, { ...options, timeout: RETRY_DELAY })) {

@@ -1,6 +1,7 @@
 import type { Pet, PetStatus, Petstore } from "petstore-client";
 import { baseUrl } from "../router.tsx";
 import { tightestWindow } from "../service/connection.ts";
+import { logNumber } from "../service/live.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import type { OpenSession } from "../session/session.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
@@ -49,7 +50,7 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
 
 /**
  * Deletes animals when it can no longer be undone, or when the user signs out or leaves the page. Before the page closes,
- * the browser asks if the limits do not admit all of them.
+ * the browser asks if the limits do not admit all of them. A reset of the sandbox deletes them too.
  */
 export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet[]): void {
   const ids = new Set(pets.map(({ id }) => id));
@@ -57,6 +58,7 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
   const end = () => {
     removeEventListener("pagehide", leave);
     removeEventListener("beforeunload", ask);
+    unwatch();
     pendingDeletions.set(pendingDeletions.value.difference(ids));
   };
   // Without the client, which sends some of them only after responses to others.
@@ -69,6 +71,7 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
   const ask = (event: Event) => rest.size > tightestWindow.value!.remaining && event.preventDefault();
   addEventListener("pagehide", leave);
   addEventListener("beforeunload", ask);
+  const unwatch = logNumber.watch(end);
   pendingDeletions.set(pendingDeletions.value.union(ids));
   say(`${whatOf(pets)}: deleted`, end, async () => {
     await each(
@@ -87,12 +90,16 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
 const whatOf = (pets: readonly Pet[]): string =>
   pets.length === 1 ? (pets[0] as Pet).name : countOf(pets.length, "animal");
 
-/** Processes a few animals at a time. Returns those that succeeded; reports the others. */
+/**
+ * Processes a few animals at a time. Returns those that succeeded; reports the others. After a reset of the sandbox, it
+ * stops and returns none.
+ */
 async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>): Promise<Pet[]> {
   const done: Pet[] = [];
   const rest = [...pets];
+  const log = logNumber.value;
   const worker = async () => {
-    for (let pet = rest.shift(); pet; pet = rest.shift()) {
+    for (let pet = rest.shift(); pet && log === logNumber.value; pet = rest.shift()) {
       try {
         await work(pet);
         done.push(pet);
@@ -102,5 +109,5 @@ async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>):
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  return done;
+  return log === logNumber.value ? done : [];
 }

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { explain } from "../service/explain.ts";
+import { logNumber } from "../service/live.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { MESSAGE_TIME } from "./message-time.ts";
@@ -19,6 +20,9 @@ const remove = (toast: Toast, then = toast.onEnd) => {
   toasts.set(toasts.value.filter((other) => other !== toast));
   then?.();
 };
+
+// After a reset of the sandbox, an undo would change other animals.
+logNumber.watch(() => toasts.set(toasts.value.filter(({ undo }) => !undo)));
 
 /** Reports that something was done. With `undo` it can be undone until `onEnd` is called. */
 export function say(text: string, undo?: () => void, onEnd?: () => unknown): void {
