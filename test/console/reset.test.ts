@@ -86,4 +86,24 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   });
+
+  test("orders are shown with the names of the new animals", async () => {
+    const [{ id }] = (await call("GET", "/pets?status=available")).json;
+    await call("PATCH", `/pets/${id}`, { name: "Zoe" });
+    await call("POST", "/store/orders", { petId: id });
+    const page = await ui.openLive("/orders?status=all");
+    await link(page, "Zoe").waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/v1\/events\/stream/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await reset("samples");
+    await call("PATCH", `/pets/${id}`, { name: "Rex" });
+    await call("POST", "/store/orders", { petId: id });
+    held.resolve();
+    await link(page, "Rex").waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
 });
