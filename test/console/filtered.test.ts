@@ -1,4 +1,4 @@
-// Lists with a filter: what begins to match it elsewhere is shown.
+// Lists with a filter: what begins to match it elsewhere is shown, and a filter is never invisible.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole } from "../harness/console.ts";
@@ -41,6 +41,21 @@ describe.skipIf(!hasBrowser)("a filtered list of animals", () => {
     await change(id, { metadata: { shelf: "A" } });
     await page.waitForResponse(/\/v1\/shop$/); // the figures are read again after each event, with the lists
     expect(reads.filter((address) => address.includes("/v1/pets"))).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    ["/animals?category=999", "Category"],
+    ["/requests?key=key_999", "Key"],
+    ["/usage?operation=999", "Operation"],
+  ])("at %s shows its filter, which is not among the choices", async (path, label) => {
+    const page = await ui.open(path);
+    await page
+      .getByLabel(label, { exact: true })
+      .locator("option:checked", { hasText: "999" })
+      .waitFor({ state: "attached" });
+    await page.getByLabel(label, { exact: true }).selectOption({ index: 0 });
+    await page.waitForURL(/\/(animals|requests|usage)$/);
     await page.close();
   });
 

@@ -15,11 +15,10 @@ export function CategoryName({
   return category ? <bdi>{category.name}</bdi> : <span class="fine number">{of ? `No. ${id}` : ""}</span>;
 }
 
-/** A control to choose a category by name. The current category stays selectable if its name is not known. */
+/** A control to choose a category by name. */
 export function CategoryControl({ id, field, entry, change, described }: ControlProps) {
   const { data } = useCategories();
   const known = [...(data?.values() ?? [])].filter((category) => category.id !== field.except);
-  const isUnknown = entry !== "" && !known.some((category) => String(category.id) === entry);
   if (data && known.length === 0) {
     return (
       <input
@@ -39,7 +38,6 @@ export function CategoryControl({ id, field, entry, change, described }: Control
       choose={change}
       choices={[
         ["", field.isRequired ? "Choose a category" : "—"],
-        ...(isUnknown ? [[entry as string, `No. ${entry}`] as const] : []),
         ...known.map((category) => [String(category.id), category.name] as const),
       ]}
       {...described}

@@ -11,11 +11,13 @@ interface SelectProps {
   readonly required?: boolean;
 }
 
-/** A drop-down list. */
+/** A drop-down list. A value that is not among the choices is shown, too. */
 export function Select({ choose, choices, ...rest }: SelectProps) {
+  const { value: current } = rest;
+  const shown = choices.some(([value]) => value === current) ? choices : [...choices, [current, current] as const];
   return (
     <select onChange={({ currentTarget }) => choose(currentTarget.value)} {...rest}>
-      {choices.map(([value, text]) => (
+      {shown.map(([value, text]) => (
         <option key={value} value={value}>
           {text}
         </option>
