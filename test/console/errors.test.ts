@@ -73,6 +73,21 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test("an event that is no longer stored is explained, with advice that helps", async () => {
+    const page = await ui.browser.open("about:blank");
+    await page.route(/\/v1\/events\/5$/, (route) =>
+      route.fulfill({
+        status: 410,
+        json: { code: "events_expired", message: "The first stored event has the id 4711." },
+      }),
+    );
+    await page.goto(`${ui.origin}/console/events/5#key=${ui.key}`);
+    const text = await page.locator("main").getByRole("alert").innerText();
+    expect(text).toContain("The first stored event has the id 4711. Choose a later event.");
+    expect(text).not.toContain("Reload");
+    await page.close();
+  });
+
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
     const page = await ui.open("/animals");
     await page.getByLabel("Status of Rex").waitFor();

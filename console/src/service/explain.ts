@@ -13,6 +13,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   503: "Try again in a moment. A change may have been made.",
 };
 const adviceOfCode: Readonly<Record<string, string>> = {
+  events_expired: "Choose a later event.",
   idempotency_key_in_use: "Try again in a moment.",
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
   account_suspended: "Ask the operator of the service why, and to resume the account.",
