@@ -88,6 +88,36 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await page.close();
   });
 
+  test.each([
+    ["overloaded", "change", false],
+    ["storage_unavailable", "change", true],
+    ["storage_unavailable", "list", false],
+  ] as const)(
+    "the advice about %s for a %s says that a change may have been made: %p",
+    async (code, request, isSaid) => {
+      const page = await ui.open("/categories");
+      await page.getByRole("button", { name: "Add category" }).waitFor();
+      const answer = { status: 503, json: { code, message: "Out of order." } };
+      // The client gives up at once: a retry would take longer than the request may.
+      await page.route(/\/v1\/(categories|pets)/, (route) =>
+        request === "list" || route.request().method() === "POST"
+          ? route.fulfill({ ...answer, headers: { "Retry-After": "3600" } })
+          : route.continue(),
+      );
+      if (request === "list") await page.getByRole("link", { name: "Animals" }).click();
+      else {
+        await page.getByRole("button", { name: "Add category" }).click();
+        await page.getByRole("dialog").getByLabel("Name").fill("Mice");
+        await page.keyboard.press("Enter");
+      }
+      const text = await page.locator("main").getByRole("alert").innerText();
+      expect(text).toContain("Out of order. Try again in a moment.");
+      expect(text.includes("A change may have been made.")).toBe(isSaid);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await page.close();
+    },
+  );
+
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
     const page = await ui.open("/animals");
     await page.getByLabel("Status of Rex").waitFor();

@@ -1,5 +1,6 @@
 import { ConnectionError, PetstoreError } from "petstore-client";
 
+const TRY_AGAIN = "Try again in a moment.";
 const adviceOfStatus: Readonly<Record<number, string>> = {
   400: "Correct what is marked, then send it again.",
   401: "Sign in with another key.",
@@ -10,11 +11,12 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   412: "Somebody else has changed it. Look at the change, then decide.",
   413: "Send less at once.",
   429: "Wait until the time is over. Nothing is lost.",
-  503: "Try again in a moment. A change may have been made.",
+  503: `${TRY_AGAIN} A change may have been made.`,
 };
 const adviceOfCode: Readonly<Record<string, string>> = {
   events_expired: "Choose a later event.",
-  idempotency_key_in_use: "Try again in a moment.",
+  idempotency_key_in_use: TRY_AGAIN,
+  overloaded: TRY_AGAIN, // which means that nothing was done
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
   account_suspended: "Ask the operator of the service why, and to resume the account.",
   webhooks_unavailable: "Ask the operator of the service to set it up. All other pages work.",
@@ -35,11 +37,11 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof PetstoreError)) {
     return { message: String(error), advice: "Reload the console, and report this if it happens again." };
   }
-  const { code, status = 0, requestId, details } = error;
+  const { code, status = 0, operation, requestId, details } = error;
   if (error instanceof ConnectionError) {
     return { message: "The service cannot be reached.", advice: "Check the connection, then try again." };
   }
-  const advice =
-    adviceOfCode[code] ?? adviceOfStatus[status] ?? "Try again. If it fails again, report the request's id.";
+  const ofStatus = status === 503 && /^(get|list)/.test(operation) ? TRY_AGAIN : adviceOfStatus[status];
+  const advice = adviceOfCode[code] ?? ofStatus ?? "Try again. If it fails again, report the request's id.";
   return { message: error.message, advice, code, requestId, details };
 }
