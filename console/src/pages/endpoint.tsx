@@ -51,7 +51,7 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
 function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
   const { petstore } = useSession();
   const may = useMay();
-  const [open, setOpen] = useState<keyof typeof dialogs>();
+  const [open, setOpen] = useState<{ dialog: keyof typeof dialogs; missed?: WebhookEndpoint["missed"] }>();
   const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
   const test = useAction(async (_: void, once) => {
     await petstore.testWebhookEndpoint(id, once);
@@ -59,16 +59,14 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
     refreshDeliveriesSoon();
   });
   const isStopped = state !== "enabled";
-  const [missed, setMissed] = useState<WebhookEndpoint["missed"]>();
   const pause = useAction(async () => {
     await petstore.updateWebhookEndpoint(id, { paused: !isStopped });
     say(isStopped ? "Endpoint resumed" : "Endpoint paused");
     invalidate(WEBHOOKS);
-    if (state !== "disabled") return; // a paused one automatically gets what it missed
-    setMissed(endpoint.missed);
-    if (may("redeliverWebhooks")) setOpen("redeliver");
+    // A paused one automatically gets what it missed.
+    if (state === "disabled" && may("redeliverWebhooks")) setOpen({ dialog: "redeliver", missed: endpoint.missed });
   });
-  const Shown = open && dialogs[open];
+  const Shown = open && dialogs[open.dialog];
   return (
     <Page
       title={url}
@@ -91,7 +89,7 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
                   key={dialog}
                   type="button"
                   class={dialog === "delete" ? "bad" : ""}
-                  onClick={() => setOpen(dialog)}
+                  onClick={() => setOpen({ dialog })}
                 >
                   {text}
                 </button>
@@ -124,7 +122,7 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
         </div>
       )}
       <Deliveries endpointId={id} />
-      {Shown && <Shown of={endpoint} missed={missed} onClose={() => setOpen(undefined)} />}
+      {Shown && <Shown of={endpoint} missed={open.missed} onClose={() => setOpen(undefined)} />}
     </Page>
   );
 }
