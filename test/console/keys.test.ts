@@ -64,6 +64,20 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await page.close();
   });
 
+  test("a key that ends cannot create one that never does, and the form says what to change", async () => {
+    const { json } = await call("POST", "/keys", { name: "Short", scopes: ["read", "admin"], expiresIn: 86_400 });
+    const page = await ui.open("/keys", { key: json.key });
+    await page.getByRole("button", { name: "Create key" }).click();
+    await dialogOf(page).getByLabel("Name").fill("Long");
+    await dialogOf(page).getByLabel("Read").check();
+    await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+    await dialogOf(page).getByRole("alert").getByText("Choose a shorter “Expires in”").waitFor();
+    await dialogOf(page).getByLabel("Expires in").selectOption("1 hour");
+    await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+    await newKeyOf(page).waitFor();
+    await page.close();
+  });
+
   test("a key is created by keyboard, after the service has said what is wrong with it", async () => {
     const page = await ui.open("/keys");
     await page.getByRole("table").waitFor();

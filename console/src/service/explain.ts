@@ -16,6 +16,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
 const adviceOfCode: Readonly<Record<string, string>> = {
   events_expired: "Choose a later event.",
   idempotency_key_in_use: TRY_AGAIN,
+  lifetime_exceeds_key: "Choose a shorter “Expires in”, or sign in with a key that ends later.",
   overloaded: TRY_AGAIN, // which means that nothing was done
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
   account_suspended: "Ask the operator of the service why, and to resume the account.",
