@@ -29,9 +29,9 @@ export function Outcome({ of: { outcome, status, failure } }: { readonly of: Web
 export function RedeliverButton({ endpointId, of }: DeliveryProps) {
   const { petstore } = useSession();
   const may = useMay();
-  const action = useAction(async (_: void, once) => {
+  const action = useAction(async (_: void, retryOptions) => {
     try {
-      await petstore.redeliverWebhooks(endpointId, { deliveryId: of.id }, once);
+      await petstore.redeliverWebhooks(endpointId, { deliveryId: of.id }, retryOptions);
       const { state } = await petstore.getWebhookEndpoint(endpointId);
       say(`The message is queued${state === "enabled" ? "" : ` until you resume the ${state} endpoint`}`);
       refreshDeliveriesSoon();

@@ -31,8 +31,8 @@ const lifetimeControls = { expiresIn: durationControl([HOUR, DAY, 30 * DAY, 90 *
 export function CreateKey({ onClose }: DialogProps) {
   const { petstore, key } = useSession();
   const [issued, setIssued] = useState<IssuedApiKey>();
-  const action = useAction(async (body: NewApiKey, once) => {
-    setIssued(await petstore.createKey(body, once));
+  const action = useAction(async (body: NewApiKey, retryOptions) => {
+    setIssued(await petstore.createKey(body, retryOptions));
     invalidate(KEYS);
   });
   const fields = createKeyBody
@@ -81,8 +81,8 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   const { petstore, key } = useSession();
   const [issued, setIssued] = useState<IssuedApiKey>();
   const isOwn = of.id === key.id;
-  const action = useAction(async (query: RotateKeyQuery, once) => {
-    const next = await petstore.rotateKey(of.id, query, once);
+  const action = useAction(async (query: RotateKeyQuery, retryOptions) => {
+    const next = await petstore.rotateKey(of.id, query, retryOptions);
     if (isOwn) continueWith(next); // at once: the old key may end while the dialog is open
     setIssued(next);
     invalidate(KEYS);

@@ -67,8 +67,8 @@ const fields = withTypes(updateWebhookEndpointBody);
 export function CreateEndpoint({ onClose }: DialogProps) {
   const { petstore } = useSession();
   const [created, setCreated] = useState<WebhookEndpointWithSecret>();
-  const action = useAction(async (body: NewWebhookEndpoint, once) => {
-    setCreated(await petstore.createWebhookEndpoint(body, once));
+  const action = useAction(async (body: NewWebhookEndpoint, retryOptions) => {
+    setCreated(await petstore.createWebhookEndpoint(body, retryOptions));
     invalidate(WEBHOOKS);
   });
   const finish = () => {
@@ -148,8 +148,8 @@ export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
 export function RotateSecret({ of, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
   const [rotated, setRotated] = useState<WebhookEndpointWithSecret>();
-  const action = useAction(async (_: void, once) => {
-    setRotated(await petstore.rotateWebhookSecret(of.id, once));
+  const action = useAction(async (_: void, retryOptions) => {
+    setRotated(await petstore.rotateWebhookSecret(of.id, retryOptions));
     invalidate(WEBHOOKS);
   });
   if (rotated) return <NewSecret of={rotated} onClose={onClose} />;
@@ -188,17 +188,19 @@ export function Redeliver({ of, missed = of.missed, onClose }: EndpointDialogPro
   const { petstore } = useSession();
   const may = useMay();
   const [way, setWay] = useState(!missed && may("listEvents") ? "since" : "range");
-  const action = useAction(async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }, once) => {
-    let redelivery: NewWebhookRedelivery = range;
-    if (since !== undefined) {
-      const [first] = await petstore.listEvents({ since, sort: "id", limit: 1 }).page();
-      if (!first) return say("Nothing has happened since then");
-      redelivery = { from: first.id };
-    }
-    const { from, to } = await petstore.redeliverWebhooks(of.id, redelivery, once);
-    say(`Events ${from} to ${to} are queued`);
-    refreshDeliveriesSoon();
-  });
+  const action = useAction(
+    async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }, retryOptions) => {
+      let redelivery: NewWebhookRedelivery = range;
+      if (since !== undefined) {
+        const [first] = await petstore.listEvents({ since, sort: "id", limit: 1 }).page();
+        if (!first) return say("Nothing has happened since then");
+        redelivery = { from: first.id };
+      }
+      const { from, to } = await petstore.redeliverWebhooks(of.id, redelivery, retryOptions);
+      say(`Events ${from} to ${to} are queued`);
+      refreshDeliveriesSoon();
+    },
+  );
   return (
     <Dialog title="Redeliver events" onClose={onClose}>
       {of.state === "enabled" ? (

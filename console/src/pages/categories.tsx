@@ -96,8 +96,8 @@ interface TaskProps {
 
 function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
   const { petstore } = useSession();
-  const action = useAction(async (body: NewCategory, once) => {
-    const { name } = await petstore.createCategory(body, once);
+  const action = useAction(async (body: NewCategory, retryOptions) => {
+    const { name } = await petstore.createCategory(body, retryOptions);
     say(`${name}: added`);
     invalidate(CATEGORIES);
   });

@@ -53,8 +53,8 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
   const may = useMay();
   const [open, setOpen] = useState<{ dialog: keyof typeof dialogs; missed?: WebhookEndpoint["missed"] }>();
   const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
-  const test = useAction(async (_: void, once) => {
-    await petstore.testWebhookEndpoint(id, once);
+  const test = useAction(async (_: void, retryOptions) => {
+    await petstore.testWebhookEndpoint(id, retryOptions);
     say("A test message is sent");
     refreshDeliveriesSoon();
   });

@@ -52,8 +52,8 @@ function SandboxDetails({ of: sandbox }: { readonly of: SandboxState }) {
   const may = useMay();
   const { clock, animals, categories, orders, waiting } = sandbox;
   const [next] = waiting.toSorted((one, other) => Date.parse(one.next) - Date.parse(other.next));
-  const action = useAction(async (seconds: number, once) => {
-    await petstore.fastForwardSandbox({ seconds }, once);
+  const action = useAction(async (seconds: number, retryOptions) => {
+    await petstore.fastForwardSandbox({ seconds }, retryOptions);
     say(`Clock advanced by ${durationOf(seconds)}`);
     invalidate("");
   });
@@ -161,8 +161,8 @@ function Simulate() {
 
 function Reset({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
-  const action = useAction(async (body: SandboxReset, once) => {
-    await petstore.resetSandbox(body, once);
+  const action = useAction(async (body: SandboxReset, retryOptions) => {
+    await petstore.resetSandbox(body, retryOptions);
     say("Sandbox reset");
     restartAtEnd();
     invalidate("");

@@ -27,14 +27,16 @@ interface State {
 }
 
 /**
- * An action that does `work`. `work` passes `once` to an operation that may not happen twice. After a failure that may
- * have made the change, a second try has the same `once`, unless the user has changed the input.
+ * An action that does `work`. `work` passes `retryOptions` to an operation that may not happen twice: an idempotency key.
+ * After a failure that may have made the change, a second try has the same, unless the user has changed the input.
  */
-export function useAction<Input = void>(work: (input: Input, once: OnceOptions) => Promise<unknown>): Action<Input> {
+export function useAction<Input = void>(
+  work: (input: Input, retryOptions: OnceOptions) => Promise<unknown>,
+): Action<Input> {
   const rerender = useRerender();
   const state = useRef<State>({ isRunning: false, error: undefined }).current;
   /** The last input, and its key, until it is certain whether the change was made. */
-  const tried = useRef<{ input?: string; once: OnceOptions }>({ once: {} }).current;
+  const tried = useRef<{ input?: string; options: OnceOptions }>({ options: {} }).current;
   const set = (changes: Partial<State>) => {
     Object.assign(state, changes);
     rerender();
@@ -42,11 +44,11 @@ export function useAction<Input = void>(work: (input: Input, once: OnceOptions) 
   const run = async (input: Input) => {
     if (state.isRunning) return false;
     const text = stringify([input]);
-    if (text !== tried.input) Object.assign(tried, { input: text, once: { idempotencyKey: uniqueText() } });
+    if (text !== tried.input) Object.assign(tried, { input: text, options: { idempotencyKey: uniqueText() } });
     set({ isRunning: true, error: undefined });
     let error: unknown;
     try {
-      await work(input, tried.once);
+      await work(input, tried.options);
     } catch (cause) {
       error = cause;
     }

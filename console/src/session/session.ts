@@ -50,27 +50,28 @@ export function start(send: typeof sendFirstQuery): Promise<void> {
 }
 
 /** Changes with each sign-in and sign-out, so that requests of an earlier one are recognized. */
-let generation = 0;
+let currentSignIn = 0;
 
 /**
- * Sends the requests of the sign-in `mine`, with the key that the session has now. The first one that is not exempt gets
- * the response of `firstResponsesOf`, if there is one, and is not sent. After the user has signed out, nothing more is
- * sent, and a late response reaches nobody: the promise stays pending.
+ * Returns the `fetch` of one sign-in. It sends the key that the session has now (a rotation changes it). The first request
+ * that is not exempt gets the response of `firstResponsesOf`, if there is one, and is not sent. After the user has signed
+ * out, nothing more is sent, and a late response reaches nobody: the promise stays pending.
  */
-function fetchFor(mine: number, secret: string): (request: Request) => Promise<Response> {
+function fetchFor(signInNumber: number, secret: string): (request: Request) => Promise<Response> {
   const firstResponses = firstResponsesOf(secret);
   return async (request) => {
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
     const response =
-      mine === generation && ((!exemptionOf(request) && firstResponses.pop()) || (await watchedFetch(request)));
-    if (response && mine === generation) {
+      signInNumber === currentSignIn &&
+      ((!exemptionOf(request) && firstResponses.pop()) || (await watchedFetch(request)));
+    if (response && signInNumber === currentSignIn) {
       const now = session.value;
       if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
       // The service no longer accepts the key: it was revoked, or has expired.
       const { code, message } = (await response.json()) as { readonly code: string; readonly message: string };
-      if (mine === generation) {
+      if (signInNumber === currentSignIn) {
         const requestId = response.headers.get("x-request-id") ?? undefined;
         forgetKey(key);
         close(new PetstoreError(message, { code, operation: "", status: 401, requestId }));
@@ -82,9 +83,9 @@ function fetchFor(mine: number, secret: string): (request: Request) => Promise<R
 
 /** Signs in with a key if the service knows it. */
 export async function signIn(secret: string): Promise<void> {
-  const mine = ++generation;
+  const signInNumber = ++currentSignIn;
   session.set({ kind: "starting" });
-  const fetch = fetchFor(mine, secret);
+  const fetch = fetchFor(signInNumber, secret);
   try {
     if (!/^[!-~]+$/.test(secret)) {
       throw new PetstoreError("The key is malformed.", { code: "", operation: "", status: 401 });
@@ -92,7 +93,7 @@ export async function signIn(secret: string): Promise<void> {
     // The added number gives the client its own gate: that of an earlier sign-in may wait for a response that never comes.
     // `fetchFor` sends the real key.
     const petstore = new Petstore({
-      key: `${secret}#${mine}`,
+      key: `${secret}#${signInNumber}`,
       baseUrl,
       fetch,
       onResponse: noteStream,
@@ -124,7 +125,7 @@ export function signOut(): void {
 }
 
 function close(error?: PetstoreError): void {
-  generation++;
+  currentSignIn++;
   clearCache();
   session.set({ kind: "closed", error });
 }

@@ -19,8 +19,8 @@ const controls = { categoryId: CategoryControl };
 /** Adds an animal. */
 export function AddPet({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
-  const action = useAction(async (body: NewPet, once) => {
-    const { name } = await petstore.createPet(body, once);
+  const action = useAction(async (body: NewPet, retryOptions) => {
+    const { name } = await petstore.createPet(body, retryOptions);
     say(`${name}: added`);
     invalidate(PETS);
   });

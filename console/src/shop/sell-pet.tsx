@@ -60,9 +60,9 @@ const ways = [
 export function SellPet({ of: pet, onClose }: { readonly of?: Pet; readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [way, setWay] = useState("Sell");
-  const action = useAction(async (body: NewStoreOrder, once) => {
+  const action = useAction(async (body: NewStoreOrder, retryOptions) => {
     if (pet) cacheNames([pet]);
-    const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) }, once);
+    const order = await petstore.placeStoreOrder({ ...body, ...(pet && { petId: pet.id }) }, retryOptions);
     invalidate(ORDERS, PETS);
     if (way === "Sell") await changeOrder(petstore, order, sell);
     else say(`${nameOf(order.petId)}: reserved`);
