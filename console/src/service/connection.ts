@@ -40,8 +40,8 @@ export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|reque
 let lastSecret: string | undefined;
 
 /**
- * A made-up 429 if the key must still wait, which its new client does not know; otherwise empty. The client waits after
- * this response.
+ * Responses that the next client gets without a request: one 429 if an earlier client of the same key was told to wait
+ * and that time is not over. The new client then waits too.
  */
 export function firstResponsesOf(secret: string): Response[] {
   if (secret !== lastSecret) interruption.set(undefined);

@@ -53,7 +53,8 @@ export async function followShop(
 ): Promise<void> {
   let after = 0n;
   let followed: number | undefined;
-  // Here and not in the loop, which continues only after an `await`: another session may be live by then.
+  // At once, not after the loop: by the time the loop ends, the stream of the next session may already be open, and this
+  // would mark it as closed.
   signal.addEventListener("abort", () => isLive.set(false));
   while (!signal.aborted) {
     connection = new AbortController();
