@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.waitForURL(/[?&]name=gro/);
     await link(page, "Großer Hund").waitFor();
     await page.getByLabel("Search by name").fill("nobody");
-    await page.getByText("No animal passes these filters.").waitFor();
+    await page.getByText("No animal matches these filters.").waitFor();
     await page.getByRole("button", { name: "Show all animals" }).click();
     await link(page, "Großer Hund").waitFor();
     // The next letter is typed while the address changes.
@@ -302,7 +302,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
        SELECT ${await ui.service.shop(account.id)}, n, 'Rex ' || n, CASE n WHEN 1 THEN 5 ELSE 1 END, 0 FROM numbers`,
     );
     const page = await ui.open("/animals?category=5", { key });
-    await page.getByText("Nothing on this page passes the filters. Look at the next page.").waitFor();
+    await page.getByText("Nothing on this page matches the filters. Look at the next page.").waitFor();
     await page.getByRole("button", { name: "Next" }).click();
     await link(page, "Rex 1").waitFor();
     await page.close();

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await alert.getByText("Line 1: Two columns hold the name.").waitFor();
     await alert.getByText("Line 1: Two columns hold the categoryId.").waitFor();
     await choose(page, "name,categoryId\nRex,9223372036854775808\nMax,-9223372036854775808\n");
-    await alert.getByText("Line 2: CategoryId: Enter a shorter number.").waitFor();
+    await alert.getByText("Line 2: Category: Enter a shorter number.").waitFor();
     await alert.getByText("1 error.").waitFor();
     await choose(page, "name,category\nRex,Dogs\nZoë,Dogs\n", "latin1");
     await alert.getByText("Line 3: Save the file as CSV UTF-8.").waitFor();

@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await page.getByRole("button", { name: "Dismiss" }).click(); // ends the undo
     await page
       .getByText("The shop has no animals yet.")
-      .or(page.getByText("No animal passes these filters."))
+      .or(page.getByText("No animal matches these filters."))
       .waitFor();
     expect(await page.getByText(/No animal .* has /).count()).toBe(0);
     await page.unrouteAll({ behavior: "ignoreErrors" });

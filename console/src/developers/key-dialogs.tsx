@@ -37,7 +37,10 @@ export function CreateKey({ onClose }: DialogProps) {
   });
   const fields = createKeyBody
     .filter(({ name }) => name !== "mode" || key.mode === "live")
-    .map((field) => (field.name === "scopes" ? changed(field, { choices: key.scopes }) : field));
+    .map((field) => {
+      if (field.name === "mode") return changed(field, { hint: "By default that of your key." });
+      return field.name === "scopes" ? changed(field, { choices: key.scopes }) : field;
+    });
   if (issued) return <IssuedKey of={issued} onClose={onClose} />;
   return (
     <FormDialog

@@ -121,7 +121,7 @@ export function Animals() {
             <p>All animals of this page are being deleted.</p>
           ) : isFiltered(query) || query["cursor"] ? (
             <>
-              <p>{data?.next ? NONE_HERE : "No animal passes these filters."}</p>
+              <p>{data?.next ? NONE_HERE : "No animal matches these filters."}</p>
               <button type="button" onClick={() => filterBy({ status: "", category: "", name: "" })}>
                 Show all animals
               </button>

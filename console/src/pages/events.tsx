@@ -31,7 +31,7 @@ export function Events() {
         <NumberFilter name="order" label="Order id" />
       </div>
       <Loading of={query} />
-      {data?.length === 0 && <p class="empty">{data.next ? NONE_HERE : "No event passes the filters."}</p>}
+      {data?.length === 0 && <p class="empty">{data.next ? NONE_HERE : "No event matches the filters."}</p>}
       <ol class="events" aria-label="Events">
         {data?.map((event) => (
           <EventLine key={event.id} of={event} withLink />

@@ -25,7 +25,7 @@ export function RequestPage({ params }: { readonly params: Readonly<Record<strin
       {data && <Outcome of={data} />}
       {data && <RequestFacts of={data} />}
       {data?.path && <CodeBlock title="As curl" text={curlOf(data)} what="command" />}
-      {data && <p class="fine">Bodies, queries and keys are not recorded. Add what the request needs.</p>}
+      {data && <p class="fine">Bodies, queries and the text of keys are not recorded. Add what the request needs.</p>}
     </Page>
   );
 }
@@ -56,14 +56,14 @@ function RequestFacts({ of }: { readonly of: RequestRecord }) {
             </Link>
           ),
         ],
-        ["Rejected by the stage", stage && <code>{stage}</code>],
+        ["Stage", stage && <code>{stage}</code>],
         ["Operation", operation],
         ["When", <Time at={at} isReal />],
         ["Took", `${numberOf(durationMs)} ms`],
         ["Key", <KeyName id={keyId} />],
         ["From", address],
         [
-          "Left of the limit",
+          "Requests left",
           limit !== undefined && remaining !== undefined ? `${numberOf(remaining)} of ${numberOf(limit)}` : undefined,
         ],
         ["Request id", <code>{id}</code>],

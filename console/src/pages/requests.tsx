@@ -89,7 +89,7 @@ export function Requests() {
               .
             </p>
           ) : (
-            <p>No request passes the filters. Changes and failures of the last 7 days are listed here.</p>
+            <p>No request matches the filters. Changes and failures of the last 7 days are listed here.</p>
           )
         }
       />

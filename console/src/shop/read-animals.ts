@@ -1,7 +1,7 @@
 import { type Category, type NewPet, stringify } from "petstore-client";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
-import { countOf, numberOf, wordOf } from "../ui/words.ts";
+import { countOf, numberOf } from "../ui/words.ts";
 import { MAX_NAMED } from "./categories.ts";
 import { CsvError, readCsv } from "./csv.ts";
 
@@ -65,7 +65,7 @@ function faultsOfHeader(names: readonly string[]): LineFault[] {
   return [
     ...missing.map(({ name }) => `The column ${name} is missing.`),
     ...repeated.map((name) => `Two columns hold the ${name}.`),
-    ...unknown.map((name) => `The column "${name}" is not known. Known are ${known.join(", ")}.`),
+    ...unknown.map((name) => `The column "${name}" is not known. Known columns: ${known.join(", ")}.`),
   ].map((message) => ({ line: 1, message }));
 }
 
@@ -88,7 +88,7 @@ function readAnimal(names: readonly string[], fields: readonly string[], idOf: R
     const text = texts.get(field.name) ?? "";
     const isUnknown = field.choices && text !== "" && !field.choices.includes(text);
     const fault = isUnknown ? `Use ${field.choices?.join(", ")}.` : faultOf(field, text);
-    if (fault) messages.push(`${wordOf(field.name)}: ${fault}`);
+    if (fault) messages.push(`${field.label}: ${fault}`);
     return [field.name, fault ? undefined : valueOf(field, text)] as const;
   });
   const metadata = texts.get(METADATA);

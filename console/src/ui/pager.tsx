@@ -2,7 +2,7 @@ import { go, usePlace } from "../router.tsx";
 import { useShortcut } from "../shortcuts.tsx";
 
 /** Shown if a page is empty and another follows: the service searches only a part of a long list for each page. */
-export const NONE_HERE = "Nothing on this page passes the filters. Look at the next page.";
+export const NONE_HERE = "Nothing on this page matches the filters. Look at the next page.";
 
 /** How many earlier pages are stored. The browser's history is limited too, and each entry copies the list. */
 const MAX_BACK = 50;
