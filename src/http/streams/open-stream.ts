@@ -84,7 +84,7 @@ export class OpenStream implements StreamSink<unknown> {
 
   endLog(): void {
     if (!this.#isOpen) return;
-    this.#append(endOfLog); // even to a client that is slow: it resumes too
+    this.#append(endOfLog); // although the buffer may be full: a slow client that reads on needs it too
     this.close("source_ended");
   }
 
