@@ -73,3 +73,22 @@ test("a redelivery that waits for a retry is not among the missed events, and co
   await webhooks.deliver();
   expect(receiver.received.map((one) => messageOf(one).subjectId)).toEqual([String(accepted)]);
 });
+
+test("what an endpoint missed is not sent if it was paused during a test, and then resumed", async () => {
+  const receiver = webhooks.receiver(async (one) => {
+    if (messageOf(one).type !== "webhook_endpoint.test") return new Response(null, { status: 410 });
+    await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: true });
+    return new Response(null, { status: 204 });
+  });
+  const { id } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+  await webhooks.addPet();
+  await untilDisabled(id);
+  await webhooks.addPet();
+  await webhooks.call("POST", `/webhook-endpoints/${id}/test`);
+  await webhooks.deliver();
+  expect((await webhooks.getEndpoint(id)).state).toBe("paused");
+  receiver.received.length = 0;
+  await webhooks.call("PATCH", `/webhook-endpoints/${id}`, { paused: false });
+  await webhooks.deliver();
+  expect(receiver.received).toEqual([]);
+});

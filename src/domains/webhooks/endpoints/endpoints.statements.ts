@@ -80,9 +80,13 @@ export const restart = statement(
   `UPDATE webhook_endpoints SET health = $1, blocked = 0, due_at = $2, owner = owner + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );
-/** Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. */
+/**
+ * Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. The next
+ * epoch (`owner`) keeps a process with a test in progress from saving the position before.
+ */
 export const skipTo = statement(
-  "UPDATE webhook_endpoints SET followed_shop = $1, position = $2 WHERE account_id = $3 AND mode = $4 AND id = $5",
+  `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, owner = owner + 1
+   WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );
 export const makeParkedDue = statement("UPDATE webhook_parked SET due_at = $1 WHERE shop = $2 AND endpoint_id = $3");
 export const setSecrets = statement(
