@@ -8,8 +8,8 @@ import { Slots } from "./slots.ts";
 
 /** How long this process may deliver after its last round, in milliseconds. Later, another one may be delivering. */
 const LEADS_FOR = 3_000;
-/** Endpoints that are taken over in one round: a round is short even if another process had very many. */
-const MAX_OPENED = 500;
+/** How long one round takes over endpoints, in milliseconds. It must end before `LEADS_FOR` does. */
+const TAKES_OVER_FOR = 1_000;
 /** Endpoints that are taken over at once: fewer than the connections to PostgreSQL for such transactions. */
 const MAX_OPENED_AT_ONCE = 2;
 /** How long a stopping process waits for deliveries in progress, in milliseconds. Unfinished ones are made again. */
@@ -84,17 +84,15 @@ export class Dispatcher {
       if (courier.isBusy && !courier.isEnded) names.set(id, courier.name);
       else if (!names.has(id) || courier.isEnded) this.#remove(id, courier);
     }
-    const refreshed = this.#couriers.values().filter(({ name }) => names.has(name.id));
-    const opened = names
-      .values()
-      .filter(({ id }) => !this.#couriers.has(id))
-      .take(MAX_OPENED);
-    const results = await Promise.allSettled([
-      ...refreshed.map((courier) => courier.refresh()),
-      fewAtOnce(MAX_OPENED_AT_ONCE, opened, (name) => this.#open(name)),
-    ]);
-    for (const courier of this.#couriers.values()) courier.startDeliveries();
-    const failed = results.find((result) => result.status === "rejected");
+    const known = [...this.#couriers.values()];
+    const refreshes = await Promise.allSettled(
+      known.filter(({ name }) => names.has(name.id)).map((courier) => courier.refresh()),
+    );
+    for (const courier of known) courier.startDeliveries();
+    // Those that are left over are taken over by the next round, if this process still leads.
+    const others = names.values().filter(({ id }) => this.#sinceRound < TAKES_OVER_FOR && !this.#couriers.has(id));
+    await fewAtOnce(MAX_OPENED_AT_ONCE, others, (name) => this.#open(name));
+    const failed = refreshes.find((result) => result.status === "rejected");
     if (failed) throw failed.reason;
   }
 
@@ -117,6 +115,7 @@ export class Dispatcher {
     if (!opened) return;
     this.#couriers.set(name.id, opened);
     await opened.refresh(); // which reads redeliveries
+    opened.startDeliveries();
   }
 
   /** Drops a courier whose deliveries have ended. Until then it stays, so that no second courier sends its events. */

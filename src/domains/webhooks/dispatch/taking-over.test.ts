@@ -31,3 +31,27 @@ test("two endpoints are taken over at once, and one that fails does not stop the
     await webhooks.stop();
   }
 });
+
+test("a round takes over endpoints for one second only, and begins to deliver to each at once", async () => {
+  const webhooks = await WebhookService.start();
+  try {
+    const receiver = webhooks.receiver();
+    for (let count = 0; count < 6; count++) await webhooks.endpoint(receiver, { types: ["pet.created"] });
+    await webhooks.addPet();
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
+    const takeOver = DispatchStore.prototype.takeOver;
+    {
+      using slow = spyOn(DispatchStore.prototype, "takeOver").mockImplementation(function (this: DispatchStore, name) {
+        webhooks.service.clock.advance(600);
+        return takeOver.call(this, name);
+      });
+      await webhooks.round();
+      expect(slow).toHaveBeenCalledTimes(2);
+      while (receiver.received.length < 2) await new Promise(setImmediate);
+    }
+    await webhooks.deliver();
+    expect(receiver.received).toHaveLength(6);
+  } finally {
+    await webhooks.stop();
+  }
+});
