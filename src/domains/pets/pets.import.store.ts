@@ -120,10 +120,12 @@ export class PetImportStore {
     );
   }
 
-  /** Records a fault for each remaining line whose category does not exist. */
+  /** Records a fault for each remaining line whose category does not exist. Throws `ShopDeleted`. */
   async checkCategories(faults: LineFaults, { line: from }: Position): Promise<void> {
     if (!this.#isStrict) return;
     const rows = await this.#staging.all(unknownCategories, from, INT64_MAX, this.#shop, faults.maxReported);
+    // The data of a deleted shop is deleted, its categories too.
+    if (rows.length > 0) await this.#staging.write(() => lockShop(this.#shop, this.#clock.now()));
     note(faults, rows, () => `/categoryId ${notACategory}`);
   }
 

@@ -134,6 +134,7 @@ async function stepsOf(text: string, isStrict: boolean): Promise<number> {
 const loseAnswer = () => Promise.reject(new CommitUnknown("The answer was lost"));
 const withoutCats = () => `DELETE FROM categories WHERE shop = ${shop} AND id = 2`;
 const removeCats = () => place.run(withoutCats());
+const shopIsGone = "The sandbox was reset, or the account was deleted. The shop has no animal of the file.";
 const reset = () => `UPDATE shops SET account_id = NULL WHERE shop = ${shop}`;
 /** Changes the store if one part has been added. */
 const afterFirstPart = async (sql: string) => (await count()) === 10_000 && place.run(sql);
@@ -315,9 +316,14 @@ describe("an import in parts", () => {
     const text = lines(15_000);
     const failure = await failureOf(importText(text, { inParts: true, beforeAdding: () => afterFirstPart(reset()) }));
     expect(failure).toBeInstanceOf(ImportFailed);
-    expect(failure?.message).toBe(
-      "The sandbox was reset, or the account was deleted, and the imported animals with it.",
-    );
+    expect(failure?.message).toBe(shopIsGone);
+  });
+
+  test("blames no line for a category that was deleted with the sandbox", async () => {
+    await place.run(reset());
+    await place.run(`DELETE FROM categories WHERE shop = ${shop}`);
+    const failure = await failureOf(importText(lines(3), { inParts: true, isStrict: true }));
+    expect(failure?.message).toBe(shopIsGone);
   });
 
   test("adds nothing when it is started again after its end", async () => {

@@ -126,7 +126,7 @@ function throwIfStopped(stop: AbortSignal): void {
 
 function explain(error: unknown, { inParts, stop }: ImportOptions, added: number, isUnknown: boolean): unknown {
   if (error instanceof ShopDeleted) {
-    const message = "The sandbox was reset, or the account was deleted, and the imported animals with it.";
+    const message = "The sandbox was reset, or the account was deleted. The shop has no animal of the file.";
     return new ImportFailed(message, { cause: error });
   }
   const reason = reasonOf(error, stop);
