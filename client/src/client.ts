@@ -12,7 +12,7 @@ import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
 /** The timeout of one attempt, in milliseconds. */
 const ATTEMPT_TIMEOUT = 30_000;
-/** The shortest and longest backoff between attempts, in seconds. */
+/** Limits of the random waits between attempts, in seconds: of the first, then doubled up to the largest. */
 const FIRST_WAIT = 1 / 4;
 const MAX_WAIT = 8;
 /** The statuses that are retried. Undefined means that no response arrived. */

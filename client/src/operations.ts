@@ -66,7 +66,7 @@ export interface Category<Id = bigint> {
 
 /** A category to add. */
 export interface NewCategory {
-  /** Only for a category that animals already refer to: the identifier in their `categoryId`. By default, the service assigns one that no animal refers to. */
+  /** Meant for a category that animals already refer to: their `categoryId`. By default, the service assigns one that no animal refers to. */
   readonly id?: Int64 | undefined;
   /** The category's unique name. */
   readonly name: string;

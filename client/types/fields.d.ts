@@ -1,7 +1,7 @@
 // Generated from client/src by `npm run derive`.
 
 /**
- * Matches the names of the fields that hold 64-bit integers. In the data of events, which the contract does not
- * describe, these are all integers whose names end in `Id`.
+ * Matches the names of the fields that hold 64-bit integers: those of the contract, and every name that ends in `Id`,
+ * because the contract does not describe the data of events.
  */
 export declare const int64Field: RegExp;

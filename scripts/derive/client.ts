@@ -13,8 +13,8 @@ export function deriveClient(operations: readonly Operation[]): Readonly<Record<
   return {
     "fields.ts": `${generated}
 /**
- * Matches the names of the fields that hold 64-bit integers. In the data of events, which the contract does not
- * describe, these are all integers whose names end in \`Id\`.
+ * Matches the names of the fields that hold 64-bit integers: those of the contract, and every name that ends in \`Id\`,
+ * because the contract does not describe the data of events.
  */
 export const int64Field = ${types.bigintFields};
 `,

@@ -129,7 +129,7 @@ export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
     label: "Id",
-    hint: "Only for a category that animals already refer to: the identifier in their categoryId. By default, the service assigns one that no animal refers to.",
+    hint: "Meant for a category that animals already refer to: their categoryId. By default, the service assigns one that no animal refers to.",
     kind: "id",
   },
   { name: "name", label: "Name", isRequired: true, maxLength: 255 },

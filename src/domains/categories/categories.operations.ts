@@ -55,8 +55,8 @@ const NewCategory = Type.Object(
     id: Type.Optional(
       Int64({
         description:
-          "Only for a category that animals already refer to: the identifier in their `categoryId`. By default, the " +
-          "service assigns one that no animal refers to.",
+          "Meant for a category that animals already refer to: their `categoryId`. By default, the service assigns " +
+          "one that no animal refers to.",
         examples: [5n],
       }),
     ),

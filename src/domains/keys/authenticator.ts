@@ -95,8 +95,8 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   #noteUse(key: CachedKey, now: number): KnownCaller {
-    // The absolute value: after the clock was set back, the time noted last is in the future. Above the limit, this use
-    // is not noted, but the next one may be.
+    // The absolute value: after the clock was set back, the time noted last is in the future. While too many uses are
+    // not stored yet, this one is not noted, but the next one may be.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION && this.#used.size < CACHE_SIZE) {
       key.lastUsedAt = now;
       this.#used.set(key.keyId, now);

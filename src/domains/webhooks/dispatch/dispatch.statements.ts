@@ -109,7 +109,7 @@ export const deleteRedelivery = statement(
 );
 /**
  * The oldest event that waits for a retry, or whose delivery failed after the last one that succeeded; null if there is
- * none. Tests do not count, as in the endpoint's health, and neither do redeliveries: they are no missed events.
+ * none. Tests do not count, as in the endpoint's health. A redelivery is no missed event, but its success counts.
  */
 export const oldestUnaccepted = statement<OldestRow>(
   `SELECT min(event_id) AS event_id FROM (
