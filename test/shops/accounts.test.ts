@@ -97,7 +97,7 @@ describe("accounts and keys", () => {
   test("a key with an end creates none that ends later, but the command line can", async () => {
     const { key, accountId } = await newKey("--scopes", "admin,read");
     const endless = await createKey(key, { name: "endless", scopes: ["admin"] });
-    expect([typeof endless.key, endless.expiresAt]).toEqual(["string", undefined]);
+    expect([endless.code, typeof endless.key, endless.expiresAt]).toEqual([undefined, "string", undefined]);
     const hourly = await createKey(key, { name: "for an hour", scopes: ["admin"], expiresIn: 3_600 });
     expect((await createKey(hourly.key, { name: "endless", scopes: ["admin"] })).code).toBe("lifetime_exceeds_key");
     const made = await runJsonInProcess(dataDir, ["keys", "create", "--account", accountId], settings);
