@@ -108,7 +108,7 @@ async function runTier(): Promise<Result[]> {
   }
 }
 
-/** Runs lanes at the same time, and the groups of each lane one after the other. */
+/** Runs lanes at the same time, and the groups of a lane in sequence. */
 async function runLanes(lanes: readonly (readonly Group[])[]): Promise<Result[]> {
   const runs: Run[] = [];
   const runLane = async (groups: readonly Group[]) => {

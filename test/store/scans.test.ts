@@ -1,4 +1,4 @@
-// No statement of a store reads a whole table of SQLite, where a write transaction would hold up all shops meanwhile.
+// No statement of a store reads a whole table of SQLite: in a write transaction, that would hold up all shops.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
