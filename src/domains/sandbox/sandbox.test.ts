@@ -306,9 +306,9 @@ describe("a reset", () => {
   });
 
   test("keeps the clock of a fast-forward that is committed with it, or refuses the fast-forward", async () => {
-    const { call, reset } = await newSandbox();
+    const { account, call, reset } = await newSandbox();
     await call("GET", "/pets");
-    const release = await service.store.lock();
+    const release = await service.store.lockShop(await service.shop(account.id));
     const forwarded = call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "forward" });
     await untilRunning(service.app.base, 1);
     const isReset = reset("none", { "Idempotency-Key": "reset" });
