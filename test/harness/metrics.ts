@@ -16,7 +16,10 @@ export async function metric(base: string, name: string): Promise<number> {
 
 /** Waits until a figure has this value. */
 export async function untilMetric(base: string, name: string, value: number): Promise<void> {
-  await eventually(async () => (await metric(base, name)) === value);
+  await eventually(
+    () => metric(base, name),
+    (found) => found === value,
+  );
 }
 
 /** Waits until this number of requests with an `Idempotency-Key` are in progress. */

@@ -1,6 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
+import { isLongRun } from "./test-length.ts";
 
 const source = join(import.meta.dir, "../../src/main.ts");
 const executable = process.env["TEST_PROGRAM"];
@@ -132,23 +134,27 @@ export class Program {
   }
 }
 
+/** How long a result may take to become the expected one, in milliseconds. It is half of what a test may take. */
+const LIMIT = isLongRun ? 900_000 : 120_000;
 /** The shortest and the longest pause before the next try, in milliseconds. */
 const [SHORTEST_PAUSE, LONGEST_PAUSE] = [2, 100];
 /** A pause is this many times as long as the call before it. */
 const PAUSE_PER_CALL = 4;
 
 /**
- * Repeats a call until its result is the expected one, by default a true one, and returns it. Pauses grow with the
- * time that the call takes, to leave the processor to what the test waits for.
+ * Repeats a call until its result is the expected one, by default a true one, and returns it. Rejects with the last
+ * result after `LIMIT`. Pauses grow with the time that the call takes, to leave the processor to what the test waits for.
  */
 export async function eventually<T>(
   call: () => T | Promise<T>,
   isExpected: (result: T) => boolean = Boolean,
 ): Promise<T> {
+  const begun = performance.now();
   for (;;) {
     const start = performance.now();
     const result = await call();
     if (isExpected(result)) return result;
+    if (start - begun > LIMIT) throw new Error(`After ${LIMIT / 1000} s, the result was still ${inspect(result)}.`);
     const pause = PAUSE_PER_CALL * (performance.now() - start);
     await Bun.sleep(Math.min(Math.max(SHORTEST_PAUSE, pause), LONGEST_PAUSE));
   }
