@@ -7,7 +7,7 @@ import {
   type LogLevel,
   logLevels,
 } from "./log-events.ts";
-import { isPlainId } from "./plain-id.ts";
+import { type RequestLine, RequestLines } from "./request-lines.ts";
 import { writeOutput } from "./standard-output.ts";
 
 /** How long lines are buffered, in milliseconds, so that one system call writes many. */
@@ -35,30 +35,6 @@ type Fields = Readonly<Record<string, Field>>;
 /** Writes log lines. Resolves when the text is written, which a slow reader can delay without limit. */
 export type LogSink = (text: string) => Promise<void>;
 
-/** The fields of the line of a request. Undefined ones are left out. */
-export interface RequestLine {
-  readonly id: string;
-  /** The id that its client gave it. */
-  readonly clientRequestId: string | undefined;
-  readonly operation: string | undefined;
-  readonly method: string;
-  readonly status: number;
-  /** The code of its error. */
-  readonly code: string | undefined;
-  /** Milliseconds. */
-  readonly duration: number;
-  readonly account: string | undefined;
-  readonly key: string | undefined;
-  /** The parameters of its path, as the client sent them. */
-  readonly resource: Readonly<Record<string, string>> | undefined;
-  /** The id of the resource that it created. */
-  readonly created: string | number | bigint | undefined;
-  /** The client's address. */
-  readonly address: string | undefined;
-  /** The simulation that it asked for. */
-  readonly simulated: string | undefined;
-}
-
 /** A log of JSON lines. It never waits for its reader, and never contains a key. */
 export class Log {
   /** True if the level includes the lines of requests. */
@@ -66,8 +42,7 @@ export class Log {
   readonly #sink: LogSink;
   readonly #threshold: number;
   readonly #fields: Fields;
-  /** What ends the line of a request: the fields of every line, as JSON. */
-  readonly #requestEnd: string;
+  readonly #requestLines: RequestLines;
   #buffered = "";
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -84,8 +59,7 @@ export class Log {
   constructor(level: LogLevel, sink: LogSink = writeOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
-    // `,"worker":1}` and a line feed. Without fields, only `}` and a line feed.
-    this.#requestEnd = `${JSON.stringify(fields).replace("{", ",").replace(/^,}$/, "}")}\n`;
+    this.#requestLines = new RequestLines(fields);
     this.#threshold = logLevels.indexOf(level);
     this.takesRequests = this.#takes("request");
   }
@@ -126,23 +100,9 @@ export class Log {
     this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
   }
 
-  /** Logs a served request. Composes most of the line without a serializer, because every request passes here. */
+  /** Logs a served request. */
   request(line: RequestLine): void {
-    if (!this.takesRequests) return;
-    const { id, clientRequestId, operation, method, status, code, duration, account, key } = line;
-    const { resource, created, address, simulated } = line;
-    let text = `{"time":"${this.#time()}","level":"info","event":"request","requestId":"${id}",`;
-    if (clientRequestId !== undefined) text += `"clientRequestId":${JSON.stringify(clientRequestId)},`;
-    if (operation === undefined) text += `"method":${JSON.stringify(method)},`;
-    else text += `"operation":"${operation}","method":"${method}",`;
-    text += `"status":${status},"durationMs":${Math.round(duration * 1000) / 1000}`;
-    if (code !== undefined) text += `,"code":"${code}"`;
-    if (account !== undefined) text += `,"accountId":"${account}","keyId":"${key}"`;
-    if (resource) text += resourceField(resource);
-    if (created !== undefined) text += `,"created":"${created}"`;
-    if (address) text += `,"address":"${address}"`;
-    if (simulated !== undefined) text += `,"simulated":"${simulated}"`;
-    this.#append(text + this.#requestEnd);
+    if (this.takesRequests) this.#append(this.#requestLines.compose(line, this.#time()));
   }
 
   /** Writes the buffered lines. */
@@ -236,14 +196,4 @@ export class Log {
       this.#start = "\n";
     }
   }
-}
-
-/** The field with the ids of a request's path; empty where there are none. As texts, because they can have 64 bits. */
-function resourceField(params: Readonly<Record<string, string>>): string {
-  let text = "";
-  for (const name in params) {
-    const id = params[name] as string;
-    if (isPlainId(id)) text += `${text === "" ? "" : ","}"${name}":"${id}"`;
-  }
-  return text === "" ? "" : `,"resource":{${text}}`;
 }
