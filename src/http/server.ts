@@ -142,10 +142,14 @@ export class Server {
 
   #routes({ api, basePath, baseLinks, routes, content }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
-      if (!this.#asksToClose) return api.serve(route, request, server);
+      return this.#asksToClose ? serveLast(route, request, server) : api.serve(route, request, server);
+    };
+    const serveLast: typeof api.serve = (route, request, server) => {
       if (this.#hold) this.#heldRequests++;
-      const response = whenReady(this.#hold, () => api.serve(route, request, server));
-      return whenReady(response, closing);
+      return whenReady(
+        whenReady(this.#hold, () => api.serve(route, request, server)),
+        closing,
+      );
     };
     const unknown = handler(unknownRoute);
     const base: typeof unknown = (request, server) =>

@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import {
   accountSuspended,
   type Failure,
@@ -11,7 +12,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Write } from "../contract/handler.ts";
+import type { Input, Success, Write } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { type RequestStage, requestStages } from "../contract/request-stages.ts";
@@ -64,12 +65,13 @@ const identify: Stage = (exchange, { authenticator }) => {
     return undefined;
   }
   exchange.keysVersion = authenticator.version;
-  return whenReady(authenticator.authenticate(token), (caller) => {
-    exchange.caller = caller;
-    exchange.authFailure = authFailureOf(caller);
-    return undefined;
-  });
+  return whenReady(authenticator.authenticate(token), noteCaller, exchange);
 };
+
+function noteCaller(caller: KnownCaller | undefined, exchange: Exchange): undefined {
+  exchange.caller = caller;
+  exchange.authFailure = authFailureOf(caller);
+}
 
 /** Why the requests of a key are refused. */
 function authFailureOf(caller: KnownCaller | undefined): Failure | undefined {
@@ -78,15 +80,19 @@ function authFailureOf(caller: KnownCaller | undefined): Failure | undefined {
 }
 
 /** Stage: refuses requests at overload. They are not counted. */
-const shedLoad: Stage = (exchange, { shedder }) =>
-  whenReady(shedder.refuses(exchange), (isRefused) => (isRefused ? refuseAtOverload(exchange) : undefined));
+const shedLoad: Stage = (exchange, { shedder }) => whenReady(shedder.refuses(exchange), refusalIf, exchange);
+
+function refusalIf(isRefused: boolean, exchange: Exchange): Failure | undefined {
+  return isRefused ? refuseAtOverload(exchange) : undefined;
+}
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
-const admit: Stage = (exchange, services) =>
-  whenReady(askLimiter(exchange, services), (admission) => {
-    exchange.admission = admission;
-    return admission.verdict === "admitted" ? exchange.authFailure : denial(admission);
-  });
+const admit: Stage = (exchange, services) => whenReady(askLimiter(exchange, services), noteAdmission, exchange);
+
+function noteAdmission(admission: Admission, exchange: Exchange): Failure | undefined {
+  exchange.admission = admission;
+  return admission.verdict === "admitted" ? exchange.authFailure : denial(admission);
+}
 
 function askLimiter(exchange: Exchange, { limiter, addresses }: StageServices): MaybePromise<Admission> {
   const { caller, operation } = exchange;
@@ -126,12 +132,14 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
 const readInput: Stage = (exchange) => {
   const { operation, caller } = exchange;
   if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
-  return whenReady(operation.readInput(exchange.request, caller, exchange.id), (input) => {
-    if ("error" in input) return input;
-    exchange.input = input;
-    return undefined;
-  });
+  return whenReady(operation.readInput(exchange.request, caller, exchange.id), noteInput, exchange);
 };
+
+function noteInput(input: Input | Failure, exchange: Exchange): Failure | undefined {
+  if ("error" in input) return input;
+  exchange.input = input;
+  return undefined;
+}
 
 /**
  * Stage: runs the operation. If any key has changed since the caller was identified, the caller is identified again: no
@@ -140,24 +148,38 @@ const readInput: Stage = (exchange) => {
 const handle: Stage = (exchange, services) => {
   const { caller, keysVersion } = exchange;
   const { authenticator } = services;
-  if (!caller || keysVersion === authenticator.version) return run(exchange, services);
-  return whenReady(authenticator.authenticateAgain(caller), (current) => {
+  const isCurrent = !caller || keysVersion === authenticator.version;
+  return isCurrent ? run(exchange, services) : runIfStillValid(exchange, caller, services);
+};
+
+function runIfStillValid(
+  exchange: Exchange,
+  caller: Caller,
+  services: StageServices,
+): MaybePromise<Failure | undefined> {
+  return whenReady(services.authenticator.authenticateAgain(caller), (current) => {
     exchange.authFailure = authFailureOf(current);
     return exchange.authFailure ?? run(exchange, services);
   });
-};
+}
 
 const run: Stage = (exchange, { write, idempotency }) => {
   const { operation, input } = exchange;
   if (!operation || !input) throw new TypeError("A request was handled before it was read.");
-  const hasKey = input.idempotencyKey !== undefined;
-  const served = hasKey ? idempotency.serve(exchange, input) : operation.serve(input, write);
-  return whenReady(served, (outcome) => {
-    if ("error" in outcome) return hasKey ? outcome : requireDeclared(outcome, operation.operation);
+  return input.idempotencyKey === undefined
+    ? whenReady(operation.serve(input, write), noteOutcome, exchange)
+    : whenReady(idempotency.serve(exchange, input), noteOutcome, exchange);
+};
+
+function noteOutcome(outcome: Success | Failure, exchange: Exchange): Failure | undefined {
+  if (!("error" in outcome)) {
     exchange.success = outcome;
     return undefined;
-  });
-};
+  }
+  const { operation, input } = exchange;
+  // With a key, `Idempotency` has checked it.
+  return operation && input?.idempotencyKey === undefined ? requireDeclared(outcome, operation.operation) : outcome;
+}
 
 /** Stage: opens the stream of a streamed operation, unless there are too many. `HEAD` gets only the headers. */
 const openStream: Stage = (exchange, { streams }) => {

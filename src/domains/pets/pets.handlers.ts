@@ -11,6 +11,7 @@ import {
   petNotFound,
   type petOperations,
 } from "./pets.operations.ts";
+import type { Pet } from "./pets.schemas.ts";
 import type { PetStore } from "./pets.store.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
@@ -21,8 +22,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       return successOr(yield* pets.add(authorOf(caller, requestId), body), { "unknown category": unknownCategory });
     },
 
-    getPet: ({ caller, params: { petId } }) =>
-      whenReady(pets.get(caller.shop, petId), (found) => (found ? { body: found } : notFound(petId))),
+    getPet: ({ caller, params: { petId } }) => whenReady(pets.get(caller.shop, petId), successOrNotFound, petId),
 
     *updatePet({ caller, requestId, params: { petId }, body, matches }) {
       return successOr(yield* pets.update(authorOf(caller, requestId), petId, body, matches), {
@@ -47,6 +47,10 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       });
     },
   };
+}
+
+function successOrNotFound(found: Pet | undefined, id: bigint) {
+  return found ? { body: found } : notFound(id);
 }
 
 function notFound(id: bigint) {

@@ -94,12 +94,14 @@ export class PetStore {
   }
 
   get(shop: number, id: bigint): MaybePromise<Pet | undefined> {
+    if (!this.#storage.readsSynchronously) return this.#whole(shop, id);
     // SQLite reads a row faster without looking for metadata, which few animals have.
-    const whole = () => whenReady(this.#storage.first(byId, shop, id), (row) => row && toPet(row));
-    if (!this.#storage.readsSynchronously) return whole();
-    return whenReady(this.#storage.first(plainById, shop, id), (row) =>
-      row?.has_metadata ? whole() : row && toPet(row),
-    );
+    const row = this.#storage.first(plainById, shop, id);
+    return row instanceof Promise || row?.has_metadata ? this.#whole(shop, id) : row && toPet(row);
+  }
+
+  #whole(shop: number, id: bigint): MaybePromise<Pet | undefined> {
+    return whenReady(this.#storage.first(byId, shop, id), (row) => row && toPet(row));
   }
 
   /** Up to `limit` animals of a list after `after`; if it is absent, from the start. */

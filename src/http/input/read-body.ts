@@ -16,8 +16,15 @@ import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.t
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
-/** Reads the body of a request and continues with it in the same step: each further promise costs time. */
-export type BodyReader = <T>(request: Request, next: (body: BodyResult) => T) => MaybePromise<T>;
+/**
+ * Reads the body of a request and continues in the same step, with it and with `context`: each further promise costs
+ * time.
+ */
+export type BodyReader = <T, C>(
+  request: Request,
+  next: (body: BodyResult, context: C) => T,
+  context: C,
+) => MaybePromise<T>;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -47,32 +54,32 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
     return { faults: faultsOf(validator, value, schema, "/body", "field of this operation") };
   };
 
-  return (request, next) => {
+  return (request, next, context) => {
     const length = bodyLength(request.headers);
     const refused = refuseType(request.headers) ?? refuseLength(length);
     return refused
-      ? next(refused)
-      : readBytes(request, length, (bytes) => next(bytes instanceof Uint8Array ? parse(bytes) : bytes));
+      ? next(refused, context)
+      : readBytes(request, length, (bytes) => next(bytes instanceof Uint8Array ? parse(bytes) : bytes, context));
   };
 }
 
 /** Reads the body of an operation that has none. Many clients send an empty object. */
-export const readEmptyBody: BodyReader = (request, next) => {
+export const readEmptyBody: BodyReader = (request, next, context) => {
   const length = bodyLength(request.headers);
-  if (length === 0) return next(noBody);
+  if (length === 0) return next(noBody, context);
   const refused = refuseLength(length);
-  if (refused) return next(refused);
+  if (refused) return next(refused, context);
   return readBytes(request, length, (bytes) => {
-    if (!(bytes instanceof Uint8Array)) return next(bytes);
+    if (!(bytes instanceof Uint8Array)) return next(bytes, context);
     const isEmpty =
       bytes.length === 0 || /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/.test(Buffer.from(bytes).toString("latin1"));
-    return next(isEmpty ? noBody : unknownBody);
+    return next(isEmpty ? noBody : unknownBody, context);
   });
 };
 
 /** Reads no body. The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
-export const ignoreBody: BodyReader = ({ headers }, next) =>
-  next(hasMalformedLength(headers) ? malformedLength : noBody);
+export const ignoreBody: BodyReader = ({ headers }, next, context) =>
+  next(hasMalformedLength(headers) ? malformedLength : noBody, context);
 
 /** Why a body cannot be read, by the error of its decoder or parser. */
 function unreadable(error: unknown): string {

@@ -31,14 +31,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
 
-  const combine = (
-    caller: Caller,
-    requestId: string,
-    params: Values,
-    key: IdempotencyKeyResult,
-    query: QueryResult,
-    body: BodyResult,
-  ): Input | Failure => {
+  const combine = (body: BodyResult, { caller, requestId, params, key, query }: Parts): Input | Failure => {
     if ("error" in body) return body;
     if ("faults" in key || "faults" in query || "faults" in body) {
       return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
@@ -66,7 +59,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
       return failure(operation.params?.invalidError ?? pathNotFound, "No resource can have this identifier.");
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
-    return readBody(request, (body) => combine(caller, requestId, params, key, query, body));
+    return readBody(request, combine, { caller, requestId, params, key, query });
   };
   if (operation.response.stream) return resuming(read);
   if (!readPrecondition) return read;
@@ -88,6 +81,15 @@ function resuming(read: InputReader): InputReader {
 }
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** The parts of an input that are read before its body. */
+interface Parts {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly params: Values;
+  readonly key: IdempotencyKeyResult;
+  readonly query: QueryResult;
+}
 
 const noParams: Values = {};
 
