@@ -35,7 +35,7 @@ const lines: RequestLine[] = [
   { ...line, resource: { id: "psk_live_secret" } },
 ];
 
-test("a line has the fields of its own request, whatever the line before had", () => {
+test("a line has only the fields of its request, whichever fields the previous line had", () => {
   const composer = new RequestLines({ worker: 1 });
   for (const [index, { id, account, key, duration, resource, created, ...rest }] of [...lines, ...lines].entries()) {
     const later = index < lines.length ? time : time.replace("10:", "11:");
@@ -62,6 +62,6 @@ test("a line has the fields of its own request, whatever the line before had", (
   }
 });
 
-test("a line without fields of its own ends like any other", () => {
+test("a line is complete if the log adds no fields to every line", () => {
   expect(JSON.parse(new RequestLines({}).compose(line, time))).toMatchObject({ requestId: "process-1", time });
 });

@@ -8,7 +8,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export function whenReady<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R>;
 /**
  * Also passes `context`. Where every request passes, `next` is a function of the module that gets what it needs as
- * `context`: a closure would be allocated each time, with its scope.
+ * `context`: a closure would be allocated each time.
  */
 export function whenReady<T, R, C>(
   value: MaybePromise<T>,
@@ -23,7 +23,7 @@ export function whenReady<T, R, C>(
   return value instanceof Promise ? later(value, next, context) : next(value, context);
 }
 
-/** A function of its own, because a function with a closure allocates its scope even if it does not create the closure. */
+/** Separate from `whenReady`, so that only the waiting path has a closure. */
 function later<T, R, C>(
   promise: Promise<T>,
   next: (value: T, context?: C) => MaybePromise<R>,
