@@ -4,6 +4,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { plainById, rowsAfterByStatus, rowsNear } from "../../src/domains/pets/pets.statements.ts";
+import { withStablePlan } from "../../src/storage/sqlite/stable-plan.ts";
 import { FIRST_SHOP } from "../seed.ts";
 import { PetStore } from "./embedded/pets.mjs";
 import { openStore } from "./embedded/store.mjs";
@@ -15,7 +16,7 @@ const database = new Database(process.env.STORE);
 database.run("PRAGMA cache_size = -8192"); // KiB, as the service
 const [begin, end] = [database.prepare("BEGIN"), database.prepare("COMMIT")];
 const [byId, near, byStatus] = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) =>
-  database.prepare(sql),
+  database.prepare(withStablePlan(sql)),
 );
 const SPAN = 63;
 let isReading = false;

@@ -1,5 +1,6 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
+import { withStablePlan } from "./stable-plan.ts";
 
 /** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
@@ -50,7 +51,7 @@ export class Connection {
   #prepare(statement: Statement): SqliteStatement<Row, SqlParameter[]> {
     let prepared = this.#prepared.get(statement);
     if (!prepared) {
-      prepared = this.#database.prepare<Row, SqlParameter[]>(statement.sql);
+      prepared = this.#database.prepare<Row, SqlParameter[]>(withStablePlan(statement.sql));
       this.#prepared.set(statement, prepared);
     }
     return prepared;
