@@ -35,8 +35,8 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
       return { text, link: deprecationLink, tag, location: fillLocation?.(body as Record<string, unknown>) ?? "" };
     };
   }
-  /** By page: a cached page is rendered once, and the result is dropped with the cache entry. */
-  const rendered = new WeakMap<object, RenderedBody>();
+  /** The property of a page for what was rendered of it: a cached page is rendered once. */
+  const rendered = Symbol(operation.name);
   const render: Render = (success, input) => {
     const { items, next } = success as Page;
     const text = serialize(items);
@@ -45,8 +45,7 @@ export function compileRender(operation: Operation, pages: PageLinks | undefined
     return { text, link, tag: tagOf(text, link), location: "" };
   };
   return (success, input) => {
-    let known = rendered.get(success);
-    if (known === undefined) rendered.set(success, (known = render(success, input)));
-    return known;
+    const page = success as { [rendered]?: RenderedBody };
+    return (page[rendered] ??= render(success, input));
   };
 }
