@@ -57,20 +57,13 @@ export class Api {
     const exchange = new Exchange(request, route, id, performance.now(), peers);
     exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
     const turn = shedder.laterTurn(exchange.startedAt, exchange);
-    return turn ? this.#respondLater(exchange, turn) : this.#respond(exchange);
-  }
-
-  #respondLater(exchange: Exchange, turn: Promise<void>): Promise<Response> {
-    return turn.then(() => this.#respond(exchange));
+    return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
   }
 
   #respond(exchange: Exchange): MaybePromise<Response> {
     if (exchange.request.method === "OPTIONS" && exchange.route.allow !== "") return this.#serveOptions(exchange);
-    return this.#run(exchange, 0) ?? this.#pending(exchange);
-  }
-
-  /** The response to a request that waits. */
-  #pending(exchange: Exchange): MaybePromise<Response> {
+    const response = this.#run(exchange, 0);
+    if (response) return response;
     exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
     return exchange.pending.result;
   }
@@ -102,12 +95,8 @@ export class Api {
       }
       return this.#reports.report(exchange, successResponse(exchange, exchange.admission as Admission, this.#base));
     } catch (error) {
-      return this.#failWith(error, index, exchange);
+      return whenReady(this.#failureOf(exchange, error), (failed) => this.#failIn(index, exchange, failed));
     }
-  }
-
-  #failWith(error: unknown, index: number, exchange: Exchange): MaybePromise<Response> {
-    return whenReady(this.#failureOf(exchange, error), (failed) => this.#failIn(index, exchange, failed));
   }
 
   /** Continues when stage number `index` no longer waits. */

@@ -68,7 +68,7 @@ export class RequestReports {
     if (failed && !isSimulated) metrics.failed(operation?.name, failed.error.code);
     if (failed || exchange.isWrite) this.#record(exchange, response.status, duration);
     if (log.takesRequests || tracer) this.#log(exchange, response.status, duration);
-    return simulation?.delay ? after(simulation.delay, response) : response;
+    return simulation?.delay ? simulation.delay.then(() => response) : response;
   }
 
   /** Writes a request to log and traces, without its path and query: clients put keys there by mistake. */
@@ -124,10 +124,6 @@ export class RequestReports {
       duration,
     });
   }
-}
-
-function after(delay: Promise<void>, response: Response): Promise<Response> {
-  return delay.then(() => response);
 }
 
 /** The path of a request; undefined if it could contain part of a key. */

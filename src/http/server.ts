@@ -142,14 +142,10 @@ export class Server {
 
   #routes({ api, basePath, baseLinks, routes, content }: Served) {
     const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
-      return this.#asksToClose ? serveLast(route, request, server) : api.serve(route, request, server);
-    };
-    const serveLast: typeof api.serve = (route, request, server) => {
+      if (!this.#asksToClose) return api.serve(route, request, server);
       if (this.#hold) this.#heldRequests++;
-      return whenReady(
-        whenReady(this.#hold, () => api.serve(route, request, server)),
-        closing,
-      );
+      const response = whenReady(this.#hold, () => api.serve(route, request, server));
+      return whenReady(response, closing);
     };
     const unknown = handler(unknownRoute);
     const base: typeof unknown = (request, server) =>

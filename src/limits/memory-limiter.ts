@@ -80,10 +80,7 @@ export class MemoryLimiter implements Limiter {
    */
   admit(caller: Caller, shown: Quota = caller): MaybePromise<Admission> {
     const windows = this.#shops.get(caller);
-    return windows ? this.#decide(caller, windows, shown) : this.#loadAndDecide(caller, shown);
-  }
-
-  #loadAndDecide(caller: Caller, shown: Quota): MaybePromise<Admission> {
+    if (windows) return this.#decide(caller, windows, shown);
     return whenReady(this.#shops.load(caller), (loaded) => this.#decide(caller, loaded, shown));
   }
 
@@ -184,7 +181,8 @@ export class MemoryLimiter implements Limiter {
     const ban = keyBans?.currentBan(shown.perMinute, reading);
     if (ban) {
       this.#shops.noteRefused(caller);
-      return this.#whenWritten(ban, caller, windows, shown);
+      const writing = this.#unsavedBans.writing(caller.keyId);
+      return writing ? writing.then(() => this.#decide(caller, windows, shown)) : ban;
     }
     const wasChanged = windows.changed;
     const admission = windows.admit(caller, reading, shown);
@@ -192,12 +190,6 @@ export class MemoryLimiter implements Limiter {
     keyBans?.noteAdmitted();
     if (!wasChanged) this.#shops.noteChanged(caller, windows);
     return admission;
-  }
-
-  /** A ban that is being written is announced when it is on disk. */
-  #whenWritten(ban: Admission, caller: Caller, windows: Windows, shown: Quota): MaybePromise<Admission> {
-    const writing = this.#unsavedBans.writing(caller.keyId);
-    return writing ? writing.then(() => this.#decide(caller, windows, shown)) : ban;
   }
 
   #deny(
