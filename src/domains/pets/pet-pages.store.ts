@@ -13,8 +13,8 @@ import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
- * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of
- * one look-up through the index by status, SQLite skips three animals.
+ * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
+ * the index by status, SQLite skips more animals than that, so a search that fails costs little.
  */
 const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
