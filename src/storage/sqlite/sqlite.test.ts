@@ -79,6 +79,15 @@ describe("SqliteStorage", () => {
     expect(pragma("foreign_keys")).toBe(1n);
   });
 
+  test("hides the values of parameters from the planner, which would plan lists at each execution", () => {
+    const prepare = spyOn(Database.prototype, "prepare");
+    const list = statement("SELECT id FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3");
+    storage.all(list, 1, 0, 2);
+    const prepared = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("ORDER BY"));
+    prepare.mockRestore();
+    expect(prepared).toEqual(["SELECT id FROM pets WHERE shop = +$1 AND id > +$2 ORDER BY id LIMIT +$3"]);
+  });
+
   test("resolves writes when the log is synced, not before, and reads during the sync", async () => {
     const syncs: (() => void)[] = [];
     const sync = spyOn(WalFile.prototype, "sync").mockImplementation((done) => void syncs.push(() => done(null)));
