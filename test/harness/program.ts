@@ -143,18 +143,19 @@ const PAUSE_PER_CALL = 4;
 
 /**
  * Repeats a call until its result is the expected one, by default a true one, and returns it. Rejects with the last
- * result after `LIMIT`. Pauses grow with the time that the call takes, to leave the processor to what the test waits for.
+ * result after `limit` milliseconds. Pauses grow with the time that the call takes, to leave the processor to what the test waits for.
  */
 export async function eventually<T>(
   call: () => T | Promise<T>,
   isExpected: (result: T) => boolean = Boolean,
+  limit = LIMIT,
 ): Promise<T> {
   const begun = performance.now();
   for (;;) {
     const start = performance.now();
     const result = await call();
     if (isExpected(result)) return result;
-    if (start - begun > LIMIT) throw new Error(`After ${LIMIT / 1000} s, the result was still ${inspect(result)}.`);
+    if (start - begun > limit) throw new Error(`After ${limit / 1000} s, the result was still ${inspect(result)}.`);
     const pause = PAUSE_PER_CALL * (performance.now() - start);
     await Bun.sleep(Math.min(Math.max(SHORTEST_PAUSE, pause), LONGEST_PAUSE));
   }
