@@ -4,6 +4,7 @@ import { ClockReader, realSeconds } from "../../limits/clock-reading.ts";
 import { liftBan } from "../../limits/lifted-bans.store.ts";
 import { LimitStore } from "../../limits/limits.store.ts";
 import type { Decision } from "../../limits/valkey/decision.ts";
+import { OPERATOR_TIMEOUT } from "../../limits/valkey/valkey.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { LimitedKey } from "../../terminal/command.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -11,8 +12,6 @@ import { connectCounts } from "../open-limiter.ts";
 
 /** Keys in one query to the server. */
 const KEY_BATCH = 100;
-/** How long a reply of the server may take, in milliseconds. A person waits for it. */
-const COMMAND_TIMEOUT = 3_000;
 
 /**
  * When the current bans end, in Unix seconds, by key. They are in the store, where the service writes a ban before it
@@ -28,7 +27,7 @@ export async function readBanEnds(
   const stored = await new LimitStore(storage).banEnds(new ClockReader(clock).now());
   if (valkey === undefined) return stored;
   const ends = new Map<string, number>();
-  const counts = await connectCounts(valkey, { command: COMMAND_TIMEOUT });
+  const counts = await connectCounts(valkey, { command: OPERATOR_TIMEOUT });
   try {
     for (let start = 0; start < keys.length; start += KEY_BATCH) {
       const questions = keys.slice(start, start + KEY_BATCH).map((caller) => ({
@@ -71,7 +70,7 @@ export async function liftBanOf(
   clock: Clock,
   { keyId, ...shop }: LimitedKey,
 ): Promise<void> {
-  const counts = valkey && (await connectCounts(valkey, { command: COMMAND_TIMEOUT }));
+  const counts = valkey && (await connectCounts(valkey, { command: OPERATOR_TIMEOUT }));
   try {
     await counts?.forgetKey(shop, keyId);
     await storage.write(function* () {

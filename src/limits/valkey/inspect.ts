@@ -1,5 +1,5 @@
 import { script } from "./script.ts";
-import { Valkey } from "./valkey.ts";
+import { OPERATOR_TIMEOUT, Valkey } from "./valkey.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
 /** The relevant properties of a Valkey or Redis server. */
@@ -14,14 +14,11 @@ export interface ValkeyState {
   readonly latency: number;
 }
 
-/** How long a reply may take, in milliseconds. */
-const COMMAND_TIMEOUT = 3_000;
-
 const readState = script("return {redis.call('INFO', 'server'), redis.call('INFO', 'memory'), redis.call('TIME')}");
 
 /** Reads the state of a server, or of one server of a cluster. Rejects if it does not respond in time. */
 export async function inspectValkey(address: ValkeyAddress): Promise<ValkeyState> {
-  const valkey = await Valkey.connect(address, { command: COMMAND_TIMEOUT });
+  const valkey = await Valkey.connect(address, { command: OPERATOR_TIMEOUT });
   try {
     await valkey.ping();
     const started = performance.now();

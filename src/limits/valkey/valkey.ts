@@ -18,6 +18,8 @@ const TRY_AGAIN = 5;
  * because a reply that arrives while this process is stopped must still be read.
  */
 const COMMAND_TIMEOUT = 60_000;
+/** How long a reply may take if a person waits for it, as in a command of the operator, in milliseconds. */
+export const OPERATOR_TIMEOUT = 3_000;
 
 /** How long to wait, in milliseconds. */
 export interface ValkeyTimeouts {
