@@ -82,7 +82,7 @@ Usage: npm run bench -- [--scale] [--short | --full] [--only NAME]... [--out FIL
   --scale           Many processes on PostgreSQL and Valkey, on a page of their own, instead of one process
                     on its embedded store.
   --short           The main workloads and peers, in about two minutes.
-  --full            Everything for longer, with ten minutes of load on the memory: about an hour.
+  --full            Everything for longer, with ten minutes of load on the memory: over an hour.
   --only NAME       Only the workloads whose name starts so; may be given more than once.
   --out FILE        The page to write. Default: bench/results/performance-results.md, or scale-results.md
   --service FOLDER  The checkout whose service is measured. Default: this one.

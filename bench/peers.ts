@@ -2,8 +2,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileS
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
+import { plainById, rowsAfterByStatus, rowsNear } from "../src/domains/pets/pets.statements.ts";
 import { encodeCursor } from "../src/http/response/cursor.ts";
 import { compileListName, cursorScope } from "../src/http/response/page-links.ts";
+import { withStablePlan } from "../src/storage/sqlite/stable-plan.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
@@ -23,6 +25,7 @@ const POLL = 2;
  */
 const JSON_SERVER_ANIMALS = 1_000;
 
+/** The servers that are compared where nothing else is said. */
 export const serverNames = [
   "service",
   "nginx",
@@ -35,10 +38,11 @@ export const serverNames = [
   "json-server",
   "Prism",
 ] as const;
-export type ServerName = (typeof serverNames)[number];
+/** Those, and a program that is compared with the service where there are many shops. */
+export type ServerName = (typeof serverNames)[number] | "Bun.serve with keys";
 
 /** Peers that no target refers to. */
-export const contextPeers: readonly ServerName[] = ["bare node:http", "json-server", "Prism"];
+export const contextPeers: readonly ServerName[] = ["Bun.serve with keys", "bare node:http", "json-server", "Prism"];
 
 /** The paths and queries of the interface on one server. */
 export interface Dialect {
@@ -78,6 +82,8 @@ export interface ServerSetup {
   readonly settings?: Environment;
 }
 
+/** The service's reads of an animal, of the animals near an id, and of a page by status. */
+const petStatements = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) => withStablePlan(sql));
 const FIRST_PAGE = "limit=20&status=available";
 const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
 
@@ -137,12 +143,8 @@ const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe |
   },
   "bare Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "bare-bun.mjs"]),
   "reading Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "reading-bun.mjs"]),
-  "Bun.serve with SQLite": async (setup, port) => {
-    const file = join(setup.folder, "petstore.db");
-    copyFileSync(setup.store.file, file);
-    const { env, ...recipe } = await bareRecipe(setup, port, [process.execPath, "sqlite-bun.mjs"]);
-    return { ...recipe, env: { ...env, STORE: file }, dialect: ownDialect(setup.store.animals, String) };
-  },
+  "Bun.serve with SQLite": (setup, port) => sqliteRecipe(setup, port, "sqlite-bun.mjs"),
+  "Bun.serve with keys": (setup, port) => sqliteRecipe(setup, port, "keys-bun.mjs"),
   "bare node:http": (setup, port) => bareRecipe(setup, port, ["node", "bare-node.mjs"]),
   "json-server": ({ folder }, port) => {
     const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({
@@ -224,13 +226,32 @@ async function bareRecipe(setup: ServerSetup, port: number, command: readonly st
   };
 }
 
-/** The service's answers to both kinds of reads and to a create. */
+/** For a peer on Bun that reads its own copy of the store with the service's statements, and gives the service's headers. */
+async function sqliteRecipe(setup: ServerSetup, port: number, program: string): Promise<Recipe> {
+  const file = join(setup.folder, "petstore.db");
+  copyFileSync(setup.store.file, file);
+  const { env, ...recipe } = await bareRecipe(setup, port, [process.execPath, program]);
+  return {
+    ...recipe,
+    env: { ...env, STORE: file, STATEMENTS: JSON.stringify(petStatements) },
+    dialect: ownDialect(setup.store.animals, String),
+  };
+}
+
 function responsesOf({ model, store }: ServerSetup): Promise<RecordedResponses> {
   if (!model) throw new Error("A bare server needs a running service to take its answers from.");
-  const { pets, animals, firstPage } = model.dialect;
-  const [{ body = "" } = {}] = creates(model.dialect, 1);
+  return responsesOfModel(model, store.keys[0] ?? "");
+}
+
+/** The service's answers to both kinds of reads and to a create. */
+export function responsesOfModel(
+  { url, dialect }: Pick<RunningServer, "url" | "dialect">,
+  key: string,
+): Promise<RecordedResponses> {
+  const { pets, animals, firstPage } = dialect;
+  const [{ body = "" } = {}] = creates(dialect, 1);
   const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}`, create: pets, body };
-  return recordResponses(model.url, store.keys[0] ?? "", paths);
+  return recordResponses(url, key, paths);
 }
 
 /** Resolves when a server gives an animal. `errors` is the file of its errors. */

@@ -1,6 +1,6 @@
 const COLUMNS = "id, name, category_id AS categoryId, status";
 /** All animals are in one shop, as in the service's store. */
-const SHOP = 1;
+export const SHOP = 1;
 
 /** The animals, with statements that are prepared once. */
 export class PetStore {
