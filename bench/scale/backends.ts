@@ -84,11 +84,13 @@ export class Backends {
     return { database: this.postgres.url(database), valkey: `${this.valkey.url}/${this.#valkeyDatabases++}` };
   }
 
-  /** Microseconds of CPU time that both have used, and how many scripts Valkey has run. */
+  /** Microseconds of CPU time that both have used, and how often Valkey has counted: in a script, or by `INCRBY`. */
   async totals(): Promise<Totals> {
     const pids = this.postgres.pids();
     const statistics = String(await this.valkey.command("INFO", "commandstats"));
-    const calls = [...statistics.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].map(([, count]) => Number(count));
+    const calls = [...statistics.matchAll(/cmdstat_(?:eval(?:sha)?|incrby):calls=(\d+)/g)].map(([, count]) =>
+      Number(count),
+    );
     return {
       "PostgreSQL µs": 1e6 * (sumOf(pids.map(timeOf)) + cpuTimeOfEndedChildren(pids[0] as number)),
       "Valkey µs": 1e6 * cpuTime(this.valkey.pid),

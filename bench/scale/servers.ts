@@ -9,7 +9,7 @@ import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 
-export type ServerKind = "service" | "Fastify";
+export type ServerKind = "service" | "Fastify" | "Bun.serve with PostgreSQL";
 
 /** A number of processes of one kind behind one port. */
 export interface SharedServer extends LoadedServer {
@@ -21,10 +21,16 @@ export function nameOf(kind: ServerKind, processes: number): string {
   return `${kind}, ${processes} process${processes === 1 ? "" : "es"}`;
 }
 
+/** The packages that each kind needs of those of the peers. */
+const packagesOf: Record<ServerKind, readonly string[]> = {
+  service: [],
+  Fastify: ["pg", "@fastify/rate-limit", "ioredis"],
+  "Bun.serve with PostgreSQL": ["ioredis"],
+};
+
 /** Why this kind of server cannot be started; undefined if it can. */
 export function unavailableReason(kind: ServerKind): string | undefined {
-  const needed = ["pg", "@fastify/rate-limit", "ioredis"].map((name) => join(PEERS, "node_modules", name));
-  return kind === "service" || needed.every((folder) => existsSync(folder))
+  return packagesOf[kind].every((name) => existsSync(join(PEERS, "node_modules", name)))
     ? undefined
     : "its packages could not be installed";
 }
@@ -66,7 +72,7 @@ interface ServerSetup {
   readonly valkey: string;
   readonly folder: string;
   readonly service: string;
-  /** Settings of the service. */
+  /** Further settings of the server. */
   readonly settings: Environment;
 }
 
@@ -95,10 +101,26 @@ const recipes: Record<ServerKind, (port: number, processes: number, store: Share
         dialect: serviceDialect(animals),
       };
     },
-    Fastify: (port, processes, { animals }, { database, valkey }) => ({
+    Fastify: (port, processes, { animals }, place) => ({
       command: ["node", "fastify-pg/server.mjs"],
       cwd: PEERS,
-      env: { PORT: String(port), PROCESSES: String(processes), DATABASE_URL: database, VALKEY_URL: valkey },
+      env: peerEnvironment(port, processes, place),
       dialect: frameworkDialect(animals),
     }),
+    "Bun.serve with PostgreSQL": (port, processes, { animals }, place) => ({
+      command: [process.execPath, "postgres-bun.mjs"],
+      cwd: PEERS,
+      env: peerEnvironment(port, processes, place),
+      dialect: serviceDialect(animals),
+    }),
   };
+
+function peerEnvironment(port: number, processes: number, { database, valkey, settings }: ServerSetup): Environment {
+  return {
+    PORT: String(port),
+    PROCESSES: String(processes),
+    DATABASE_URL: database,
+    VALKEY_URL: valkey,
+    ...settings,
+  };
+}

@@ -19,11 +19,11 @@ of the store. All share one PostgreSQL server; each has its own part of one Valk
 within each round, and the median of the rounds is what a target is compared with. Bars are medians, whiskers the least and
 the most of the rounds.
 
-\`wrk\` keeps 64 requests on their way, whatever the number of processes. *Valkey calls* are the scripts that Valkey ran
-for an answer: 1 means that limits were counted by all processes together, all the time. *Passes* tells how often the list
-of different requests was sent. PostgreSQL syncs each commit (\`fsync\` and \`synchronous_commit\` are on), has 1 GB
-of shared buffers, and otherwise has its default settings; Valkey keeps nothing on disk. Requests are logged in the default
-form, to \`/dev/null\`.`,
+\`wrk\` keeps 64 requests on their way, whatever the number of processes. *Valkey calls* are the scripts, or the
+\`INCRBY\`, that Valkey ran for an answer: 1 means that limits were counted by all processes together, all the time.
+*Passes* tells how often the list of different requests was sent. PostgreSQL syncs each commit (\`fsync\` and
+\`synchronous_commit\` are on), has 1 GB of shared buffers, and otherwise has its default settings; Valkey keeps nothing on
+disk. Requests are logged in the default form, to \`/dev/null\`.`,
   aboutPeers: `**Fastify** works on a copy of the service's store with the same tables and indexes, with \`pg\` (a pool of 10
 connections for each process, prepared statements) and \`@fastify/rate-limit\` with its store for Redis by \`ioredis\`, which
 pipelines by itself. Keys are looked up by their digest and remembered for a second. It has schemas, all headers, entity
@@ -31,5 +31,10 @@ tags, pages by key and one log line a request. Several processes are Node's own 
 connections. It has one window of limits instead of two, a minute, has no strikes and bans,
 and has no rule for when Valkey is unreachable; its \`X-RateLimit-Reset\` is seconds, not a time. It converts the types of a body
 instead of refusing it, rounds integers above 2^53, and checks neither the filter of a cursor nor the scopes of a key. It
-has no metrics. Its statements have no deadline. Each create writes its event in the same statement.`,
+has no metrics. Its statements have no deadline. Each create writes its event in the same statement.
+
+**Bun.serve with PostgreSQL** shows what the platform alone costs: Bun's HTTP server, the service's driver for PostgreSQL with
+as many connections and the same statements, and \`ioredis\`. The reads, the creates and the counts of one turn of the event
+loop are one statement or one command each. It sends headers that the service once sent, and has no keys, limits, checks,
+logs or metrics. No target refers to it.`,
 };

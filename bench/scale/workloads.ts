@@ -1,15 +1,16 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONNECTIONS } from "../fleet.ts";
 import { compareSizes, growthReads, growthTarget, type SizedServer } from "../growth.ts";
 import { Listeners } from "../listeners.ts";
 import type { Effort } from "../options.ts";
-import type { Dialect } from "../peers.ts";
+import { type Dialect, responsesOfModel } from "../peers.ts";
 import { signalTree } from "../processes.ts";
 import { creates, everyPage, firstPage, gets, mixed } from "../requests.ts";
-import { alternate, type Contestant, contestant } from "../rounds.ts";
+import { alternate, type Contestant, contestant, median, type Series } from "../rounds.ts";
 import { delayTarget, delayTitle, describeDelays, measureDelays, SAME_PROCESS } from "../streams.ts";
-import { type Bench, type Findings, type Measurement, ratioTarget, type Workload } from "../workload.ts";
+import { figure } from "../svg.ts";
+import { type Bench, type Findings, type Measurement, ratios, ratioTarget, type Workload } from "../workload.ts";
 import { mixedLoad } from "../writes.ts";
 import { type Load, type Request, runWrk, writeLoad } from "../wrk.ts";
 import { Backends, type SharedStore } from "./backends.ts";
@@ -17,7 +18,10 @@ import { nameOf, type ServerKind, type SharedServer, startSharedServer, unavaila
 
 const ANIMALS = 100_000;
 const PROCESSES = [1, 2, 4] as const;
-const kinds: readonly ServerKind[] = ["service", "Fastify"];
+const compared: readonly ServerKind[] = ["service", "Fastify"];
+/** Shows what the platform alone can answer. No target refers to it. */
+const PLATFORM = "Bun.serve with PostgreSQL";
+const withPlatform: readonly ServerKind[] = [...compared, PLATFORM];
 /** How much more the service must answer than the peer with as many processes. */
 const LEAD = 3;
 /** Seconds of a round, at the most. */
@@ -26,19 +30,28 @@ const ROUND = 2;
 const RESUME_LOAD = 1;
 
 /** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
-async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Request[]): Promise<Findings> {
+async function compare(
+  bench: Bench,
+  requests: (dialect: Dialect) => readonly Request[],
+  kinds: readonly ServerKind[],
+): Promise<Findings> {
   const { processes, folder } = bench;
   const { effort } = bench.options;
   const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
   const seed = await backends.newStore(ANIMALS);
+  const responses = join(folder, "responses.json");
   const servers: (SharedServer & { effort: Effort })[] = [];
   for (const count of PROCESSES) {
-    for (const kind of kinds.filter((one) => !unavailableReason(one))) {
-      const server = await startSharedServer(bench, backends, await backends.copyOf(seed), kind, count);
+    for (const kind of kinds.filter((one) => !reasonToLeaveOut(one, effort))) {
+      const store = await backends.copyOf(seed);
+      const server = await startSharedServer(bench, backends, store, kind, count, { RESPONSES: responses });
+      // The first server is the service, whose headers the platform sends.
+      if (servers.length === 0) writeFileSync(responses, JSON.stringify(await responsesOfModel(server, seed.key)));
       signalTree(server.process.pid, "SIGSTOP");
+      const rounds = kind === PLATFORM ? effort.contextRounds : effort.rounds;
       // Each process gets only a part of the load, but has the same code to compile.
       const warmUp = effort.warmUp * count;
-      servers.push({ ...server, effort: { ...effort, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
+      servers.push({ ...server, effort: { ...effort, rounds, warmUp, seconds: Math.min(ROUND, effort.seconds) } });
     }
   }
   const series = await alternate(
@@ -49,10 +62,30 @@ async function compare(bench: Bench, requests: (dialect: Dialect) => readonly Re
   );
   return {
     series,
-    notes: kinds.flatMap((kind) =>
-      unavailableReason(kind) ? [`${kind} was left out: ${unavailableReason(kind)}.`] : [],
-    ),
+    notes: [
+      ...kinds.flatMap((kind) => {
+        const reason = reasonToLeaveOut(kind, effort);
+        return reason ? [`${kind} was left out: ${reason}.`] : [];
+      }),
+      ...platformLeads(series),
+    ],
   };
+}
+
+/** Why this kind of server is left out; undefined if it is measured. */
+function reasonToLeaveOut(kind: ServerKind, { contextRounds }: Effort): string | undefined {
+  const isSkipped = kind === PLATFORM && contextRounds === 0;
+  return isSkipped ? "the short mode has no time for it" : unavailableReason(kind);
+}
+
+/** How much more than Fastify the platform answers: whether the service can reach its lead. */
+function platformLeads(series: readonly Series[]): string[] {
+  const leads = PROCESSES.flatMap((count) => {
+    const [platform, theirs] = [nameOf(PLATFORM, count), nameOf("Fastify", count)];
+    const values = ratios({ series, notes: [] }, "rate", platform, theirs);
+    return values.length > 0 ? [`${platform}: ${figure(median(values))} × Fastify.`] : [];
+  });
+  return leads.length > 0 ? [leads.join(" ")] : [];
 }
 
 /** A contestant that runs only while it is measured, because idle servers still do background work. */
@@ -72,12 +105,13 @@ function inTurn({ process, ...target }: SharedServer, { processes }: Bench, load
 function comparison(
   about: Pick<Workload, "name" | "title" | "description">,
   requests: (dialect: Dialect) => readonly Request[],
+  kinds = compared,
 ): Workload {
   return {
     ...about,
     inShort: true,
     chart: "rate",
-    run: (bench) => compare(bench, requests),
+    run: (bench) => compare(bench, requests, kinds),
     targets: PROCESSES.map((count) => {
       const [ours, theirs] = [nameOf("service", count), nameOf("Fastify", count)];
       const text = `${count === 1 ? "1 process" : `${count} processes`}: ≥ ${LEAD} × Fastify`;
@@ -147,6 +181,7 @@ function startOne(bench: Bench, backends: Backends, store: SharedStore): Promise
   );
 }
 
+const aboutPlatform = `*${PLATFORM}* does nothing but read and add the rows and count the requests in Valkey.`;
 const over100000 = "over 100,000 animals, each requested once per pass.";
 
 export const scaleWorkloads: readonly Workload[] = [
@@ -154,9 +189,10 @@ export const scaleWorkloads: readonly Workload[] = [
     {
       name: "get",
       title: "Read one animal",
-      description: `\`GET /v1/pets/{id}\`, 64 connections, ids spread ${over100000}`,
+      description: `\`GET /v1/pets/{id}\`, 64 connections, ids spread ${over100000} ${aboutPlatform}`,
     },
     gets,
+    withPlatform,
   ),
   comparison(
     {
@@ -170,9 +206,10 @@ export const scaleWorkloads: readonly Workload[] = [
     {
       name: "pages",
       title: "Read pages that nobody has read before",
-      description: `The same list with cursors, 64 connections, spread ${over100000}`,
+      description: `The same list with cursors, 64 connections, spread ${over100000} ${aboutPlatform}`,
     },
     everyPage,
+    withPlatform,
   ),
   comparison(
     {
@@ -186,9 +223,10 @@ export const scaleWorkloads: readonly Workload[] = [
     {
       name: "mixed",
       title: mixedLoad.title,
-      description: mixedLoad.description,
+      description: `${mixedLoad.description} ${aboutPlatform}`,
     },
     mixed,
+    withPlatform,
   ),
   growth,
   streamDelay,
