@@ -1,9 +1,6 @@
-import { RecentMap } from "../collections/recent-map.ts";
+import { RecentTexts } from "../collections/recent-texts.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Storage } from "./storage.ts";
-
-/** The number of remembered keys that were requested once. */
-const REQUESTED_ONCE = 40_000;
 
 /** The values of one shop. */
 interface ShopValues<V> {
@@ -38,7 +35,7 @@ export class StoreCache<V extends object> {
   #shops = new Map<number, ShopValues<V>>();
   #bytes = 0;
   #timesForgotten = 0;
-  readonly #requestedOnce = new RecentMap<string, true>(REQUESTED_ONCE);
+  readonly #requested = new RecentTexts();
   /** The reads that start at the end of this turn of the event loop. */
   readonly #nextReads = new Map<string, Promise<V>>();
   #turnEnd: Promise<void> | undefined;
@@ -59,11 +56,7 @@ export class StoreCache<V extends object> {
       known.isUsed = true;
       return value;
     }
-    const request = `${shop} ${key}`;
-    if (this.#requestedOnce.get(request) === undefined) {
-      this.#requestedOnce.set(request, true);
-      return read();
-    }
+    if (!this.#requested.note(`${shop} ${key}`)) return read();
     const before = this.#timesForgotten;
     return whenReady(read(), (found) => {
       // If something was forgotten during the read, the value may be stale.
