@@ -125,7 +125,7 @@ export class Api {
   #resume(exchange: Exchange, next: number, failed: Failure | undefined): void {
     const { deadlines } = this.#services;
     const { pending } = exchange;
-    if (!pending || !deadlines.isOpen(pending)) return;
+    if (!pending?.isOpen) return;
     try {
       const response = failed ? this.#fail(exchange, failed) : this.#run(exchange, next);
       if (response) deadlines.settle(pending, response);

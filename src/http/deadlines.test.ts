@@ -36,9 +36,9 @@ test("a response in time is returned, and a later one is not", async () => {
   const [punctual, late] = [deadlines.register(() => "late"), deadlines.register(() => "late")];
   deadlines.settle(punctual, "in time");
   clock.advance(RESPONSE_TIMEOUT);
-  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([1, true]);
+  expect([deadlines.size, late.isOpen]).toEqual([1, true]);
   deadlines.sweep();
-  expect([deadlines.size, deadlines.isOpen(late)]).toEqual([0, false]);
+  expect([deadlines.size, late.isOpen]).toEqual([0, false]);
   deadlines.settle(late, "in time");
   expect(await Promise.all([punctual.result, late.result])).toEqual(["in time", "late"]);
 });

@@ -12,6 +12,11 @@ export interface PendingResult<T> {
   readonly expire: () => T | Promise<T>;
   /** When it was registered, by the monotonic clock. */
   readonly since: number;
+  /** True until it is settled or late. */
+  isOpen: boolean;
+  /** Its neighbours among the open ones. */
+  previous: PendingResult<T> | undefined;
+  next: PendingResult<T> | undefined;
 }
 
 /**
@@ -21,8 +26,13 @@ export interface PendingResult<T> {
 export class Deadlines<T> {
   readonly #clock: Clock;
   readonly #milliseconds: number;
-  /** In order of registration, which is also the order of their deadlines. */
-  readonly #pending = new Set<PendingResult<T>>();
+  /**
+   * The ends of the list of open results, in order of registration, which is also the order of their deadlines. It is no
+   * `Set`: that one keeps what was deleted alive until it is rehashed, and with it requests that have ended.
+   */
+  #first: PendingResult<T> | undefined;
+  #last: PendingResult<T> | undefined;
+  #size = 0;
 
   /** Results are late after `milliseconds`. */
   constructor(clock: Clock, milliseconds: number = RESPONSE_TIMEOUT) {
@@ -32,36 +42,50 @@ export class Deadlines<T> {
 
   /** The number of pending results. */
   get size(): number {
-    return this.#pending.size;
+    return this.#size;
   }
 
   /** Registers a pending result. If it is late, that of `expire` replaces it. */
   register(expire: () => T | Promise<T>): PendingResult<T> {
     const { promise, resolve } = Promise.withResolvers<T>();
-    const pending: PendingResult<T> = { result: promise, resolve, expire, since: this.#clock.monotonic() };
-    this.#pending.add(pending);
+    const since = this.#clock.monotonic();
+    const previous = this.#last;
+    const pending = { result: promise, resolve, expire, since, isOpen: true, previous, next: undefined };
+    if (previous) previous.next = pending;
+    else this.#first = pending;
+    this.#last = pending;
+    this.#size++;
     return pending;
-  }
-
-  /** True until the result is settled or late. A result that arrives later is dropped. */
-  isOpen(pending: PendingResult<T>): boolean {
-    return this.#pending.has(pending);
   }
 
   /** Settles a pending result, unless it was late. */
   settle(pending: PendingResult<T>, result: T | Promise<T>): void {
-    if (this.#pending.delete(pending)) pending.resolve(result);
+    if (this.#close(pending)) pending.resolve(result);
   }
 
   /** Replaces late results. Call it every 100 ms or so. */
   sweep(): void {
     const late = this.#clock.monotonic() - this.#milliseconds;
     let left = MAX_AT_ONCE;
-    for (const pending of this.#pending) {
-      if (pending.since > late) return;
+    for (let first = this.#first; first && first.since <= late; first = this.#first) {
       if (left-- === 0) return void setImmediate(() => this.sweep());
-      this.#pending.delete(pending);
-      pending.resolve(Promise.try(pending.expire)); // an error must not end the process
+      this.#close(first);
+      first.resolve(Promise.try(first.expire)); // an error must not end the process
     }
+  }
+
+  /** Returns false if the result was settled or late. A result that arrives later is dropped. */
+  #close(pending: PendingResult<T>): boolean {
+    if (!pending.isOpen) return false;
+    const { previous, next } = pending;
+    if (previous) previous.next = next;
+    else this.#first = next;
+    if (next) next.previous = previous;
+    else this.#last = previous;
+    pending.isOpen = false;
+    pending.previous = undefined;
+    pending.next = undefined;
+    this.#size--;
+    return true;
   }
 }
