@@ -37,7 +37,7 @@ export class StoreCache<V extends object> {
   #timesForgotten = 0;
   readonly #requested = new RecentTexts();
   /** The reads that start at the end of this turn of the event loop. */
-  readonly #nextReads = new Map<string, Promise<V>>();
+  #nextReads = new Map<string, Promise<V>>();
   #turnEnd: Promise<void> | undefined;
 
   constructor(storage: Storage, policy: CachePolicy<V>) {
@@ -90,7 +90,8 @@ export class StoreCache<V extends object> {
     let reading = this.#nextReads.get(name);
     if (!reading) {
       this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        this.#nextReads.clear();
+        // Not `clear`, after which a map keeps its entries through several garbage collections.
+        this.#nextReads = new Map();
         this.#turnEnd = undefined;
       });
       reading = this.#turnEnd.then(read);

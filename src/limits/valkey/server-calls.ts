@@ -43,7 +43,7 @@ export class ServerCalls {
    * The questions of this turn that several requests may share: of an API key, by the caller object that the
    * authenticator keeps, and of an address. Another object of the same key only means another question.
    */
-  readonly #shared = new Map<Caller | string, PendingQuestion<Admission>>();
+  #shared = new Map<Caller | string, PendingQuestion<Admission>>();
   readonly #calls = new Set<Call>();
   /** Questions about shops that the server does not know. Their saved counts will be loaded. */
   #unknown: PendingQuestion[] = [];
@@ -109,7 +109,8 @@ export class ServerCalls {
   readonly #endTurn = (): void => {
     const turn = this.#turn;
     this.#turn = [];
-    this.#shared.clear();
+    // Not `clear`, after which a map keeps its entries through several garbage collections.
+    this.#shared = new Map();
     const { counts } = this.#options;
     this.#send(turn, (questions) => counts.decide(questions), this.#restoreLater);
   };

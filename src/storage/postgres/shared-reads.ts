@@ -25,7 +25,7 @@ export function isShared({ isLookUp, isPage }: Statement): boolean {
 export class SharedReads {
   readonly #read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
   readonly #together = new Map<Statement, Statement>();
-  readonly #waiting = new Map<Statement, Read[]>();
+  #waiting = new Map<Statement, Read[]>();
 
   constructor(read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>) {
     this.#read = read;
@@ -44,11 +44,13 @@ export class SharedReads {
   }
 
   readonly #endTurn = (): void => {
-    for (const [statement, reads] of this.#waiting) {
+    const waiting = this.#waiting;
+    // Not `clear`, after which a map keeps its entries through several garbage collections.
+    this.#waiting = new Map();
+    for (const [statement, reads] of waiting) {
       const atOnce = statement.isPage ? PAGES_AT_ONCE : LOOK_UPS_AT_ONCE;
       while (reads.length > 0) void this.#readAll(statement, reads.splice(0, atOnce));
     }
-    this.#waiting.clear();
   };
 
   async #readAll(statement: Statement, reads: readonly Read[]): Promise<void> {
