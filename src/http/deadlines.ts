@@ -28,7 +28,8 @@ export class Deadlines<T> {
   readonly #milliseconds: number;
   /**
    * The ends of the list of open results, in order of registration, which is also the order of their deadlines. It is no
-   * `Set`: that one keeps what was deleted alive until it is rehashed, and with it requests that have ended.
+   * `Set`: where entries come and go, a `Set` keeps deleted ones alive until the next full garbage collection, and with
+   * them requests that have ended.
    */
   #first: PendingResult<T> | undefined;
   #last: PendingResult<T> | undefined;

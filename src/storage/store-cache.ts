@@ -90,7 +90,7 @@ export class StoreCache<V extends object> {
     let reading = this.#nextReads.get(name);
     if (!reading) {
       this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        // Not `clear`, after which a map keeps its entries through several garbage collections.
+        // Not `clear`: a map keeps cleared entries alive until the next full garbage collection.
         this.#nextReads = new Map();
         this.#turnEnd = undefined;
       });

@@ -109,7 +109,7 @@ export class ServerCalls {
   readonly #endTurn = (): void => {
     const turn = this.#turn;
     this.#turn = [];
-    // Not `clear`, after which a map keeps its entries through several garbage collections.
+    // Not `clear`: a map keeps cleared entries alive until the next full garbage collection.
     this.#shared = new Map();
     const { counts } = this.#options;
     this.#send(turn, (questions) => counts.decide(questions), this.#restoreLater);

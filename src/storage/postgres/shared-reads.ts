@@ -45,7 +45,7 @@ export class SharedReads {
 
   readonly #endTurn = (): void => {
     const waiting = this.#waiting;
-    // Not `clear`, after which a map keeps its entries through several garbage collections.
+    // Not `clear`: a map keeps cleared entries alive until the next full garbage collection.
     this.#waiting = new Map();
     for (const [statement, reads] of waiting) {
       const atOnce = statement.isPage ? PAGES_AT_ONCE : LOOK_UPS_AT_ONCE;
