@@ -4,7 +4,7 @@ const SLOTS = 16_384;
 /**
  * Remembers which texts were noted recently. It keeps only their hashes, each in one slot, so it costs the garbage
  * collector nothing. A text is forgotten when another one takes its slot: half of all texts after 11,000 others. With
- * the same hash as another one, a text counts as noted: one in four thousand million.
+ * the same hash as another one, a text counts as noted: one in four billion.
  */
 export class RecentTexts {
   readonly #hashes = new Uint32Array(SLOTS);

@@ -43,6 +43,27 @@ test("a response in time is returned, and a later one is not", async () => {
   expect(await Promise.all([punctual.result, late.result])).toEqual(["in time", "late"]);
 });
 
+test.each([[[0]], [[2]], [[4]], [[1, 3]], [[3, 1, 2]], [[4, 0, 2, 1, 3]]])(
+  "of five responses, all but those in time (%p) are replaced, in order",
+  async (inTime) => {
+    const clock = new ManualClock();
+    const deadlines = new Deadlines<string>(clock);
+    const late: number[] = [];
+    const indexes = [0, 1, 2, 3, 4];
+    const pending = indexes.map((index) => deadlines.register(() => `late ${late.push(index)}`));
+    for (const index of inTime) deadlines.settle(pending[index] as (typeof pending)[number], "in time");
+    expect(deadlines.size).toBe(5 - inTime.length);
+    clock.advance(RESPONSE_TIMEOUT);
+    deadlines.sweep();
+    expect([late, deadlines.size]).toEqual([indexes.filter((index) => !inTime.includes(index)), 0]);
+    deadlines.settle(
+      deadlines.register(() => "late"),
+      "in time",
+    );
+    expect(deadlines.size).toBe(0);
+  },
+);
+
 test("many late responses are replaced in several turns of the event loop", async () => {
   const clock = new ManualClock();
   const deadlines = new Deadlines<string>(clock);
