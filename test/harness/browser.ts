@@ -39,7 +39,7 @@ export class TestBrowser {
     shared.users++;
     const context = await (await shared.browser).newContext({ viewport });
     // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(90_000);
     // The browser does not write every violation of a policy to its console.
     await context.addInitScript(
       `addEventListener("securitypolicyviolation", (event) =>
