@@ -188,7 +188,7 @@ export class MemoryLimiter implements Limiter {
     const admission = windows.admit(caller, reading, shown);
     if (admission.verdict === "limited") return this.#deny(caller, admission, windows, reading, shown);
     keyBans?.noteAdmitted();
-    if (!wasChanged) this.#shops.noteChanged(caller, windows);
+    if (!wasChanged) this.#shops.noteChanged(caller);
     return admission;
   }
 

@@ -1,5 +1,5 @@
 import { entriesOf, ShopMap } from "../collections/shop-map.ts";
-import type { ShopName } from "../contract/caller.ts";
+import { type Mode, modes, type ShopName } from "../contract/caller.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
@@ -29,8 +29,8 @@ export class ShopWindows {
   readonly #opened: ClockReading;
   readonly #shops = new ShopMap<Windows>(() => new Map());
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
-  /** The windows to save. Their flag `changed` spares each request a write to this map. */
-  readonly #changed = new ShopMap<Windows>(() => new Map());
+  /** The accounts whose windows must be saved. Windows are here, once, if their flag `changed` is set. */
+  readonly #changed: Record<Mode, string[]> = { live: [], test: [] };
   /**
    * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads
    * bans from the store, but no windows: the local fallback.
@@ -75,8 +75,8 @@ export class ShopWindows {
   }
 
   /** Call it when windows become `changed`. */
-  noteChanged(shop: ShopName, windows: Windows): void {
-    this.#changed.set(shop, windows);
+  noteChanged({ accountId, mode }: ShopName): void {
+    this.#changed[mode].push(accountId);
   }
 
   /** Call it when a request is refused. */
@@ -106,30 +106,49 @@ export class ShopWindows {
   }
 
   deleteAccount(accountId: string): void {
-    for (const shops of [this.#shops, this.#changed, this.#aheadAtStart]) shops.deleteAccount(accountId);
+    for (const shops of [this.#shops, this.#aheadAtStart]) shops.deleteAccount(accountId);
   }
 
   /** Writes the changes since the last call, drops what exceeds `MAX_SHOPS`, and reads clocks of sandboxes again. */
   async save(): Promise<void> {
-    const changed = [...entriesOf(this.#changed)].toSorted(inRowOrder);
-    for (let start = 0; start < changed.length; start += SAVE_BATCH) {
-      await this.#saveBatch(changed.slice(start, start + SAVE_BATCH));
-    }
+    for (const mode of modes) await this.#saveChanged(mode);
     // Saved windows can be loaded again, so they can be dropped.
-    for (const [shop] of entriesOf(this.#shops)) {
+    for (const [shop, windows] of entriesOf(this.#shops)) {
       if (this.#shops.size <= MAX_SHOPS) break;
-      if (!this.#changed.get(shop)) this.#shops.delete(shop);
+      if (!windows.changed) this.#shops.delete(shop);
     }
     await this.#readClockOffsets();
   }
 
-  async #saveBatch(entries: readonly [ShopName, Windows][]): Promise<void> {
+  async #saveChanged(mode: Mode): Promise<void> {
+    // The order of the stored rows. A transaction that changes neighbouring rows writes fewer pages.
+    const accountIds = this.#changed[mode].toSorted();
+    this.#changed[mode] = [];
+    for (let start = 0; start < accountIds.length; start += SAVE_BATCH) {
+      const batch = accountIds.slice(start, start + SAVE_BATCH);
+      try {
+        await this.#saveBatch(mode, batch);
+      } catch (error) {
+        this.#changed[mode] = this.#changed[mode].concat(accountIds.slice(start + batch.length));
+        throw error;
+      }
+    }
+  }
+
+  async #saveBatch(mode: Mode, accountIds: readonly string[]): Promise<void> {
     const reading = this.#clock.now();
-    for (const [shop] of entries) this.#changed.delete(shop);
+    const entries = accountIds.flatMap((accountId) => {
+      const windows = this.#shops.get({ accountId, mode });
+      return windows ? [{ shop: { accountId, mode }, windows }] : []; // none if the account was deleted
+    });
     try {
-      await this.#store.saveWindows(entries.map(([shop, windows]) => [shop, windows.save(reading)]));
+      await this.#store.saveWindows(entries.map(({ shop, windows }) => [shop, windows.save(reading)]));
     } catch (error) {
-      for (const [shop, windows] of entries) this.#changed.set(shop, windows);
+      for (const { shop, windows } of entries) {
+        if (windows.changed) continue; // by a request during the write
+        windows.changed = true;
+        this.noteChanged(shop);
+      }
       throw error;
     }
   }
@@ -146,13 +165,4 @@ export class ShopWindows {
       this.#shops.get({ accountId, mode })?.setClockOffset(ahead);
     }
   }
-}
-
-/** The order of the stored rows. A transaction that changes neighbouring rows writes fewer pages. */
-function inRowOrder(
-  [{ accountId: one }]: readonly [ShopName, unknown],
-  [{ accountId: other }]: readonly [ShopName, unknown],
-) {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
