@@ -23,8 +23,8 @@ const aboutPeers = `- **nginx, bare Bun.serve, reading Bun.serve, bare node:http
   statements, builds their JSON, and adds the same rows in one commit for each turn of its event loop. It does nothing
   else, and shows what the runtime and SQLite alone cost.
 - **Bun.serve with keys** finds the shop of a key in memory, by the digest of the key as the service does. It reads the
-  same row of an animal, and keeps the first page of each shop in memory. It has no limits, and shows what many shops
-  cost the runtime, memory and SQLite alone.
+  same row of an animal, and keeps the first page of each shop in memory. It counts the requests of each shop, refuses
+  none, and saves the counts twice a second. It shows what many shops cost the runtime, memory and SQLite alone.
 - **Fastify** (on Node, with better-sqlite3) and **Hono** (on Bun, with bun:sqlite and Zod) share the code that depends
   on neither framework nor driver. Both work on a copy of the service's store with the same tables, indexes and
   durability, and have keys, two windows of limits, schemas, all headers, entity tags, pages by key and one log line a
