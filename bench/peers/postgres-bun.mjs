@@ -1,6 +1,6 @@
 // Bun's HTTP server that reads the same headers and the same rows of PostgreSQL as the service, builds their JSON, adds the
-// same rows, and counts requests in Valkey: what these alone cost the service on this runtime. It has no keys, checks, bans,
-// logs or metrics.
+// same rows, and counts requests in Valkey: what these alone cost the service on this runtime. If there is a limit, it
+// refuses the requests above it. It has no keys, checks, windows, bans, logs or metrics.
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { Redis } from "ioredis";
@@ -18,6 +18,9 @@ const READING = {
   jit: "off",
 };
 const PAGES_AT_ONCE = 32;
+/** The number of requests that are not refused; undefined if none are. */
+const LIMIT = process.env.LIMIT && Number(process.env.LIMIT);
+const REFUSAL = JSON.stringify({ code: "rate_limit_exceeded", message: "The requests of the minute are used up." });
 
 const processes = Number(process.env.PROCESSES);
 if (processes > 1) startWorkers();
@@ -70,6 +73,7 @@ async function serve() {
       },
       "/v1/pets/:petId": async ({ headers, params }) => {
         readHeaders(headers);
+        if (LIMIT && (await count()) > LIMIT) return new Response(REFUSAL, { status: 429, headers: animalHeaders });
         const [[row]] = await Promise.all([rowOf([SHOP, Number(params.petId)]), count()]);
         return row
           ? new Response(JSON.stringify(toPet(row)), { headers: animalHeaders })
@@ -120,11 +124,11 @@ function adding(connection) {
   );
 }
 
-/** Requests of a turn are one command. */
+/** Requests of a turn are one command. Returns the number of requests so far. */
 function counting(valkey) {
   return together(async (requests) => {
-    await valkey.incrby("requests", requests.length);
-    return requests;
+    const before = (await valkey.incrby("requests", requests.length)) - requests.length;
+    return requests.map((_, index) => before + index + 1);
   });
 }
 

@@ -79,6 +79,11 @@ export class Backends {
     return { ...store, database: await this.postgres.newDatabase(store.database) };
   }
 
+  /** Changes the limit of the account of a store. Services notice it within a second. */
+  async limit({ database }: SharedStore, perMinute: number): Promise<void> {
+    await this.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}`, database);
+  }
+
   /** Where one service finds its store, and a part of Valkey that no other service uses. */
   addressesOf({ database }: SharedStore): { database: string; valkey: string } {
     return { database: this.postgres.url(database), valkey: `${this.valkey.url}/${this.#valkeyDatabases++}` };

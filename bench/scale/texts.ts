@@ -35,6 +35,6 @@ has no metrics. Its statements have no deadline. Each create writes its event in
 
 **Bun.serve with PostgreSQL** shows what the platform alone costs: Bun's HTTP server, the service's driver for PostgreSQL with
 as many connections and the same statements, and \`ioredis\`. The reads, the creates and the counts of one turn of the event
-loop are one statement or one command each. It sends headers that the service once sent, and has no keys, limits, checks,
+loop are one statement or one command each. It sends headers that the service once sent, and has no keys, windows, bans, checks,
 logs or metrics. No target refers to it.`,
 };

@@ -29,12 +29,16 @@ const ROUND = 2;
 /** Seconds of load before a round, in which a paused service becomes as fast as before. */
 const RESUME_LOAD = 1;
 
+/** What is put on all servers of a comparison. */
+interface SharedLoad {
+  readonly requests: (dialect: Dialect) => readonly Request[];
+  readonly kinds: readonly ServerKind[];
+  /** The requests that the account has in a minute, if all others must be refused. */
+  readonly perMinute?: number;
+}
+
 /** Puts one kind of load on 1, 2 and 4 processes of each kind, each on its own copy of one store. */
-async function compare(
-  bench: Bench,
-  requests: (dialect: Dialect) => readonly Request[],
-  kinds: readonly ServerKind[],
-): Promise<Findings> {
+async function compare(bench: Bench, { requests, kinds, perMinute }: SharedLoad): Promise<Findings> {
   const { processes, folder } = bench;
   const { effort } = bench.options;
   const backends = await Backends.start(processes, PROCESSES.length * kinds.length * ANIMALS);
@@ -44,9 +48,11 @@ async function compare(
   for (const count of PROCESSES) {
     for (const kind of kinds.filter((one) => !reasonToLeaveOut(one, effort))) {
       const store = await backends.copyOf(seed);
-      const server = await startSharedServer(bench, backends, store, kind, count, { RESPONSES: responses });
+      const settings = { RESPONSES: responses, ...(perMinute && { LIMIT: String(perMinute) }) };
+      const server = await startSharedServer(bench, backends, store, kind, count, settings);
       // The first server is the service, whose headers the platform sends.
       if (servers.length === 0) writeFileSync(responses, JSON.stringify(await responsesOfModel(server, seed.key)));
+      if (perMinute) await backends.limit(store, perMinute); // those with accounts notice it during the warm-up
       signalTree(server.process.pid, "SIGSTOP");
       const rounds = kind === PLATFORM ? effort.contextRounds : effort.rounds;
       // Each process gets only a part of the load, but has the same code to compile.
@@ -57,7 +63,8 @@ async function compare(
   const series = await alternate(
     servers.map((server, index) => {
       const load = writeLoad(join(folder, `${index}.txt`), requests(server.dialect), seed.key, CONNECTIONS);
-      return inTurn(server, bench, load, contestant(server.name, processes, server, load, server.effort));
+      const one = contestant(server.name, processes, server, load, server.effort, perMinute !== undefined);
+      return inTurn(server, bench, load, one);
     }),
   );
   return {
@@ -105,13 +112,13 @@ function inTurn({ process, ...target }: SharedServer, { processes }: Bench, load
 function comparison(
   about: Pick<Workload, "name" | "title" | "description">,
   requests: (dialect: Dialect) => readonly Request[],
-  kinds = compared,
+  { kinds = compared, ...limit }: Partial<Pick<SharedLoad, "kinds" | "perMinute">> = {},
 ): Workload {
   return {
     ...about,
     inShort: true,
     chart: "rate",
-    run: (bench) => compare(bench, requests, kinds),
+    run: (bench) => compare(bench, { requests, kinds, ...limit }),
     targets: PROCESSES.map((count) => {
       const [ours, theirs] = [nameOf("service", count), nameOf("Fastify", count)];
       const text = `${count === 1 ? "1 process" : `${count} processes`}: ≥ ${LEAD} × Fastify`;
@@ -192,7 +199,7 @@ export const scaleWorkloads: readonly Workload[] = [
       description: `\`GET /v1/pets/{id}\`, 64 connections, ids spread ${over100000} ${aboutPlatform}`,
     },
     gets,
-    withPlatform,
+    { kinds: withPlatform },
   ),
   comparison(
     {
@@ -209,7 +216,7 @@ export const scaleWorkloads: readonly Workload[] = [
       description: `The same list with cursors, 64 connections, spread ${over100000} ${aboutPlatform}`,
     },
     everyPage,
-    withPlatform,
+    { kinds: withPlatform },
   ),
   comparison(
     {
@@ -226,7 +233,18 @@ export const scaleWorkloads: readonly Workload[] = [
       description: `${mixedLoad.description} ${aboutPlatform}`,
     },
     mixed,
-    withPlatform,
+    { kinds: withPlatform },
+  ),
+  comparison(
+    {
+      name: "refuse",
+      title: "Refuse requests over the limit",
+      description:
+        "The same requests as for single animals, 64 connections, with a key that may send one in a minute: all others " +
+        `get 429. In the service, a key that continues gets banned. *${PLATFORM}* only counts the requests in Valkey.`,
+    },
+    gets,
+    { kinds: withPlatform, perMinute: 1 },
   ),
   growth,
   streamDelay,
