@@ -9,7 +9,7 @@ export const sourceFiles = readdirSync(sourceRoot, { recursive: true, encoding: 
 /** What a file imports: files below src/ by path, packages by name, even if one of their files is imported by path. */
 export function importsOf(file: string): string[] {
   const text = readFileSync(join(sourceRoot, file), "utf8");
-  return [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)].map(([, name = ""]) =>
+  return [...text.matchAll(/(?:^(?:import|export)\b[^;]*?from |\bawait import\()"([^"]+)"/gm)].map(([, name = ""]) =>
     name.startsWith(".") && !name.includes("/node_modules/")
       ? relative(sourceRoot, join(sourceRoot, dirname(file), name))
       : name.replace(/^.*\/node_modules\//, ""),

@@ -22,5 +22,6 @@ export function buildExecutable(file: string, platform?: string): void {
   const autoload = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
   const form =
     platform === undefined || runsHere(platform) ? ["--bytecode", "--format=esm"] : [`--target=bun-${platform}`];
-  buildProgram(["--compile", "--sourcemap", "--outfile", file, ...autoload, ...form]);
+  // With splitting, the first of the two starts of `serve` loads no more than main.ts.
+  buildProgram(["--compile", "--splitting", "--sourcemap", "--outfile", file, ...autoload, ...form]);
 }

@@ -1,7 +1,7 @@
 // How the scripts of package.json start Bun, whatever shell npm uses.
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment } from "../harness/keys.ts";
@@ -63,6 +63,24 @@ test("a user who cannot put Bun in place is told what the owner of the folder mu
     1,
     `Bun is not installed. Run once as the owner of that folder: cd ${folder}/node_modules/bun && node install.js\n`,
   ]);
+});
+
+function holesAreReturned({ child }: Program): string | undefined {
+  return /\0MIMALLOC_PURGE_HOLES=(.*?)\0/.exec(`\0${readFileSync(`/proc/${child.pid}/environ`, "utf8")}`)?.[1];
+}
+
+describe.skipIf(process.platform !== "linux")("the allocator of the service", () => {
+  test("keeps unused memory", async () => {
+    const program = await Program.start(newDataDir());
+    expect(holesAreReturned(program)).toBe("0");
+    expect(await program.end()).toBe(0);
+  });
+
+  test("returns it if the environment says so", async () => {
+    const program = await Program.start(newDataDir(), { MIMALLOC_PURGE_HOLES: "1" });
+    expect(holesAreReturned(program)).toBe("1");
+    expect(await program.end()).toBe(0);
+  });
 });
 
 test("SIGTERM to npm stops the service gracefully, despite a shell in between", async () => {
