@@ -70,13 +70,13 @@ function holesAreReturned({ child }: Program): string | undefined {
 }
 
 describe.skipIf(process.platform !== "linux")("the allocator of the service", () => {
-  test("keeps unused memory", async () => {
+  test("is told to keep unused memory, in the same process", async () => {
     const program = await Program.start(newDataDir());
     expect(holesAreReturned(program)).toBe("0");
     expect(await program.end()).toBe(0);
   });
 
-  test("returns it if the environment says so", async () => {
+  test("is told to return it if the environment of the service says so", async () => {
     const program = await Program.start(newDataDir(), { MIMALLOC_PURGE_HOLES: "1" });
     expect(holesAreReturned(program)).toBe("1");
     expect(await program.end()).toBe(0);
