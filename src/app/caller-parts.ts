@@ -19,6 +19,11 @@ export interface CallerParts {
   readonly usage: UsageCounter;
   readonly records: RequestRecorder;
   readonly requestStore: RequestStore;
+  /**
+   * Calls back when accounts may have changed: after a change by this process, and within 1 s after one by another. The
+   * listener must not use the store.
+   */
+  readonly onAccountChange: (listener: () => void) => void;
 }
 
 /** What the service offers to each of the domains that it serves. */
@@ -35,10 +40,14 @@ export function keyEnvironment(config: Config): KeyEnvironment {
 
 export function openCallerParts({ storage, clock, metrics, repeat }: Host, environment: KeyEnvironment): CallerParts {
   const forget = () => authenticator.forget();
-  const accounts = new AccountStore(storage, forget);
+  const changeListeners = [forget];
+  const noteAccountChange = () => {
+    for (const listener of changeListeners) listener();
+  };
+  const accounts = new AccountStore(storage, noteAccountChange);
   const keys = new KeyStore(storage, environment, forget);
   const authenticator = new KeyAuthenticator(keys, environment, clock);
-  storage.onOtherProcessChange(forget);
+  storage.onOtherProcessChange(noteAccountChange);
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 
   const usageStore = new UsageStore(storage);
@@ -52,7 +61,8 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
   repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
-  return { accounts, keys, authenticator, usage, ...openRecords({ storage, clock, metrics, repeat }) };
+  const onAccountChange = (listener: () => void) => void changeListeners.push(listener);
+  return { accounts, keys, authenticator, usage, onAccountChange, ...openRecords({ storage, clock, metrics, repeat }) };
 }
 
 function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" | "clock" | "metrics" | "repeat">) {

@@ -6,7 +6,7 @@ import type { CallerParts } from "./caller-parts.ts";
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
 export function scheduleDeletion(
   { storage, clock, log, limiter, repeat }: Host,
-  { usage }: CallerParts,
+  { usage, onAccountChange }: CallerParts,
   domains: readonly Pick<Domain, "shopTables" | "accountTables">[],
 ): void {
   const shops = new DeletedShops(
@@ -21,6 +21,7 @@ export function scheduleDeletion(
     forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
     onDeleted: (accountId) => log.info("account_deleted", { accountId }),
   });
+  onAccountChange(() => accounts.noteChange());
   repeat({ name: "delete_shops", by: "leader", run: () => shops.deleteSome(clock.now()) });
   repeat({ name: "delete_accounts", by: "leader", run: () => accounts.deleteRemaining() });
 }

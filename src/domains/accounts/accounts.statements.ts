@@ -20,6 +20,9 @@ export interface AccountRow extends PlanRow {
 interface IdRow extends Row {
   id: string;
 }
+interface DeletedRow extends IdRow {
+  deleted_at: bigint;
+}
 
 const newColumns = "id, name, plan, per_minute, per_day, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;
@@ -48,9 +51,9 @@ export const resume = statement<AccountRow>(
 export const markDeleted = statement<AccountRow>(
   `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
-/** Accounts that were deleted at `$1` or earlier. Also those deleted after `$2`: the clock was ahead then. */
-export const deletedAccounts = statement<IdRow>(
-  "SELECT id FROM accounts WHERE deleted_at <= $1 OR deleted_at > $2 ORDER BY deleted_at",
+/** Reads all accounts: there is no index of the few that are deleted. */
+export const deletedAccounts = statement<DeletedRow>(
+  "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",
 );
 export const clearAccountName = statement("UPDATE accounts SET name = '' WHERE id = $1");
 export const removeAccount = statement("DELETE FROM accounts WHERE id = $1");

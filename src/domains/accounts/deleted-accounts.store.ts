@@ -27,17 +27,28 @@ export interface DeletionParts {
 /** Deleted accounts that still have data. */
 export class DeletedAccounts {
   readonly #parts: DeletionParts;
+  /** False if there was none at the last call, and no account has changed since. Finding them reads all accounts. */
+  #mayExist = true;
 
   constructor(parts: DeletionParts) {
     this.#parts = parts;
   }
 
+  /** Call it when accounts may have changed. */
+  noteChange(): void {
+    this.#mayExist = true;
+  }
+
   /** Deletes the remaining data of each account, its record last. If it is interrupted, the next call continues. */
   async deleteRemaining(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
+    if (!this.#mayExist) return;
+    const deleted = await storage.all(deletedAccounts);
+    this.#mayExist = deleted.length > 0;
     const now = clock.now();
-    for (const { id } of await storage.all(deletedAccounts, now - STILL_COUNTED_FOR, now + LARGEST_CLOCK_DIFFERENCE)) {
-      if (!(await shops.hasShopsOf(id))) await this.#delete(id);
+    for (const { id, deleted_at: at } of deleted) {
+      const isStillCounted = at > now - STILL_COUNTED_FOR && at <= now + LARGEST_CLOCK_DIFFERENCE;
+      if (!isStillCounted && !(await shops.hasShopsOf(id))) await this.#delete(id);
     }
   }
 

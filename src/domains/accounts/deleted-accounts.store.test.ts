@@ -1,0 +1,57 @@
+// Finding deleted accounts reads all accounts, so it is only done when there may be one.
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { MINUTE_MS } from "../../timing/units.ts";
+import { DeletedShops } from "../shops/deleted-shops.store.ts";
+import { deletedAccounts } from "./accounts.statements.ts";
+import { AccountStore } from "./accounts.store.ts";
+import { DeletedAccounts } from "./deleted-accounts.store.ts";
+
+let store: TestStore;
+let storage: Storage;
+let clock: ManualClock;
+beforeEach(async () => {
+  store = await newTestStore();
+  storage = await store.open();
+  clock = new ManualClock();
+});
+afterEach(async () => {
+  await storage.close();
+  await store.remove();
+});
+
+test("accounts are read until none is deleted, and again after one may have changed", async () => {
+  const gone: string[] = [];
+  const shops = new DeletedShops(storage, []);
+  const deleted = new DeletedAccounts({
+    storage,
+    clock,
+    shops,
+    tables: [],
+    forget: [],
+    onDeleted: (id) => gone.push(id),
+  });
+  const accounts = new AccountStore(storage, () => deleted.noteChange());
+  const { id } = await accounts.createAccount("Corner shop", "free", undefined, clock.now());
+  const all = spyOn(storage, "all");
+  /** How often one call has read the accounts. */
+  const readsOf = async (call: () => Promise<void>) => {
+    all.mockClear();
+    await call();
+    return all.mock.calls.filter(([statement]) => statement === deletedAccounts).length;
+  };
+  const remaining = () => readsOf(() => deleted.deleteRemaining());
+
+  expect([await remaining(), await remaining(), await remaining()]).toEqual([1, 0, 0]);
+  await accounts.rename(id, "Other shop");
+  expect([await remaining(), await remaining()]).toEqual([1, 0]);
+
+  await accounts.delete(id, clock.now());
+  expect([await remaining(), await remaining(), gone]).toEqual([1, 1, []]); // it still has shops
+  clock.advance(MINUTE_MS);
+  await shops.deleteSome(clock.now());
+  expect([await remaining(), gone]).toEqual([1, [id]]);
+  expect([await remaining(), await remaining()]).toEqual([1, 0]);
+});
