@@ -12,7 +12,7 @@ import {
 import { compileFillPath } from "./fill-path.ts";
 import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
 import { compileInputReader, type InputReader } from "./input/read-input.ts";
-import { SuccessHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
+import { ReusedHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
 import { compilePageLinks } from "./response/page-links.ts";
 import { compileRender, type Render } from "./response/rendered-body.ts";
 import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
@@ -41,10 +41,8 @@ export interface CompiledOperation extends BoundOperation {
   readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in Unix milliseconds. */
   readonly removedFrom: number;
-  /** The headers of every success, in one shared object. Each response sets its own values in it, then copies it. */
-  readonly successHeaders: SuccessHeaders;
-  /** The headers of every failure. */
-  readonly failureHeaders: Headers;
+  readonly successHeaders: ReusedHeaders;
+  readonly failureHeaders: ReusedHeaders;
 }
 
 export function compileOperation(
@@ -74,8 +72,8 @@ export function compileOperation(
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
-    successHeaders: new SuccessHeaders(new Headers(ofSuccess)),
-    failureHeaders: new Headers({ ...ofAll, "Content-Type": "application/json" }),
+    successHeaders: new ReusedHeaders(ofSuccess),
+    failureHeaders: new ReusedHeaders({ ...ofAll, "Content-Type": "application/json" }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { type ErrorDefinition, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
 import { SIMULATE } from "../../contract/simulate-header.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
@@ -49,29 +50,21 @@ export const sharedHeaders: Readonly<Record<string, string>> = {
   ...noSniff,
 };
 
-/** Sets the headers of API responses that differ by request. */
-export function setOwnHeaders(headers: Headers, requestId: string, admission: Admission): void {
-  headers.set("X-RateLimit-Limit", String(admission.limit));
-  headers.set("X-RateLimit-Remaining", String(admission.remaining));
-  headers.set("X-RateLimit-Reset", String(admission.reset));
-  headers.set("X-Request-Id", requestId);
-}
-
 /**
- * The headers of an operation's successes, in one object that each response copies. A value that is the same as in the
- * response before is not set again: comparing costs less than setting.
+ * The headers of similar responses, in one object that each response copies. A value that is the same as in the response
+ * before is not set again: comparing costs less than setting.
  */
-export class SuccessHeaders {
+export class ReusedHeaders {
   /** The headers that the next response copies. */
   readonly shared: Headers;
   #limit = Number.NaN;
   #reset = Number.NaN;
-  #link: string | undefined;
-  #tag: string | undefined;
+  /** The values that `set` has set. */
+  readonly #values: Record<string, string> = {};
 
-  /** `shared` has the headers that do not change. */
-  constructor(shared: Headers) {
-    this.shared = shared;
+  /** `always` are the headers that do not change. */
+  constructor(always: Readonly<Record<string, string>>) {
+    this.shared = new Headers(always);
   }
 
   /** Sets the headers of API responses that differ by request. */
@@ -82,16 +75,12 @@ export class SuccessHeaders {
     this.shared.set("X-Request-Id", requestId);
   }
 
-  /** Sets `Link`; an empty text removes it. */
-  setLink(link: string): void {
-    if (link === this.#link) return;
-    this.#link = link;
-    if (link === "") this.shared.delete("Link");
-    else this.shared.set("Link", link);
-  }
-
-  setEntityTag(tag: string): void {
-    if (tag !== this.#tag) this.shared.set("ETag", (this.#tag = tag));
+  /** Sets a header that not every response has; an empty text removes it. */
+  set(name: string, value: string): void {
+    if (value === (this.#values[name] ?? "")) return;
+    this.#values[name] = value;
+    if (value === "") this.shared.delete(name);
+    else this.shared.set(name, value);
   }
 }
 
@@ -108,9 +97,15 @@ export function optionsHeaders(allow: string): Record<string, string> {
   };
 }
 
-/** The value of `WWW-Authenticate` (RFC 6750, section 3). It has no error code if the request had no credentials. */
-export function challenge(error: "none" | "invalid_token" | "insufficient_scope", scope?: string): string {
-  const realm = 'Bearer realm="petstore"';
-  if (error === "none") return realm;
-  return scope ? `${realm}, error="${error}", scope="${scope}"` : `${realm}, error="${error}"`;
+const realm = 'Bearer realm="petstore"';
+const unknownToken = `${realm}, error="invalid_token"`;
+
+/**
+ * The value of `WWW-Authenticate` (RFC 6750, section 3); empty for an error that does not depend on the key. `scope` is
+ * that of the operation.
+ */
+export function challenge(error: ErrorDefinition, scope: string | undefined): string {
+  if (error === invalidApiKey) return unknownToken;
+  if (error === missingApiKey) return realm; // a request without credentials gets no error code
+  return error === insufficientScope ? `${realm}, error="insufficient_scope", scope="${scope}"` : "";
 }

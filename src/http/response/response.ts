@@ -1,10 +1,10 @@
-import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
+import type { Failure } from "../../contract/errors.ts";
 import { IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Admission } from "../interfaces.ts";
 import { noResponse } from "../simulation/read-simulation.ts";
 import { matchesIfNoneMatch } from "./entity-tag.ts";
-import { challenge, optionsHeaders, setOwnHeaders, sharedHeaders } from "./headers.ts";
+import { challenge, optionsHeaders, ReusedHeaders, sharedHeaders } from "./headers.ts";
 
 /** The response to a request whose handler succeeded. `base` is the base address. */
 export function successResponse(exchange: Exchange, admission: Admission, base: string): Response {
@@ -18,9 +18,9 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   if (compiled.eventEncoder) return streamResponse(exchange, headers);
   if (status === 204) return markReplay(exchange, new Response(null, { status, headers }));
   const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
-  if (compiled.operation.paged) successHeaders.setLink(link);
+  if (compiled.operation.paged) successHeaders.set("Link", link);
   if (location !== "") headers.set("Location", base + location);
-  if (compiled.hasEntityTag) successHeaders.setEntityTag(tag);
+  if (compiled.hasEntityTag) successHeaders.set("ETag", tag);
   if (!compiled.isCacheable) return markReplay(exchange, new Response(text, { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag)) return new Response(text, { headers });
@@ -37,8 +37,8 @@ function streamResponse({ stream }: Exchange, headers: Headers): Response {
   return response;
 }
 
-/** The headers of every failure of a request that names no operation. */
-const headersWithoutOperation = { ...sharedHeaders, "Content-Type": "application/json" };
+/** The headers of failures of requests that name no operation. */
+const headersWithoutOperation = new ReusedHeaders({ ...sharedHeaders, "Content-Type": "application/json" });
 
 /** The response to a failed request, with an Error body. With `closesConnection`, the connection is closed after it. */
 export function failureResponse(
@@ -50,18 +50,14 @@ export function failureResponse(
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
   const { operation: compiled } = exchange;
-  const headers = new Headers(compiled ? compiled.failureHeaders : headersWithoutOperation);
-  setOwnHeaders(headers, exchange.id, admission);
-  if (retryAfter !== undefined) headers.set("Retry-After", String(retryAfter));
-  if (error.status === 405) headers.set("Allow", exchange.route.allow);
-  if (error === missingApiKey) headers.set("WWW-Authenticate", challenge("none"));
-  if (error === invalidApiKey) headers.set("WWW-Authenticate", challenge("invalid_token"));
-  if (error === insufficientScope) {
-    headers.set("WWW-Authenticate", challenge("insufficient_scope", compiled?.operation.scope));
-  }
-  if (closesConnection) headers.set("Connection", "close"); // RFC 9112, section 9.6
+  const headers = compiled ? compiled.failureHeaders : headersWithoutOperation;
+  headers.setOwn(exchange.id, admission);
+  headers.set("Retry-After", retryAfter === undefined ? "" : String(retryAfter));
+  headers.set("Allow", error.status === 405 ? exchange.route.allow : "");
+  headers.set("WWW-Authenticate", challenge(error, compiled?.operation.scope));
+  headers.set("Connection", closesConnection ? "close" : ""); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
-  return markReplay(exchange, new Response(body, { status: error.status, headers }));
+  return markReplay(exchange, new Response(body, { status: error.status, headers: headers.shared }));
 }
 
 /** Returns the response, marked if it is a replay. */
@@ -78,7 +74,7 @@ function closedConnection(): Response {
 
 /** The response to `OPTIONS` on a known path. It lists the methods and needs no key. */
 export function optionsResponse(exchange: Exchange, admission: Admission): Response {
-  const headers = new Headers({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
-  setOwnHeaders(headers, exchange.id, admission);
-  return new Response(null, { status: 204, headers });
+  const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
+  headers.setOwn(exchange.id, admission);
+  return new Response(null, { status: 204, headers: headers.shared });
 }
