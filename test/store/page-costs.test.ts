@@ -155,7 +155,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],
   ["SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
-  ["FROM accounts WHERE deleted_at <= $1", "one row for each account"],
+  ["FROM accounts WHERE deleted_at IS NOT NULL", "one row for each account, after one may have changed"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
   ["WITH given AS", "adds animals"],
   ["FROM pets WHERE shop = $1 ORDER BY id", "an export reads all animals"],
