@@ -27,8 +27,10 @@ export interface DeletionParts {
 /** Deleted accounts that still have data. */
 export class DeletedAccounts {
   readonly #parts: DeletionParts;
-  /** False if there was none at the last call, and no account has changed since. Finding them reads all accounts. */
-  #mayExist = true;
+  /** The number of calls of `noteChange`. */
+  #changes = 0;
+  /** This number before the last search that found none. The next search waits for a change, as it reads all accounts. */
+  #noneAfter = -1;
 
   constructor(parts: DeletionParts) {
     this.#parts = parts;
@@ -36,15 +38,16 @@ export class DeletedAccounts {
 
   /** Call it when accounts may have changed. */
   noteChange(): void {
-    this.#mayExist = true;
+    this.#changes++;
   }
 
   /** Deletes the remaining data of each account, its record last. If it is interrupted, the next call continues. */
   async deleteRemaining(): Promise<void> {
     const { storage, clock, shops } = this.#parts;
-    if (!this.#mayExist) return;
+    const changes = this.#changes;
+    if (changes === this.#noneAfter) return;
     const deleted = await storage.all(deletedAccounts);
-    this.#mayExist = deleted.length > 0;
+    if (deleted.length === 0) this.#noneAfter = changes;
     const now = clock.now();
     for (const { id, deleted_at: at } of deleted) {
       const isStillCounted = at > now - STILL_COUNTED_FOR && at <= now + LARGEST_CLOCK_DIFFERENCE;
