@@ -118,12 +118,13 @@ describe("commands for newcomers", () => {
     ]);
     expect(beginningsIn("docs/first-calls.md")).toEqual([
       'curl -H "Authorization: Bearer',
+      'curl -H "Authorization: Bearer',
       "curl -X PATCH -H",
-      "curl -X DELETE -H",
       "RETRY_KEY=$(node -p 'crypto.randomUUID()')",
       'curl -H "Authorization: Bearer',
       'curl -H "Authorization: Bearer',
       "curl -X POST -H",
+      "curl -X DELETE -H",
     ]);
   });
 
@@ -139,20 +140,25 @@ describe("commands for newcomers", () => {
     const file = "docs/first-calls.md";
     const lines = commandsOf(file);
     const calls = lines.filter((line) => line.startsWith("curl"));
+    /** What the page tells its reader to put into variables. */
+    const told = Object.fromEntries(
+      [...readFileSync(join(root, file), "utf8").matchAll(/here `(\w+)=(\d+)`/g)].map(([, name, id]) => [name, id]),
+    );
     const makeRetryKey = lines.find((line) => line.startsWith("RETRY_KEY=")) ?? "";
     const commands = [
       /curl .*Content-Type/,
+      /curl .*ids=/,
       /curl -X PATCH/,
-      undefined,
       /RETRY_KEY=/,
       /curl .*\n.*petId/,
       /curl .*confirm/,
+      undefined,
     ];
     expect(calls.length).toBe(commands.length);
     for (const [index, line] of calls.entries()) {
       const isRetry = line.includes("RETRY_KEY");
       const typed = isRetry ? `${makeRetryKey}; ${line}; echo; ${line}` : line;
-      const said = (await copy.shell(typed, { KEY: key() })).stdout;
+      const said = (await copy.shell(typed, { ...told, KEY: key() })).stdout;
       const [stdout = "", again = stdout] = said.split("\n");
       expect(again).toBe(stdout); // one animal, though it was sent twice
       if (isRetry) expect((await copy.shell(line, { KEY: key() })).status).not.toBe(0); // without a key
