@@ -481,7 +481,7 @@ export interface Event<Id = bigint> {
   readonly subject: EventSubject;
   /** The resource after the change. Absent if it was deleted. */
   readonly data?: EventData | undefined;
-  /** The old values of the changed fields: a JSON Merge Patch (RFC 7396) that undoes the change. All fields if it was deleted. */
+  /** The old values of the changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396) that turns `data` into the resource before. All fields if it was deleted. */
   readonly previous?: EventData | undefined;
 }
 

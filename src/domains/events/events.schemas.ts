@@ -57,7 +57,7 @@ export function eventSchemas(types: readonly EventType[]) {
       previous: Type.Optional(
         described(
           EventData,
-          "The old values of the changed fields: a JSON Merge Patch (RFC 7396) that undoes the change. All fields if it was deleted.",
+          "The old values of the changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396) that turns `data` into the resource before. All fields if it was deleted.",
         ),
       ),
     },
