@@ -10,12 +10,12 @@ const versionIn = (folder: string): string =>
 /** One line for each contradiction between versions. */
 export function versionFaults(changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8")): string[] {
   const [version, client] = [versionIn("."), versionIn("client")];
-  const released = /^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$/m.exec(changelog)?.[1];
+  const newest = /^## \[(\d[^\]]*)\] - (?:\d{4}-\d\d-\d\d|unreleased)$/m.exec(changelog)?.[1];
   return [
     ...(programVersion === version ? [] : [`--version is ${programVersion}, package.json has ${version}.`]),
     ...(client === version ? [] : [`The client has ${client}, package.json has ${version}.`]),
-    ...(released === version
+    ...(newest === version
       ? []
-      : [`The newest dated release in CHANGELOG.md is ${released ?? "missing"}, package.json has ${version}.`]),
+      : [`The newest version in CHANGELOG.md is ${newest ?? "missing"}, package.json has ${version}.`]),
   ];
 }
