@@ -12,7 +12,7 @@ import {
 import { compileFillPath } from "./fill-path.ts";
 import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
 import { compileInputReader, type InputReader } from "./input/read-input.ts";
-import { ReusedHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
+import { ReusedHeaders, secretHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
 import { compilePageLinks } from "./response/page-links.ts";
 import { compileRender, type Render } from "./response/rendered-body.ts";
 import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
@@ -59,6 +59,7 @@ export function compileOperation(
   const ofSuccess = {
     ...ofAll,
     ...(operation.response.status === 204 ? {} : { "Content-Type": responseType(operation) }),
+    ...(operation.response.secret ? secretHeaders : {}),
     ...(operation.response.stream ? streamHeaders : {}),
   };
   return {

@@ -3,6 +3,7 @@ import { whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { IDLE_TIMEOUT } from "./idle-timeout.ts";
+import { sharedHeaders } from "./response/headers.ts";
 import { notFound, plainError, serveContent, type WebContent } from "./response/web-content.ts";
 
 /**
@@ -172,7 +173,7 @@ function closing(response: Response): Response {
 
 /** For errors that even the API's own error handling could not handle. */
 function lastResort(): Response {
-  return plainError(internalError, "The service failed.");
+  return plainError(internalError, "The service failed.", sharedHeaders);
 }
 
 /** Why listening failed, in words for the operator. */

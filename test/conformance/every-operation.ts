@@ -103,6 +103,12 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
       expect(declared).toContain(status);
     });
 
+    test("keeps secrets and streams, and nothing else, out of caches", async () => {
+      const { status, headers } = await send(operation, { key });
+      const isKept = !operation.response.secret && !operation.response.stream;
+      if (status < 400) expect(headers.get("cache-control")).toBe(isKept ? null : "no-store");
+    });
+
     test("returns 401 without a key", async () => {
       const { status, json, headers } = await send(operation);
       expect([status, json.code]).toEqual([401, "missing_api_key"]);

@@ -71,6 +71,8 @@ export class DocumentCheck {
       .map((name) => `header ${name} is missing`);
     if (received.headers.get("access-control-allow-origin") !== "*") faults.push("CORS is not open");
     if (received.headers.get("x-content-type-options") !== "nosniff") faults.push("its type may be guessed");
+    // Otherwise a browser gives what it has cached to a page without the key.
+    if (received.headers.get("vary") !== "Authorization") faults.push("caches do not tell keys apart");
     const exposed = received.headers.get("access-control-expose-headers")?.toLowerCase().split(", ") ?? [];
     for (const name of received.headers.keys()) {
       if (!undeclared.test(name) && !exposed.includes(name)) faults.push(`scripts of other sites cannot read ${name}`);

@@ -43,10 +43,14 @@ const PREFLIGHT_AGE = "86400";
 /** Keeps browsers from guessing what a response is (Fetch standard, section 3.5). */
 export const noSniff = { "X-Content-Type-Options": "nosniff" } as const;
 
-/** The headers that are the same on every API response. */
+/**
+ * The headers that are the same on every API response. Without `Vary`, a browser would give what it has cached for one
+ * page to pages of the same site that have no key (RFC 9111, section 4.1).
+ */
 export const sharedHeaders: Readonly<Record<string, string>> = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": exposed,
+  Vary: "Authorization",
   ...noSniff,
 };
 
@@ -83,6 +87,9 @@ export class ReusedHeaders {
     else this.shared.set(name, value);
   }
 }
+
+/** The additional header of a response with a secret: no cache keeps it. */
+export const secretHeaders = { "Cache-Control": "no-store" } as const;
 
 /** Additional headers of a stream: caches do not store it, and nginx does not buffer it. */
 export const streamHeaders = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } as const;
