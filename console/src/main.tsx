@@ -12,4 +12,6 @@ await start((petstore) => {
   prefetchEndOfLog(petstore); // before the queries, so that the stream also sends events that are newer than their responses
   return preload(pages.find((page) => page.path === path)?.firstQuery?.(petstore, query));
 });
-render(<App />, document.getElementById("console") as HTMLElement);
+const container = document.getElementById("console") as HTMLElement;
+container.replaceChildren(); // Preact keeps what is there
+render(<App />, container);

@@ -55,11 +55,16 @@ export class TestConsole {
   async openLive(path = ""): Promise<Page> {
     const page = await this.open();
     await untilLive(page);
+    await this.goTo(page, path);
+    return page;
+  }
+
+  /** Leads to another page of the console, as a link in it does: without a new start. */
+  async goTo(page: Page, path: string): Promise<void> {
     await page.evaluate(`{
       history.pushState({}, "", "/console${path}");
       dispatchEvent(new PopStateEvent("popstate"));
     }`);
-    return page;
   }
 
   /** A key of the same shop with these scopes only. */
