@@ -619,7 +619,7 @@ export type StatusClass = "2xx" | "4xx" | "5xx";
 export interface ListPetsQuery {
     /** Maximum number of animals returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     /** Filters animals by availability status. */
     readonly status?: PetStatus | undefined;
@@ -635,7 +635,7 @@ export interface ListPetsQuery {
 export interface ListCategoriesQuery {
     /** Maximum number of categories returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
 }
 /** The query of `deleteCategory`. */
@@ -647,7 +647,7 @@ export interface DeleteCategoryQuery {
 export interface ListStoreOrdersQuery {
     /** Maximum number of orders returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     /** Filters orders by status. */
     readonly status?: StoreOrderStatus | undefined;
@@ -665,7 +665,7 @@ export interface ListStoreOrdersQuery {
 export interface ListKeysQuery {
     /** Maximum number of keys returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     /** Filters keys by mode. */
     readonly mode?: KeyMode | undefined;
@@ -682,14 +682,14 @@ export interface GetUsageQuery {
     readonly keyId?: string | undefined;
     /** Maximum number of intervals returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
 }
 /** The query of `listEvents`. */
 export interface ListEventsQuery {
     /** Maximum number of events returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     /** Only events with a larger `id`. */
     readonly after?: Int64 | undefined;
@@ -724,7 +724,7 @@ export interface StreamEventsQuery {
 export interface ListWebhookDeliveriesQuery {
     /** Maximum number of deliveries returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     /** Filters deliveries by outcome. */
     readonly outcome?: WebhookDeliveryOutcome | undefined;
@@ -733,7 +733,7 @@ export interface ListWebhookDeliveriesQuery {
 export interface ListRequestsQuery {
     /** Maximum number of requests returned. */
     readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. */
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
     readonly status?: StatusClass | undefined;
     /** The code of an error. */

@@ -17,5 +17,4 @@ export const IdempotencyKey = Type.String({
   maxLength: 512, // 255 characters in quotes, each with a backslash before it
   pattern: '^(?:[!#-~][!-~]{0,254}|"(?:[ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
   [PATTERN_MEANING]: "1 to 255 visible ASCII characters, or ASCII characters and spaces in double quotes",
-  examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
 });

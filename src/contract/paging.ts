@@ -13,9 +13,10 @@ export function pageParameters(what: string, size = 20) {
     limit: Int32({ description: `Maximum number of ${what} returned.`, minimum: 1, maximum: 100, default: size }),
     cursor: Type.Optional(
       Type.String({
-        description: 'From the `Link` header (`rel="next"`) of the previous page. Send the same filters.',
-        minLength: 1,
+        description:
+          'From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page.',
         maxLength: 512,
+        default: "",
       }),
     ),
   };

@@ -1,7 +1,6 @@
 import { deprecationHeaders } from "../contract/deprecation-headers.ts";
 import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
-import { exampleOf } from "./openapi-examples.ts";
 import { operationAnchor } from "./operation-anchor.ts";
 
 interface Header {
@@ -9,9 +8,6 @@ interface Header {
   readonly schema: object;
   readonly example?: unknown;
 }
-
-/** An entity tag, as an example. */
-export const ENTITY_TAG = '"2gosa7pa2gv"';
 
 const limitHeaders: Readonly<Record<string, Header>> = {
   Limit: {
@@ -57,7 +53,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
       "The entity tag. Send it as `If-None-Match` to get 304 while nothing has changed. Operations that have the " +
       "parameter `If-Match` change the resource only if it is still this version.",
     schema: { type: "string" },
-    example: ENTITY_TAG,
+    example: '"2gosa7pa2gv"',
   },
   Location: {
     description: "Address of the new resource.",
@@ -134,27 +130,23 @@ interface ExampleParts {
   readonly base: string;
   /** The reference page. */
   readonly docs: string;
-  readonly cursorOf: (operation: Operation) => string;
 }
 
 /** Examples of headers that depend on the operation, each from the first operation that has the header. */
 function headerExamples(
   operations: readonly Operation[],
-  { base, docs, cursorOf }: ExampleParts,
+  { base, docs }: ExampleParts,
 ): Record<string, string | undefined> {
   const created = operations.find(({ response }) => response.location !== undefined)?.response;
   const [body] = Object.values(created?.examples ?? {}) as Record<string, unknown>[];
   const paged = operations.find((operation) => operation.paged);
-  const parameters = Object.entries(paged?.query?.properties ?? {})
-    .filter(([name]) => name !== "cursor")
-    .map(([name, schema]) => `${name}=${encodeURIComponent(String(exampleOf(schema)))}&`);
   const deprecated = operations.find(({ deprecation }) => deprecation);
   const documentation = deprecated ? `${docs}#${operationAnchor(deprecated)}` : "";
   const ofDeprecation = deprecated && deprecationHeaders(deprecated, operations, { base, documentation });
   return {
     Location:
       created?.location && base + created.location.replaceAll(/\{([^}]*)\}/g, (_, name) => String(body?.[name])),
-    NextLink: paged && `<${base}${paged.path}?${parameters.join("")}cursor=${cursorOf(paged)}>; rel="next"`,
+    NextLink: paged && `<${base}${paged.path}?limit=20&cursor=6.cc0pd6>; rel="next"`,
     Deprecation: ofDeprecation?.Deprecation,
     Sunset: ofDeprecation?.Sunset,
     DeprecationLink: ofDeprecation?.Link,

@@ -7,13 +7,8 @@ import { namedExamples } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
 
-/** The object of an operation in the document. `cursor` is the example of its parameter of this name. */
-export function operationObject(
-  operation: Operation,
-  operations: readonly Operation[],
-  components: Components,
-  cursor: string | undefined,
-): Json {
+/** The object of an operation in the document. */
+export function operationObject(operation: Operation, operations: readonly Operation[], components: Components): Json {
   const { name, summary, tag, body, deprecation, stability, testPanel, scope } = operation;
   return {
     operationId: name,
@@ -31,7 +26,7 @@ export function operationObject(
     ...(testPanel === true ? {} : { "x-hideTryItPanel": true }),
     ...stabilityBadges(operation),
     security: [{ bearerAuth: scope === "any" ? [] : [scope] }],
-    parameters: parametersOf(operation, operations, components, cursor),
+    parameters: parametersOf(operation, operations, components),
     ...(body
       ? {
           requestBody: {

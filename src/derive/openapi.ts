@@ -7,7 +7,6 @@ import { errorTable } from "./error-table.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";
-import { disableOptionalParameters } from "./openapi-optional-parameters.ts";
 
 /** An address at which the API is served. */
 export interface DocumentedServer {
@@ -29,8 +28,6 @@ export interface DocumentedService {
   /** The address of the reference page. */
   readonly docs: string;
   readonly contact: DocumentedContact;
-  /** A cursor that a paged operation accepts together with the examples of its other parameters. */
-  readonly cursorOf: (operation: Operation) => string;
 }
 
 /** The OpenAPI 3.1 document of a list of operations. */
@@ -39,13 +36,12 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const item = (paths[operation.path] ??= {});
-    const cursor = operation.paged && service.cursorOf(operation);
-    item[operation.method.toLowerCase()] = operationObject(operation, operations, components, cursor);
+    item[operation.method.toLowerCase()] = operationObject(operation, operations, components);
   }
   const addresses = { ...service, base: service.servers[0].url };
   for (const [name, header] of Object.entries(headerComponents(operations, addresses)))
     components.add("headers", name, header);
-  const document = {
+  return {
     openapi: "3.1.1",
     info: {
       title: "Petstore",
@@ -81,8 +77,6 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
       ...components.all,
     },
   };
-  disableOptionalParameters(document);
-  return document;
 }
 
 /** How a program gets the client, and an object whose methods the snippets of the operations call. */

@@ -123,7 +123,6 @@ describe("the document", () => {
       servers: [{ url: "https://petstore.test/v1", description: "production" }],
       docs: "https://petstore.test/docs",
       contact: { name: "Test", url: "https://petstore.test" },
-      cursorOf: () => "",
     }) as { paths: Record<string, any> };
     const shown = marked.map(({ path }) => [paths[path].get["x-stability"], paths[path].get["x-hideTryItPanel"]]);
     expect(shown).toEqual([

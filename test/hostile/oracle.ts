@@ -14,6 +14,7 @@ interface Parameter {
   readonly in: string;
   readonly required?: boolean;
   readonly example?: unknown;
+  readonly examples?: { readonly example?: { readonly value: unknown } };
   readonly schema: DocumentedSchema;
 }
 
@@ -67,12 +68,12 @@ export class Oracle {
     this.#body = schema && this.#compile(schema);
     const parameters = (documented.parameters ?? []).filter((parameter) => parameter.in === "query");
     this.#parameters = new Map(
-      parameters.map(({ name, required = false, example, schema: parameter }) => [
+      parameters.map(({ name, required = false, example, examples, schema: parameter }) => [
         name,
         {
           isRequired: required,
           schema: parameter,
-          sample: name === "cursor" ? "1" : String(example), // the example of a cursor is valid in one list
+          sample: name === "cursor" ? "" : String(example ?? examples?.example?.value),
           validate: this.#compile(parameter),
         },
       ]),
@@ -104,7 +105,7 @@ export class Oracle {
     }
   }
 
-  /** True if the text after the `?` is a valid query. No text is taken for the cursor of a page. */
+  /** True if the text after the `?` is a valid query. No text but the empty one is taken for the cursor of a page. */
   takesQuery(query: string): boolean {
     const given = new Map<string, string>();
     for (const pair of query.split("&").filter(Boolean)) {
@@ -115,7 +116,7 @@ export class Oracle {
       if (before !== undefined && !this.isList(key)) return false;
       given.set(key, before === undefined ? text : `${before},${text}`);
     }
-    if (this.#isPaged && given.has("cursor")) return false;
+    if (this.#isPaged && given.get("cursor")) return false;
     return (
       given.keys().every((name) => this.#parameters.has(name)) &&
       this.#parameters.entries().every(([name, { isRequired, schema, validate }]) => {

@@ -1,15 +1,11 @@
-import type { TObject, TSchema } from "typebox";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { exactJson } from "../../contract/serialize.ts";
 import { deriveLlmsText } from "../../derive/llms-text.ts";
 import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
-import { exampleOf } from "../../derive/openapi-examples.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
-import { encodeCursor } from "../../http/response/cursor.ts";
 import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
-import { compileFiltersText, compileListName, exampleScope } from "../../http/response/page-links.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
 import { docsAddress } from "./base-address.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
@@ -22,7 +18,6 @@ export function openApiDocument(operations: readonly Operation[], config: Config
     servers: documentedServers(config, base),
     docs: docsAddress(base),
     contact: contact(config, base),
-    cursorOf: exampleCursor,
   });
 }
 
@@ -33,19 +28,6 @@ function contact({ contactUrl, contactEmail }: Config, base: string): Documented
     url: contactUrl ?? docsAddress(base),
     ...(contactEmail === undefined ? {} : { email: contactEmail }),
   };
-}
-
-/** A cursor that the operation accepts together with the examples of its other parameters. */
-function exampleCursor(operation: Operation): string {
-  const { params, query, paged } = operation;
-  const list = compileListName(operation)(examples(params?.schema), compileFiltersText(operation)(examples(query)));
-  return encodeCursor(String(exampleOf(paged?.position as TSchema)), exampleScope(list));
-}
-
-function examples(schema: TObject | undefined): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, exampleOf(property)]),
-  );
 }
 
 function documentedServers(config: Config, base: string): [DocumentedServer, ...DocumentedServer[]] {

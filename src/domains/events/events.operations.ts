@@ -52,7 +52,7 @@ const updated: Event = {
 export function eventOperations(types: readonly EventType[]) {
   const { Event: schema, Events } = eventSchemas(types);
   const filters = {
-    after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [40n] })),
+    after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [6n] })),
     type: Type.Optional(
       Type.Array(eventTypeSchema(types), {
         description: "Only events of these types, separated by commas or in repeated parameters.",
@@ -103,7 +103,7 @@ export function eventOperations(types: readonly EventType[]) {
     summary: "Get an event",
     description: "Returns one change of the shop.",
     params: {
-      schema: Type.Object({ eventId: Int64({ description: "The identifier of the event.", examples: [42n] }) }),
+      schema: Type.Object({ eventId: Int64({ description: "The identifier of the event.", examples: [7n] }) }),
       invalidError: eventNotFound,
     },
     response: { status: 200, description: "The event.", schema, examples: { "An animal is reserved": updated } },

@@ -250,7 +250,6 @@ describe("listPets", () => {
       "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, sort",
     ],
     ["?cursor=x", "/query/cursor", "is not a cursor of this list"],
-    ["?cursor=", "/query/cursor", "must have at least 1 character"],
   ])("refuses %s", async (query, path, message) => {
     const answer = await list(query);
     expect(answer.status).toBe(400);

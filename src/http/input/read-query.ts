@@ -44,7 +44,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     }
     if (faults.length > 0) return { faults };
     const { cursor, ...others } = decode(value) as { readonly cursor?: string };
-    return { value: others, cursor };
+    return { value: others, cursor: cursor || undefined }; // an empty one is the first page
   };
   return "cursor" in properties ? cachedWithoutCursor(read) : cached(read);
 }

@@ -46,10 +46,8 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   };
   const list = (params: Values, query: Values) => nameOf(params, textsOf(query).filters);
   return {
-    position: (cursor, shop, params, query) => {
-      const name = list(params, query);
-      return readPosition(decodeCursor(cursor, cursorScope(shop, name)) ?? decodeCursor(cursor, exampleScope(name)));
-    },
+    position: (cursor, shop, params, query) =>
+      readPosition(decodeCursor(cursor, cursorScope(shop, list(params, query)))),
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
@@ -64,11 +62,6 @@ export function cursorScope(shop: number, list: string): string {
   return `${shop} ${list}`;
 }
 
-/** What the example cursor in the document is valid for. It belongs to no shop, so every shop accepts it. */
-export function exampleScope(list: string): string {
-  return cursorScope(0, list);
-}
-
 /** Compiles a function that returns the name of a list: its operation, path parameters and the text of its filters. */
 export function compileListName({ name, params }: Operation): (params: Values, filters: string) => string {
   const inPath = Object.keys(params?.schema.properties ?? {});
@@ -76,7 +69,7 @@ export function compileListName({ name, params }: Operation): (params: Values, f
 }
 
 /** Compiles a function that returns the filters in a query, without page size and cursor, as text. */
-export function compileFiltersText({ query }: Operation): (query: Values) => string {
+function compileFiltersText({ query }: Operation): (query: Values) => string {
   const filters = Object.keys(query?.properties ?? {}).filter((name) => !pageParameterNames.includes(name));
   return (values) => parametersText(filters, values);
 }
