@@ -12,6 +12,8 @@ export interface Statement<R extends Row = Row> {
   readonly sql: string;
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;
+  /** The number of the parameter that names the shop or account whose data it locks, if it has one. */
+  readonly lockedAt?: number;
   /** True if the statement finds a row by its key: see `lookUp`. */
   readonly isLookUp?: true;
   /** True if the statement reads a page: see `pageRead`. */
@@ -68,9 +70,12 @@ export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
  * one after the other and each sees the changes of the previous ones. An engine then need not detect conflicts in a
  * transaction that begins with this statement. So a change that reads data before it writes must run the lock statement
  * of that data first, even if it already holds another lock.
+ *
+ * `lockedAt` is the number of the parameter that names the shop or account. If another process keeps it locked, only
+ * transactions with the same value wait.
  */
-export function lockStatement<R extends Row = Row>(sql: string): Statement<R> {
-  return { sql, locks: true };
+export function lockStatement<R extends Row = Row>(sql: string, lockedAt?: number): Statement<R> {
+  return lockedAt === undefined ? { sql, locks: true } : { sql, locks: true, lockedAt };
 }
 
 /** The values that the engine gives an appended row. */

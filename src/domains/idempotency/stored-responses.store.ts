@@ -38,6 +38,7 @@ const claim = lockStatement<DigestRow>(
      fingerprint = excluded.fingerprint, response = '', expires_at = excluded.expires_at, due_at = excluded.due_at
      WHERE stored_responses.expires_at <= excluded.expires_at - $5
    RETURNING digest`,
+  4,
 );
 const find = statement<ResponseRow>(
   "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2",

@@ -47,6 +47,7 @@ export const takeNumbers = lockStatement<NumberRow>(
    SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT)
    WHERE $1 = 0 OR EXISTS (SELECT 1 FROM shops WHERE shop = $1 AND account_id IS NOT NULL)
    ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last`,
+  1,
 );
 /** Adds a record, unless its key already has `$11` in that second: other processes record requests of the key too. */
 export const insertRecord = statement(

@@ -27,15 +27,18 @@ export const dayOfChange = `(${time}) / ${DAY_MS}`;
 export const isCurrent = isCurrentShop("$2");
 export const lock = lockStatement<ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
+  2,
 );
 export const lockByAccount = lockStatement<FoundShopRow>(
   `UPDATE shops SET ${setTime} WHERE account_id = $2 AND mode = $3
    RETURNING shop, last_at AS at, ahead, last_event_id`,
+  2,
 );
 export const lockByKey = lockStatement<FoundShopRow>(
   `UPDATE shops SET ${setTime}
    WHERE account_id = $2 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $2)
    RETURNING shop, last_at AS at, ahead, last_event_id`,
+  2,
 );
 export const insert = statement<NumberRow>(
   "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",

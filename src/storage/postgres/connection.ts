@@ -11,13 +11,11 @@ const CONNECT_DEADLINE = 2_000;
  * report the timeout.
  */
 const GRACE = 500;
-/** How long a session may be idle in a transaction, in milliseconds. Only a frozen process reaches it. */
-const IDLE_IN_TRANSACTION = 15_000;
 /**
- * How long a statement of an `isLocking` connection may wait for a lock, in milliseconds. Writes of all shops share the
- * connection.
+ * How long a session may be idle in a transaction, in milliseconds. A process that is frozen or blocked for longer loses
+ * the transaction, because others wait for its locks.
  */
-const LOCK_TIMEOUT = 250;
+const IDLE_IN_TRANSACTION = 2_000;
 /** The oldest major version of PostgreSQL that is supported. */
 const OLDEST_SERVER = 15;
 
@@ -36,12 +34,11 @@ export interface ConnectionOptions {
   readonly deadline: number;
   /** True if the connection runs only single read statements. */
   readonly isReader?: boolean;
-  /**
-   * True if every transaction of the connection begins with a lock: see `lockStatement`. A statement that waits for a
-   * lock for more than 250 ms fails.
-   */
+  /** True if every transaction of the connection begins with a lock: see `lockStatement`. */
   readonly isLocking?: boolean;
-  /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 15 s. */
+  /** A statement that waits for a lock for longer fails, in milliseconds. Default: the deadline. */
+  readonly lockTimeout?: number;
+  /** The server ends a session that is idle in a transaction for longer, in milliseconds. Default: 2 s. */
   readonly idle?: number;
 }
 
@@ -96,7 +93,7 @@ export class Connection {
   }
 
   static async #openAt(host: Host, options: ConnectionOptions): Promise<Connection> {
-    const { address, deadline, isReader, isLocking, idle = IDLE_IN_TRANSACTION } = options;
+    const { address, deadline, isReader, isLocking, lockTimeout, idle = IDLE_IN_TRANSACTION } = options;
     const { user, password, database, parameters } = address;
     let connection: Connection | undefined;
     const pool = new SQL({
@@ -113,7 +110,8 @@ export class Connection {
         application_name: "petstore",
         client_encoding: "UTF8",
         ...(isReader ? reading : serializable),
-        ...(isLocking && { default_transaction_isolation: "read committed", lock_timeout: String(LOCK_TIMEOUT) }),
+        ...(isLocking && { default_transaction_isolation: "read committed" }),
+        ...(lockTimeout !== undefined && { lock_timeout: String(lockTimeout) }),
         statement_timeout: String(deadline),
         idle_in_transaction_session_timeout: String(idle),
       },

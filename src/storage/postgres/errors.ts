@@ -33,10 +33,11 @@ export function isLockTimeout(error: unknown): boolean {
 export const READ_ONLY = "25006";
 
 /**
- * True if the connection is unusable: it was lost, a proxy lost its connection, or the server no longer accepts writes.
+ * True if the connection is unusable: it was lost, a proxy lost its connection, the server no longer accepts writes, or
+ * it ended the session because this process was idle in a transaction for too long.
  */
 export function endsConnection(error: unknown): boolean {
-  return /^(ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|08|40003|57P0|25006)/.test(postgresCode(error));
+  return /^(ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|08|40003|57P0|25006|25P03)/.test(postgresCode(error));
 }
 
 /** True if the server, which responds, closed a new connection before it was ready, with or without a reason. */
@@ -44,11 +45,17 @@ export function endsNewConnection(error: unknown): boolean {
   return postgresCode(error) === "ERR_POSTGRES_CONNECTION_FAILED" || (isReported(error) && endsConnection(error));
 }
 
+/** The error for work that has waited too long for a lock. */
+export function dataLocked(cause?: unknown): StorageUnavailable {
+  return new StorageUnavailable("Another transaction has kept the data locked for too long.", { cause });
+}
+
 /** Converts an error of the driver to `StorageUnavailable`. Returns other errors unchanged. */
 export function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageUnusable) return error;
   if (isConflict(error))
     return new StorageUnavailable("This write conflicted with other writes at each attempt.", { cause: error });
+  if (isLockTimeout(error)) return dataLocked(error);
   return postgresCode(error) === "" ? error : new StorageUnavailable((error as Error).message, { cause: error });
 }
 

@@ -352,6 +352,18 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await server.run("SELECT last_value::int AS attempts FROM attempts", database)).toEqual([{ attempts: 1 }]);
   });
 
+  test("loses a transaction between whose statements this process was blocked, which then runs again", async () => {
+    const storage = await open(await newStore());
+    let runs = 0;
+    await storage.write(function* () {
+      yield* all(addPet, "first", 1);
+      if (++runs === 1) Bun.sleepSync(3_000); // longer than the server lets it wait
+      yield* all(addPet, "second", 1);
+    });
+    const names = (await storage.all(allPets)).map(({ name }) => name);
+    expect([runs, names.toSorted()]).toEqual([2, ["first", "second"]]);
+  });
+
   test("runs conflicting transactions again, and loses none", async () => {
     const url = await newStore();
     const [one, other] = [await open(url), await open(url)];

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
-import { type AppendStep, all, type StatementStep, type Transaction } from "../transaction.ts";
+import { type AppendStep, final, type StatementStep, type Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { PostgresAddress } from "./address.ts";
 import { appendGroups } from "./append-groups.ts";
@@ -15,7 +15,7 @@ import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
-import { Transactions } from "./transactions.ts";
+import { lockedBy, Transactions } from "./transactions.ts";
 import { writeGroups } from "./write-groups.ts";
 
 /** Connections for reads. Each has many reads in flight at once. */
@@ -31,6 +31,12 @@ const SINGLE_DEADLINE = 2_000;
 const READ_DEADLINE = 2_500;
 /** How long one statement of a larger transaction may take, in milliseconds. It may reassign a million animals. */
 const STEP_DEADLINE = 10_000;
+/**
+ * How long an append may wait for a lock before others go first, in milliseconds. Appends of all shops share a connection.
+ */
+const APPEND_LOCK_TIMEOUT = 250;
+/** The same for a statement of a larger transaction, which has a connection while it runs. */
+const STEP_LOCK_TIMEOUT = 500;
 /** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
 const IMPORT_DEADLINE = 600_000;
 /** How long the consumer of a stream may take for one batch, in milliseconds. */
@@ -79,10 +85,13 @@ export class PostgresStorage implements Storage {
     this.#address = address;
     this.#keyChanges = keyChanges;
     this.#observer = observer;
-    const newSlot = (deadline: number, kind: Pick<ConnectionOptions, "isReader" | "isLocking"> = {}) =>
+    const newSlot = (deadline: number, kind: Omit<ConnectionOptions, "address" | "deadline"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
-    const [singles, appends] = [newSlot(SINGLE_DEADLINE), newSlot(SINGLE_DEADLINE, { isLocking: true })];
-    const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE));
+    const [singles, appends] = [
+      newSlot(SINGLE_DEADLINE),
+      newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT }),
+    ];
+    const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE, { lockTimeout: STEP_LOCK_TIMEOUT }));
     this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
     this.#slots = [singles, appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
@@ -139,7 +148,7 @@ export class PostgresStorage implements Storage {
     }
     // It starts again as soon as it has a connection, so that its times are not those of before the wait.
     try {
-      return await this.#transactions.run(body);
+      return await this.#transactions.run(body, lockedBy(step));
     } catch (error) {
       throw this.#report(error);
     }
@@ -174,8 +183,9 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
+  /** Does not use the connections of larger transactions, which may all wait for locks although the store works. */
   async check(): Promise<void> {
-    await this.write(() => all(writeNothing));
+    await this.write(() => final(writeNothing));
   }
 
   async close(): Promise<void> {

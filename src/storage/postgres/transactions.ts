@@ -1,5 +1,5 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import type { Row } from "../statement.ts";
+import type { Row, SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Step, Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
@@ -7,7 +7,7 @@ import { appendTogether } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
-import { endsConnection, isConflict, postgresCode, READ_ONLY } from "./errors.ts";
+import { dataLocked, endsConnection, isConflict, isLockTimeout, postgresCode, READ_ONLY } from "./errors.ts";
 
 /** How long a transaction may wait and be retried, in milliseconds. */
 const DEADLINE = 5_000;
@@ -24,29 +24,48 @@ export interface TransactionsOptions {
   readonly minAttempts?: number;
 }
 
+/** The shop or account whose data a transaction with this first step locks, if it is known. */
+export function lockedBy(first: Step): SqlParameter | undefined {
+  if (first.append) return first.shop;
+  const { lockedAt } = first.statement;
+  return lockedAt === undefined ? undefined : first.parameters[lockedAt - 1];
+}
+
 /**
  * Runs transactions of several statements. Each has its own connection while it runs, and is serializable unless it
  * begins with a lock. After a conflict, a transaction runs again. Retries run one after the other, so that they do not
  * conflict with each other forever.
+ *
+ * Those of one owner leave a connection to others. While its data is locked by another process, which may be frozen, they
+ * use one connection, and after each wait for the lock, others go first.
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
   readonly #minAttempts: number;
   readonly #free: TransactionSlot[];
-  readonly #waiting: ((slot: TransactionSlot) => void)[] = [];
+  /** What takes the connections for which transactions wait, by owner. Owners take turns. */
+  readonly #waiting = new Map<SqlParameter | undefined, ((slot: TransactionSlot) => void)[]>();
+  readonly #maxOfOwner: number;
+  /** The number of running transactions of each owner. */
+  readonly #runningOf = new Map<SqlParameter, number>();
+  /** Owners whose last transaction has waited for a lock for too long. */
+  readonly #locked = new Set<SqlParameter>();
   readonly #running = new Set<Promise<unknown>>();
   /** Settles when the retries that wait now have ended. */
   #retries: Promise<unknown> = Promise.resolve();
 
   constructor({ slots, committed, minAttempts = 1 }: TransactionsOptions) {
     this.#free = [...slots];
+    this.#maxOfOwner = Math.max(1, slots.length - 1);
     this.#committed = committed;
     this.#minAttempts = minAttempts;
   }
 
-  /** Runs a transaction. Rejects with the error of its body or of the driver. */
-  run<T>(body: () => Transaction<T>): Promise<T> {
-    const work = this.#run(body, performance.now() + DEADLINE).finally(() => this.#running.delete(work));
+  /** Runs a transaction. `owner`: see `lockedBy`. Rejects with the error of its body or of the driver. */
+  run<T>(body: () => Transaction<T>, owner?: SqlParameter): Promise<T> {
+    const deadline = performance.now() + DEADLINE;
+    const attempt = (): Promise<T> => this.#attempt(body, owner, deadline);
+    const work = this.#untilUnlocked(attempt, deadline).finally(() => this.#running.delete(work));
     this.#running.add(work);
     return work;
   }
@@ -56,58 +75,100 @@ export class Transactions {
     await Promise.allSettled(this.#running);
   }
 
-  async #run<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
+  async #untilUnlocked<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#run(attempt, deadline);
+      } catch (error) {
+        if (!isLockTimeout(error) || performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  async #run<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
     try {
-      return await this.#attempt(body, deadline);
+      return await attempt();
     } catch (error) {
       if (!mayRunAgain(error)) throw error;
     }
-    const turn = this.#retries.then(() => this.#runAgain(body, deadline));
+    const turn = this.#retries.then(() => this.#runAgain(attempt, deadline));
     this.#retries = turn.catch(() => {});
     return turn;
   }
 
-  async #runAgain<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
-    for (let attempt = 2; ; attempt++) {
+  async #runAgain<T>(attempt: () => Promise<T>, deadline: number): Promise<T> {
+    for (let count = 2; ; count++) {
       try {
-        return await this.#attempt(body, deadline);
+        return await attempt();
       } catch (error) {
-        const isLate = performance.now() > deadline && (attempt >= this.#minAttempts || !isConflict(error));
+        const isLate = performance.now() > deadline && (count >= this.#minAttempts || !isConflict(error));
         if (!mayRunAgain(error) || isLate) throw error;
       }
-      await Bun.sleep(Math.random() * Math.min(2 ** (attempt - 2), MAX_PAUSE));
+      await Bun.sleep(Math.random() * Math.min(2 ** (count - 2), MAX_PAUSE));
     }
   }
 
-  async #attempt<T>(body: () => Transaction<T>, deadline: number): Promise<T> {
-    const slot = this.#free.pop() ?? (await this.#nextFree(deadline));
+  async #attempt<T>(body: () => Transaction<T>, owner: SqlParameter | undefined, deadline: number): Promise<T> {
+    const slot = this.#takeFree(owner) ?? (await this.#nextFree(owner, deadline));
+    let isLocked = false;
     try {
       const connection = await slot.get();
       try {
         return await this.#runOn(connection, body);
       } catch (error) {
+        isLocked = isLockTimeout(error);
         slot.failed(connection, error instanceof CommitUnknown ? error.cause : error);
         throw error;
       }
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next(slot);
-      else this.#free.push(slot);
+      this.#giveBack(slot, owner, isLocked);
     }
   }
 
-  #nextFree(deadline: number): Promise<TransactionSlot> {
+  /** A free connection that a transaction of the owner may use now. */
+  #takeFree(owner: SqlParameter | undefined): TransactionSlot | undefined {
+    if (owner === undefined) return this.#free.pop();
+    const running = this.#runningOf.get(owner) ?? 0;
+    if (this.#free.length === 0 || running >= (this.#locked.has(owner) ? 1 : this.#maxOfOwner)) return undefined;
+    this.#runningOf.set(owner, running + 1);
+    return this.#free.pop();
+  }
+
+  #giveBack(slot: TransactionSlot, owner: SqlParameter | undefined, isLocked: boolean): void {
+    this.#free.push(slot);
+    if (owner !== undefined) {
+      const running = (this.#runningOf.get(owner) ?? 0) - 1;
+      if (running > 0) this.#runningOf.set(owner, running);
+      else this.#runningOf.delete(owner);
+      if (isLocked) this.#locked.add(owner);
+      else this.#locked.delete(owner);
+    }
+    for (const [next, takes] of this.#waiting) {
+      if (this.#free.length === 0) return;
+      const free = this.#takeFree(next);
+      if (!free) continue;
+      takes.shift()?.(free);
+      this.#waiting.delete(next);
+      if (takes.length > 0) this.#waiting.set(next, takes); // now the last, which this loop comes to
+    }
+  }
+
+  #nextFree(owner: SqlParameter | undefined, deadline: number): Promise<TransactionSlot> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
       const late = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(take), 1);
-        reject(new StorageUnavailable("All connections to the database are in use."));
+        takes.splice(takes.indexOf(take), 1);
+        if (takes.length === 0) this.#waiting.delete(owner);
+        const isLocked = owner !== undefined && this.#locked.has(owner);
+        reject(isLocked ? dataLocked() : new StorageUnavailable("All connections to the database are in use."));
       }, left);
       const take = (slot: TransactionSlot) => {
         clearTimeout(late);
         resolve(slot);
       };
-      this.#waiting.push(take);
+      const takes = this.#waiting.get(owner) ?? [];
+      takes.push(take);
+      this.#waiting.set(owner, takes);
     });
   }
 
