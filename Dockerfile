@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY console/package.json console/
 COPY scripts/ensure-bun.mjs scripts/run.mjs scripts/
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --no-audit --no-fund
 COPY scripts scripts
 COPY src src
 COPY client client

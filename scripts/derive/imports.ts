@@ -22,7 +22,7 @@ export const program = reachableFrom("main.ts");
 function reachableFrom(start: string): string[] {
   const found = new Set([start]);
   for (const file of found) {
-    for (const name of importsOf(file)) if (existsSync(join(sourceRoot, name))) found.add(name);
+    for (const name of importsOf(file)) if (name.endsWith(".ts") && existsSync(join(sourceRoot, name))) found.add(name);
   }
   return [...found];
 }
@@ -36,7 +36,7 @@ const folderOf = (file: string) => file.replace(/[/.].*$/, "");
 /** Which folders of src/ each folder imports. A file at the root of src/ counts as a folder. Leaves out `leaves`. */
 export function folderImports(): ReadonlyMap<string, readonly string[]> {
   const importing = Map.groupBy(
-    program.filter((file) => file.endsWith(".ts") && !leaves.test(file)),
+    program.filter((file) => !leaves.test(file)),
     folderOf,
   );
   return new Map(

@@ -1,11 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
+import { arePagesMissing } from "../../src/app/web/missing-pages.ts";
 import { settings } from "../../src/config.ts";
 import { checkDomains } from "../../src/domains/domain.ts";
 
 /** Builds the program with `bun build` and these options, after a check of the contract: the program does not check it again. */
 export function buildProgram(options: readonly string[]): void {
+  if (arePagesMissing) {
+    console.error("A build needs all packages. Run: npm ci");
+    process.exit(1);
+  }
   checkDomains(domains, Object.keys(settings));
   const { status, stderr, error } = spawnSync(process.execPath, ["build", "src/main.ts", ...options], {
     cwd: join(import.meta.dir, "../.."),

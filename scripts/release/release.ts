@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import consoleManifest from "../../console/package.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
 import { clientPackage } from "../../src/app/web/client-package.ts";
 import { version } from "../../src/telemetry/version.ts";
@@ -77,7 +78,7 @@ function checkRun(file: string): string {
   return "built and run";
 }
 
-/** The dependencies of the service in CycloneDX format, listed by npm. */
+/** The packages of the service in CycloneDX format, listed by npm, with those that its pages are built from. */
 function billOfMaterials(): string {
   const text = call("npm", ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--omit", "dev"]);
   const { metadata, components, ...bill } = JSON.parse(text) as {
@@ -86,7 +87,11 @@ function billOfMaterials(): string {
   };
   // npm names it after the folder, and leaves out dependencies that development tools also need.
   const named = { ...metadata, component: { ...metadata.component, name: manifest.name } };
-  const missing = Object.entries(manifest.dependencies)
+  const pages = {
+    ...consoleManifest.devDependencies,
+    "@scalar/api-reference": manifest.devDependencies["@scalar/api-reference"],
+  };
+  const missing = Object.entries({ ...manifest.dependencies, ...pages })
     .filter(([name]) => !components.some((component) => component.name === name))
     .map(([name, pinned]) => ({ type: "library", name, version: pinned, purl: `pkg:npm/${name}@${pinned}` }));
   return `${JSON.stringify({ ...bill, metadata: named, components: [...components, ...missing] }, undefined, 2)}\n`;

@@ -1,19 +1,20 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { eventually, newDataDir } from "./program.ts";
 
 const root = join(import.meta.dir, "../..");
 
 /** A fresh copy of the project, in which commands are typed as a reader of the documentation types them. */
 export class FreshCopy {
-  readonly folder = join(newDataDir(), "petstore");
+  readonly folder: string;
   /** What the service wrote until it listened. */
   output = "";
   port = "";
   #service: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
 
-  static async make(): Promise<FreshCopy> {
-    const copy = new FreshCopy();
+  /** `packages` are those that `npm ci` has installed; by default all. */
+  static async make({ name = "petstore", packages }: { name?: string; packages?: string[] } = {}): Promise<FreshCopy> {
+    const copy = new FreshCopy(name);
     mkdirSync(copy.folder);
     const listed = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
@@ -21,8 +22,16 @@ export class FreshCopy {
     for (const file of listed.stdout.toString().split("\0")) {
       if (file && existsSync(join(root, file))) await Bun.write(join(copy.folder, file), Bun.file(join(root, file)));
     }
-    symlinkSync(join(root, "node_modules"), join(copy.folder, "node_modules")); // replaces `npm ci`
+    for (const path of packages ?? [""]) {
+      const target = join(copy.folder, "node_modules", path);
+      mkdirSync(dirname(target), { recursive: true });
+      symlinkSync(join(root, "node_modules", path), target); // replaces `npm ci`
+    }
     return copy;
+  }
+
+  private constructor(name: string) {
+    this.folder = join(newDataDir(), name);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { StaticFile, WebContent } from "../../http/response/web-content.ts"
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { isBuilt } from "../is-built.ts";
 import { buildConsole, type ConsoleFile } from "./build-console.ts";
+import { arePagesMissing, missingPage } from "./missing-pages.ts";
 
 const types: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -34,17 +35,17 @@ export class Console {
 
   /** Builds and compresses everything before the first request. */
   async prepare(): Promise<void> {
+    if (arePagesMissing) return;
     const files = await this.#allFiles();
     for (const content of [this.#page, ...[...files.values()].map(({ fixed }) => fixed)]) await content.prepare();
   }
 
   /** The page is the same at all addresses of the console: its script reads the address. */
   get content(): [string, WebContent][] {
-    const page: WebContent = {
-      type: "text/html; charset=utf-8",
-      headers: { "Content-Security-Policy": policy, ...this.#protection },
-      fixed: this.#page,
-    };
+    const headers = { "Content-Security-Policy": policy, ...this.#protection };
+    const page: WebContent = arePagesMissing
+      ? missingPage
+      : { type: "text/html; charset=utf-8", headers, fixed: this.#page };
     return [
       [`${this.#root}/console`, page],
       [`${this.#root}/console/*`, page],
@@ -67,7 +68,7 @@ export class Console {
 
 /** Builds the console from its sources, or returns the files that a built program contains. */
 function filesOfConsole(): MaybePromise<ConsoleFile[]> {
-  return isBuilt ? import("./embedded-console.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
+  return isBuilt ? import("./embedded.ts").then(({ embeddedConsole }) => embeddedConsole) : buildConsole();
 }
 
 function fileOf(name: string, text: string): StaticFile {

@@ -9,6 +9,7 @@ import { FixedContent, type MakeContent } from "../../http/response/fixed-conten
 import type { WebContent } from "../../http/response/web-content.ts";
 import { docsAddress } from "./base-address.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
+import { arePagesMissing, missingPage } from "./missing-pages.ts";
 import { referenceBundle } from "./reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
 
@@ -92,6 +93,7 @@ export function documentContent(
     },
     content: () => ({ body: "", status: 302 }),
   };
+  const referencePage = staticFile("text/html; charset=utf-8", () => deriveReferencePage(bundle, start), policy);
   return [
     [json, staticFile("application/json", () => exactJson(document()), cors)],
     [`${root}/openapi.yaml`, staticFile("application/yaml", () => openApiYaml(document()), cors)],
@@ -102,7 +104,7 @@ export function documentContent(
       ),
     ],
     ...[...new Set([root || "/", `${root}/`])].map((path): [string, WebContent] => [path, entrance]),
-    [`${root}/docs`, staticFile("text/html; charset=utf-8", () => deriveReferencePage(bundle, start), policy)],
+    [`${root}/docs`, arePagesMissing ? missingPage : referencePage],
     [start, staticFile("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, json))],
     [bundle, referenceBundle],
     [`${root}/client.js`, staticFile("text/javascript; charset=utf-8", () => clientModule(true), cors)],
