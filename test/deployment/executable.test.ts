@@ -7,7 +7,7 @@ import { canMount } from "../faults/faulty-disk.ts";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
 import { metricsText, untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { keyIn, type Program } from "../harness/program.ts";
+import { keyIn, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 import { askEach, workerPids } from "../harness/workers.ts";
 import { buildExecutable, inFolder, onReadOnlyRoot, startFrom } from "./executable.ts";
@@ -77,6 +77,15 @@ describe("in an empty folder", () => {
     const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
     expect(files).toHaveLength(3);
     for (const path of files) expect([path, (await fetch(new URL(path, service.base))).status]).toEqual([path, 200]);
+  });
+
+  test("the client's package has the same bytes as from the sources, in another process and time zone", async () => {
+    const sources = await Program.start(newDataDir(), { TZ: "Asia/Tokyo" }, serveSource);
+    const [own, other] = await Promise.all(
+      [service, sources].map(async ({ base }) => (await fetch(new URL("/client.tgz", base))).bytes()),
+    );
+    expect(await sources.end()).toBe(0);
+    expect(Bun.SHA256.hash(own as Uint8Array, "hex")).toBe(Bun.SHA256.hash(other as Uint8Array, "hex"));
   });
 
   test.skipIf(!hasBrowser)("the reference page shows the operations, without an error", async () => {

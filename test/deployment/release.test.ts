@@ -47,7 +47,9 @@ describe("npm run release", () => {
     const bill = JSON.parse(readFileSync(file(`petstore-${manifest.version}.cdx.json`), "utf8"));
     expect([bill.bomFormat, bill.metadata.component.name]).toEqual(["CycloneDX", "petstore"]);
     const names = bill.components.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+    expect(names).toEqual(
+      expect.arrayContaining([...Object.keys(manifest.dependencies), "preact", "@scalar/api-reference"]),
+    );
     expect(names).not.toContain("knip");
   });
 
@@ -63,7 +65,9 @@ describe("npm run release", () => {
     expect(run([command, "--version"]).stdout).toBe(`petstore ${manifest.version}\n`);
     const program = await Program.start(join(folder, "data"), {}, [command, "serve"]);
     const origin = new URL(program.base).origin;
-    for (const path of ["/openapi.json", "/docs", "/client.tgz"]) expect((await fetch(origin + path)).status).toBe(200);
+    for (const path of ["/openapi.json", "/docs"]) expect((await fetch(origin + path)).status).toBe(200);
+    const client = readFileSync(file(`petstore-client-${manifest.version}.tgz`));
+    expect(client.equals(await (await fetch(`${origin}/client.tgz`)).bytes())).toBe(true);
     const { status } = await eventually(
       () => fetch(`${origin}/console`),
       (response) => response.status === 200,

@@ -1,11 +1,20 @@
-import { clientSources } from "./client-sources.ts" with { type: "macro" };
+import { isBuilt } from "../is-built.ts";
+import { clientSources } from "./client-sources.ts";
 
-const sources = clientSources();
 const ENTRY = "/src/index.ts";
+/** The size of a block of a tar archive, in bytes. */
+const BLOCK = 512;
+/** The time of each file, as npm sets it: 1985-10-26T08:15:00Z. */
+const FILE_TIME = 499_162_500;
+
+/** The files of the client's package, by path. */
+async function sourcesOf(): Promise<Record<string, string>> {
+  return isBuilt ? (await import("./embedded.ts")).embeddedClient : clientSources();
+}
 
 /** The client as one module. */
 export async function clientModule(isMinified: boolean): Promise<string> {
-  const files = Object.entries(sources).filter(([path]) => path.startsWith("src/"));
+  const files = Object.entries(await sourcesOf()).filter(([path]) => path.startsWith("src/"));
   const { outputs } = await Bun.build({
     entrypoints: [ENTRY],
     files: Object.fromEntries(files.map(([path, text]) => [`/${path}`, text])),
@@ -14,10 +23,36 @@ export async function clientModule(isMinified: boolean): Promise<string> {
   return (outputs[0] as Blob).text();
 }
 
-/** The package of the client, as `npm pack` makes it. */
+/**
+ * The package of the client. Its bytes depend on the sources alone, because npm keeps their checksum: with another one
+ * for the same version, `npm ci` fails. So not `Bun.Archive`, which writes the time.
+ */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
-  const others = Object.entries(sources).filter(([path]) => !path.startsWith("src/"));
-  const files = { ...Object.fromEntries(others), "dist/index.js": await clientModule(false) };
-  const inPackage = Object.entries(files).map(([path, content]) => [`package/${path}`, content]);
-  return new Bun.Archive(Object.fromEntries(inPackage), { compress: "gzip" }).bytes();
+  const others = Object.entries(await sourcesOf()).filter(([path]) => !path.startsWith("src/"));
+  const files: [string, string][] = [...others, ["dist/index.js", await clientModule(false)]];
+  const entries = files.flatMap(([path, text]) => tarEntry(`package/${path}`, Buffer.from(text)));
+  const archive = Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]);
+  return Bun.gzipSync(archive, { library: "libdeflate", level: 9 });
+}
+
+/** A file of a tar archive in the POSIX format (ustar), with a path of at most 100 bytes. */
+function tarEntry(path: string, content: Buffer): Buffer[] {
+  const header = Buffer.alloc(BLOCK);
+  const octal = (value: number, at: number, digits: number) =>
+    header.write(value.toString(8).padStart(digits, "0"), at);
+  header.write(path, 0);
+  octal(0o644, 100, 7);
+  octal(0, 108, 7); // owner
+  octal(0, 116, 7); // group
+  octal(content.length, 124, 11);
+  octal(FILE_TIME, 136, 11);
+  header.write("        0", 148); // spaces in place of the checksum, then the type of a plain file
+  header.write("ustar\x0000", 257);
+  octal(
+    header.reduce((sum, byte) => sum + byte, 0),
+    148,
+    6,
+  );
+  header.write("\0 ", 154);
+  return [header, content, Buffer.alloc(-content.length & (BLOCK - 1))];
 }
