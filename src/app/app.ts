@@ -7,6 +7,7 @@ import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
+import { ExpiryClock } from "../timing/expiry-clock.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains } from "./domains.ts";
@@ -40,6 +41,18 @@ export interface AppOptions extends ServiceOptions {
   readonly takeBackup?: TakeBackup;
   /** Called when the process must end, because continuing would risk data. */
   readonly onFatal?: (error: Error) => void;
+}
+
+/** The time by which old data is deleted. A jump of the wall clock is logged, even if nothing asks for the time. */
+function watchClock(clock: Clock, log: Log, metrics: Metrics, tasks: BackgroundTasks): ExpiryClock {
+  const expiry = new ExpiryClock(clock, (ahead) => log.warn("clock_jumped", { seconds: Math.round(ahead / 1000) }));
+  tasks.add({ name: "watch_clock", by: "each", run: async () => void expiry.now() });
+  metrics.gauge(
+    "petstore_clock_ahead_seconds",
+    "How far the wall clock has been set ahead since the start of the process.",
+    () => Math.round(expiry.ahead / 1000),
+  );
+  return expiry;
 }
 
 /** The opened parts of a service. */
@@ -78,6 +91,7 @@ export class App {
       const parts: Omit<Host, "limiter"> = {
         storage,
         clock,
+        expiry: watchClock(clock, log, metrics, tasks),
         log,
         metrics,
         dataFolder: config.database ? undefined : config.dataDir,

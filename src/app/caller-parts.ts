@@ -38,7 +38,8 @@ export function keyEnvironment(config: Config): KeyEnvironment {
   return { isProduction: isProduction(config), cell: valuesOf(config, keySettings).PETSTORE_CELL };
 }
 
-export function openCallerParts({ storage, clock, metrics, repeat }: Host, environment: KeyEnvironment): CallerParts {
+export function openCallerParts(host: Host, environment: KeyEnvironment): CallerParts {
+  const { storage, clock, expiry, metrics, repeat } = host;
   const forget = () => authenticator.forget();
   const changeListeners = [forget];
   const noteAccountChange = () => {
@@ -60,12 +61,12 @@ export function openCallerParts({ storage, clock, metrics, repeat }: Host, envir
     () => usage.size.uncounted,
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
-  repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(clock.now()) });
+  repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(expiry.now()) });
   const onAccountChange = (listener: () => void) => void changeListeners.push(listener);
-  return { accounts, keys, authenticator, usage, onAccountChange, ...openRecords({ storage, clock, metrics, repeat }) };
+  return { accounts, keys, authenticator, usage, onAccountChange, ...openRecords(host) };
 }
 
-function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" | "clock" | "metrics" | "repeat">) {
+function openRecords({ storage, clock, expiry, metrics, repeat }: Host) {
   const requestStore = new RequestStore(storage);
   const records = new RequestRecorder(requestStore, clock);
   metrics.gauge(
@@ -79,6 +80,6 @@ function openRecords({ storage, clock, metrics, repeat }: Pick<Host, "storage" |
     () => records.size.unrecorded,
   );
   repeat({ name: "save_requests", by: "each", run: () => records.save(), finish: () => records.saveAll() });
-  repeat({ name: "delete_old_requests", by: "leader", run: () => requestStore.sweep(clock.now()) });
+  repeat({ name: "delete_old_requests", by: "leader", run: () => requestStore.sweep(expiry.now()) });
   return { records, requestStore };
 }

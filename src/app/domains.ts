@@ -172,9 +172,9 @@ const events = defineDomain<typeof eventSettings>({
   settings: eventSettings,
   commands: [eventsCommand(eventTypes.map(({ type }) => type))],
   shopTables: eventTables,
-  open: ({ storage, clock, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
+  open: ({ storage, expiry, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
     const retention = new EventRetention(storage, PETSTORE_EVENT_DAYS);
-    repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(clock.now()) });
+    repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(expiry.now()) });
     const eventLog = new EventLog(storage);
     const failed = (error: unknown) => log.failing("task_failed", error, { task: "follow_events" });
     return bind(operationsOnEvents, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed)));

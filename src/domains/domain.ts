@@ -11,6 +11,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Command } from "../terminal/command.ts";
 import type { Clock } from "../timing/clock.ts";
+import type { ExpiryClock } from "../timing/expiry-clock.ts";
 
 /** Work that is repeated twice a second, outside of requests. A failure is logged, and the next round tries again. */
 export interface BackgroundTask {
@@ -29,6 +30,8 @@ export interface BackgroundTask {
 export interface Host {
   readonly storage: Storage;
   readonly clock: Clock;
+  /** The time by which old data is deleted. */
+  readonly expiry: ExpiryClock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly limiter: Limiter;

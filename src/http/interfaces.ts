@@ -150,6 +150,12 @@ export interface StoredResponse {
   readonly response: string;
 }
 
+/** The time of a request, and the time by which stored responses expire (see `ExpiryClock`), in Unix milliseconds. */
+export interface ClaimTimes {
+  readonly now: number;
+  readonly expiry: number;
+}
+
 /**
  * Stores responses by shop and digest of the idempotency key, for the time that the contract states. All methods are
  * parts of a transaction.
@@ -157,9 +163,9 @@ export interface StoredResponse {
 export interface StoredResponses {
   /**
    * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
-   * committed. Returns the stored response if there is one. `now` is in Unix milliseconds.
+   * committed. Returns the stored response if there is one that has not expired at `times.expiry`.
    */
-  claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
+  claim(shop: number, digest: string, fingerprint: string, times: ClaimTimes): Change<StoredResponse | undefined>;
   /** Runs a change. More steps can follow, even if the change marks its last step as the end of the transaction. */
   nested<T>(change: Change<T>): Change<T>;
   /** Stores the response of the change that claimed the key. */

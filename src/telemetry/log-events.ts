@@ -51,6 +51,13 @@ export const logEvents = {
     message: "Old backups were not deleted, and fill the disk. The command `backups take` shows the reason.",
     fields: ["backups", "keep"],
   },
+  clock_jumped: {
+    level: "warn",
+    message:
+      "The wall clock was set by more than an hour. If it is ahead, data does not age by it until it is right again, " +
+      "or the service is started again.",
+    fields: ["seconds"],
+  },
   security_contact_expired: {
     level: "warn",
     message: "PETSTORE_SECURITY_EXPIRES has passed: security.txt is not served.",

@@ -66,6 +66,13 @@ const cases: Readonly<Record<string, Case>> = {
     labels: { ...at, severity: "warning" },
     summary: "a:8080 has started 3 times in 15 minutes.",
   },
+  PetstoreClockJumped: {
+    series: { [of("petstore_clock_ahead_seconds")]: "0x10 -7200x10" },
+    quiet: 10,
+    fires: 11,
+    labels: { ...at, severity: "warning" },
+    summary: "The wall clock of a:8080 was set by 2h 0m 0s.",
+  },
   PetstoreServerErrors: {
     series: {
       [of("petstore_requests_total", { operation: "listPets", status: "200" })]: "0+90x40",

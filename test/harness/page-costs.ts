@@ -20,6 +20,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { systemClock } from "../../src/timing/clock.ts";
+import { ExpiryClock } from "../../src/timing/expiry-clock.ts";
 import { insertsForEmptyTables } from "./fill-tables.ts";
 import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
@@ -218,6 +219,7 @@ function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDom
   const host = {
     storage,
     clock,
+    expiry: new ExpiryClock(clock, () => {}),
     log,
     metrics: new Metrics(),
     limiter,

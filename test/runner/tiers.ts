@@ -59,6 +59,7 @@ const enginesOnly = [
 const onEachEngine = [
   "src/domains/",
   "src/limits/limits.store.test.ts",
+  "test/clocks/jumped.test.ts",
   "test/contract/every-operation.test.ts",
   "test/contract/new-domain.test.ts",
   "test/contract/paging.test.ts",
@@ -115,6 +116,7 @@ export const slowest = [
   "test/console/webhooks.test.ts",
   "test/shops/accounts.test.ts",
   "src/domains/usage/usage.test.ts",
+  "test/clocks/jumped.test.ts",
   "test/contract/every-operation.test.ts",
   "src/domains/pets/pets.import.test.ts",
   "test/commands/command-line.test.ts",

@@ -349,7 +349,8 @@ test("expired stored responses are deleted in parts, oldest first", async () => 
   const count = 11_200;
   const start = service.clock.now(); // for the service that runs next to it, nothing has expired
   await storage.write(function* () {
-    for (let time = 0; time < count; time++) yield* store.claim(shop, `name ${time}`, "", start + time);
+    for (let time = 0; time < count; time++)
+      yield* store.claim(shop, `name ${time}`, "", { now: start + time, expiry: start });
   });
   const left: [number, string | undefined][] = [];
   for (let round = 0; round < 3; round++) {

@@ -1,6 +1,6 @@
 import type { Change } from "../../contract/change.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/idempotency-key.ts";
-import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
+import type { ClaimTimes, StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { each, nested } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
@@ -30,7 +30,7 @@ const BATCHES = 20;
 
 // The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A
 // response expires by the shop's clock. It is deleted by real time, which clients cannot advance. `$3` is the real time
-// of deletion, `$5` the lifetime, so `excluded.expires_at - $5` is the present time of the shop's clock.
+// of deletion, and `excluded.expires_at - $5` the present time of the shop's clock.
 const claim = lockStatement<DigestRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
    SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL
@@ -64,9 +64,15 @@ export class StoredResponseStore implements StoredResponses {
     this.#storage = storage;
   }
 
-  *claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined> {
+  *claim(
+    shop: number,
+    digest: string,
+    fingerprint: string,
+    { now, expiry }: ClaimTimes,
+  ): Transaction<StoredResponse | undefined> {
+    const dueAt = now + LIFETIME;
     for (;;) {
-      if (yield* first(claim, digest, fingerprint, now + LIFETIME, shop, LIFETIME)) return undefined;
+      if (yield* first(claim, digest, fingerprint, dueAt, shop, dueAt - expiry)) return undefined;
       const stored = yield* first(find, shop, digest);
       if (stored) return { fingerprint: stored.fingerprint, response: stored.response };
       // Otherwise another process has just released it, or the shop is gone.

@@ -76,7 +76,7 @@ function checkSecretKeys(host: Host, secretKeys: SecretKeys | undefined): void {
 
 /** Registers the tasks and metrics of the deliveries, which the leader of all processes makes. */
 function deliver(
-  { storage, clock, log, metrics, repeat }: Host,
+  { storage, clock, expiry, log, metrics, repeat }: Host,
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
   { types, networkOf }: WebhookContext,
 ): void {
@@ -125,6 +125,6 @@ function deliver(
   repeat({
     name: "delete_old_webhook_deliveries",
     by: "leader",
-    run: () => retention.sweep(clock.now()),
+    run: () => retention.sweep(expiry.now()),
   });
 }

@@ -3,6 +3,7 @@ import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from
 import type { Input, Success, Write } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Clock } from "../../timing/clock.ts";
+import type { ExpiryClock } from "../../timing/expiry-clock.ts";
 import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
@@ -25,13 +26,15 @@ export class Idempotency {
   readonly #responses: StoredResponses;
   readonly #write: Write;
   readonly #clock: Clock;
+  readonly #expiry: ExpiryClock;
   /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
   readonly #running = new Set<string>();
 
-  constructor(responses: StoredResponses, write: Write, clock: Clock) {
+  constructor(responses: StoredResponses, write: Write, clock: Clock, expiry: ExpiryClock) {
     this.#responses = responses;
     this.#write = write;
     this.#clock = clock;
+    this.#expiry = expiry;
   }
 
   /** The number of requests with open transactions. */
@@ -57,10 +60,10 @@ export class Idempotency {
     }
 
     const responses = this.#responses;
-    const now = this.#clock.now();
+    const times = { now: this.#clock.now(), expiry: this.#expiry.now() };
     /** Runs the change and stores its response, or returns the stored response, in one transaction. */
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | RenderedSuccess | Failure> {
-      const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
+      const known = yield* responses.claim(shop, keyDigest, fingerprint, times);
       if (known) return known;
       const outcome = yield* responses.nested(change());
       const response =

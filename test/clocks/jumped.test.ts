@@ -1,0 +1,58 @@
+// The wall clock is set 40 days ahead while the service runs, as a wrong time server does. Nothing is lost by it.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { scopes } from "../../src/contract/caller.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/timing/units.ts";
+import { metricsText } from "../harness/metrics.ts";
+import { eventually } from "../harness/program.ts";
+import { TestService } from "../harness/service.ts";
+
+const JUMP = 40 * DAY_MS; // longer than anything but the usage by day is kept
+
+let service: TestService;
+let key: string;
+beforeEach(async () => {
+  service = await TestService.start();
+  key = await service.newKey("enterprise", undefined, scopes);
+});
+afterEach(() => service.stop());
+
+const create = (name: string) =>
+  service.call("POST", "/pets", { key, headers: { "Idempotency-Key": name }, body: { name, categoryId: 1 } });
+const countOf = async (table: string) => (await service.store.rows(`SELECT 1 FROM ${table}`)).length;
+const jumpLines = () => service.logLines.filter((line) => line.includes('"clock_jumped"'));
+const ahead = async () => Number(/^petstore_clock_ahead_seconds (.*)$/m.exec(await metricsText(service.app.base))?.[1]);
+
+/** Waits until the background work of another round is done: what is due by the monotonic clock goes in each. */
+async function anotherRound(): Promise<void> {
+  await create(crypto.randomUUID());
+  const before = await countOf("stored_responses");
+  service.clock.advance(24 * HOUR_MS);
+  await eventually(async () => (await countOf("stored_responses")) < before);
+}
+
+test("stored responses, events, requests and usage stay; the log says so once, and a metric", async () => {
+  const kinds = ["events", "request_records", "usage_counts"];
+  await create("due before");
+  service.clock.advance(23 * HOUR_MS);
+  const first = await create("kept");
+  await service.call("GET", "/pets/9", { key }); // recorded, because it fails
+  const counts = () => Promise.all(kinds.map(countOf));
+  await eventually(async () => (await counts()).every((count) => count > 0));
+  const before = await counts();
+  expect([jumpLines(), await ahead()]).toEqual([[], 0]);
+
+  service.clock.setWall(service.clock.now() + JUMP);
+  service.clock.advance(HOUR_MS);
+  await eventually(async () => (await countOf("stored_responses")) === 1); // a round in which the first one was due
+  const repeated = await create("kept");
+  expect([repeated.text, repeated.headers.get("idempotent-replayed")]).toEqual([first.text, "true"]);
+  expect(await ahead()).toBe(JUMP / SECOND_MS);
+
+  service.clock.setWall(service.clock.now() - JUMP);
+  service.clock.advance(MINUTE_MS);
+  await anotherRound();
+  const after = await counts();
+  expect(kinds.filter((_, index) => (after[index] as number) < (before[index] as number))).toEqual([]);
+  expect(await ahead()).toBe(0);
+  expect(jumpLines()).toEqual([expect.stringContaining(`"seconds":${JUMP / SECOND_MS}`)]);
+});
