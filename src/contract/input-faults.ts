@@ -61,7 +61,7 @@ function translate(error: ValidationError, schema: TSchema, base: string, noun: 
     case "maximum":
       return [{ path, message: `must be at most ${params["limit"]}` }];
     default:
-      return [{ path, message: error.message }];
+      return [{ path, message: `${aboutName(error)}${error.message}` }];
   }
 }
 

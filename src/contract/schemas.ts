@@ -47,7 +47,7 @@ export function described<S extends TSchema>(schema: S, description: string): S 
   return { ...schema, [LOCAL_DESCRIPTION]: description };
 }
 
-/** A rule for objects in addition to the keywords of their schema. `message` says `must …` or `must not …`. */
+/** A rule for objects or text in addition to the keywords of the schema. `message` says `must …` or `must not …`. */
 export interface Rule {
   readonly allows: (value: unknown) => boolean;
   readonly message: string;
@@ -64,20 +64,20 @@ export const PATTERN_MEANING = "x-pattern-meaning";
  * can read back unchanged: no NUL (PostgreSQL cannot store it), no unpaired surrogate (not Unicode).
  */
 export function Text(options: { description: string; minLength: number; maxLength: number; examples?: string[] }) {
-  return Type.String({
-    ...options,
-    pattern: textWithout("\\u0000"),
-    [PATTERN_MEANING]: "no NUL and no unpaired surrogate",
-  });
+  return Type.String({ ...options, ...textWithout("\\x00", "no NUL") });
 }
 
+const unicode: Rule = {
+  allows: (text) => (text as string).isWellFormed(),
+  message: "must hold no unpaired surrogate",
+};
+
 /**
- * A pattern for Unicode text without the characters of a class, given as the class's content. It means the
- * same with and without the `u` flag. Without it, a surrogate pair is two characters, which the second
- * alternative matches. With it, the pair is one character, which the first alternative matches.
+ * The keywords for Unicode text without the characters of a class, given as the class's content. Patterns are also
+ * compiled by others, whose engines know neither `\uXXXX` nor surrogates: so they are `\xXX`, and a rule.
  */
-export function textWithout(characters: string): string {
-  return `^(?:[^${characters}\\uD800-\\uDFFF]|[\\uD800-\\uDBFF][\\uDC00-\\uDFFF])*$`;
+export function textWithout(characters: string, meaning: string) {
+  return { pattern: `^[^${characters}]*$`, [PATTERN_MEANING]: meaning, [RULES]: [unicode] };
 }
 
 /** A time in UTC to the millisecond (RFC 3339): `2026-11-21T12:00:00.000Z`. */

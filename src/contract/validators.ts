@@ -16,12 +16,13 @@ function checkable<S>(schema: S): S | object {
   if (isInt64(schema)) return int64Value;
   const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
   const copy: TSchema = Object.fromEntries(Object.entries(keywords).map(([key, value]) => [key, checkable(value)]));
-  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, forObjects(allows), () => message), copy);
+  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, ofType(copy, allows), () => message), copy);
 }
 
-/** Applies a rule to objects only: the schema's `type` rejects other values. */
-function forObjects(allows: Rule["allows"]): Rule["allows"] {
-  return (value) => typeof value !== "object" || value === null || allows(value);
+/** Applies a rule to values of the schema's type only: `type` rejects others, but not null where it is allowed. */
+function ofType({ type }: TSchema & { readonly type?: unknown }, allows: Rule["allows"]): Rule["allows"] {
+  const typed = type === "string" ? "string" : "object";
+  return (value) => typeof value !== typed || value === null || allows(value);
 }
 
 /** The compiled schemas: operations share some, and so do the services of one process. */

@@ -125,7 +125,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "## Stability",
     "A `beta` operation may change incompatibly, and an `experimental` one may be removed. Any other is " +
       "deprecated first, with a date of removal.",
-    "## Integers",
-    "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53.",
+    "## Integers and text",
+    "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53. Text is Unicode: half of a " +
+      "surrogate pair, such as `\\ud83d` alone, is refused.",
   ].join("\n\n");
 }

@@ -92,14 +92,17 @@ export class Oracle {
 
   /** A parameter with the value of its example. */
   sampleOf(name: string): string {
-    return `${name}=${this.#parameters.get(name)?.sample}`;
+    return `${name}=${encodeURIComponent(this.#parameters.get(name)?.sample ?? "")}`;
   }
 
   /** True if the bytes are a valid body. Not for integers beyond 2^53, which it would round. */
   takesBody(bytes: Uint8Array): boolean {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-      return this.#body?.(JSON.parse(text)) ?? true;
+      const value: unknown = JSON.parse(text);
+      // The document cannot say that an unpaired surrogate is refused. `stringify` escapes nothing else as \ud….
+      const isUnicode = !/(?<!\\)(?:\\\\)*\\ud/.test(JSON.stringify(value));
+      return isUnicode && (this.#body?.(value) ?? true);
     } catch {
       return false;
     }

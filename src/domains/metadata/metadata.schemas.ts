@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
-import { PATTERN_MEANING, RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
+import { RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
 
 /** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
 const MAX_PAIRS = 50;
@@ -34,8 +34,7 @@ const keys = {
   type: "string",
   minLength: 1,
   maxLength: MAX_KEY_LENGTH,
-  pattern: textWithout("\\u0000"),
-  [PATTERN_MEANING]: "no NUL and no unpaired surrogate",
+  ...textWithout("\\x00", "no NUL"),
 };
 const value = Text({ description: "A value.", minLength: 0, maxLength: MAX_VALUE_LENGTH });
 const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];

@@ -148,8 +148,14 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
       `/metadata/${"k".repeat(64)}`,
       "is a key that must have at most 40 characters",
     ],
-    ["NUL in a key", { "a\0": "b" }, "/metadata/a\0", "is a key that must hold no NUL and no unpaired surrogate"],
-    ["half a character", { a: "\ud800" }, "/metadata/a", "must hold no NUL and no unpaired surrogate"],
+    ["NUL in a key", { "a\0": "b" }, "/metadata/a\0", "is a key that must hold no NUL"],
+    ["half a character", { a: "\ud800" }, "/metadata/a", "must hold no unpaired surrogate"],
+    [
+      "half a character in a key",
+      { "\ud800": "a" },
+      "/metadata/\ufffd",
+      "is a key that must hold no unpaired surrogate",
+    ],
     ["a long value", { a: "🐕".repeat(501) }, "/metadata/a", "must have at most 500 characters"],
   ])("refuses %s", async (_, metadata, path, message) => {
     const body =

@@ -124,7 +124,7 @@ describe("placeStoreOrder", () => {
     [{ petId: 1.5 }, "/body/petId", "must be a 64-bit integer"],
     [{ petId: 1, reference: "" }, "/body/reference", "must have at least 1 character"],
     [{ petId: 1, reference: "x".repeat(256) }, "/body/reference", "must have at most 255 characters"],
-    [{ petId: 1, reference: "a\0b" }, "/body/reference", "must hold no NUL and no unpaired surrogate"],
+    [{ petId: 1, reference: "a\0b" }, "/body/reference", "must hold no NUL"],
     [{ petId: 1, refrence: "7" }, "/body/refrence", "is not a field of this operation; did you mean reference?"],
   ])("refuses %j", async (body, path, message) => {
     const { status, json } = await place(body);

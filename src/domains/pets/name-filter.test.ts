@@ -131,7 +131,7 @@ test("finds an animal by its new name after a change", async () => {
 test.each([
   ["", "must have at least 1 character"],
   ["x".repeat(256), "must have at most 255 characters"],
-  ["a\0", "must hold no NUL and no unpaired surrogate"],
+  ["a\0", "must hold no NUL"],
 ])("refuses %j", async (text, message) => {
   const { status, json } = await service.call("GET", `/pets?name=${encodeURIComponent(text)}`, { key });
   expect([status, json.details]).toEqual([400, [{ path: "/query/name", message }]]);

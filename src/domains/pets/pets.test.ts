@@ -128,7 +128,7 @@ describe("createPet", () => {
   test.each([
     ["", "must have at least 1 character"],
     ["x".repeat(256), "must have at most 255 characters"],
-    ["a\0b", "must hold no NUL and no unpaired surrogate"],
+    ["a\0b", "must hold no NUL"],
     [1, "must be a string"],
     [null, "must be a string"],
   ])("refuses the name %j", async (name, message) => {
@@ -137,7 +137,7 @@ describe("createPet", () => {
 
   test("refuses an unpaired surrogate in a name", async () => {
     const answer = await create('{"name":"\\ud800","categoryId":1}');
-    expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no NUL and no unpaired surrogate" });
+    expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no unpaired surrogate" });
   });
 
   test("counts the characters of a name, not its UTF-16 units", async () => {

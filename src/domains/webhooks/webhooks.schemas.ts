@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/event-type.ts";
-import { described, Int32, Int64, PATTERN_MEANING, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { described, Int32, Int64, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
@@ -64,8 +64,7 @@ const url = Type.String({
   description: "Where to send messages: an https URL, except in development.",
   minLength: 1,
   maxLength: 2048,
-  pattern: textWithout("\\u0000-\\u0020\\u007F-\\u009F"),
-  [PATTERN_MEANING]: "no space, no control character and no unpaired surrogate",
+  ...textWithout("\\x00-\\x20\\x7F-\\x9F", "no space and no control character"),
   examples: ["https://example.org/petstore"],
 });
 const description = Text({ description: "What the endpoint is for.", minLength: 0, maxLength: 255 });
