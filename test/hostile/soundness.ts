@@ -11,7 +11,7 @@ const internal =
 
 /** Every header that a response of the service may have. */
 const known =
-  /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
+  /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
 
 /** What a stream has beside them. */
 const knownOfStreams = /^(transfer-encoding|x-accel-buffering)$/;
