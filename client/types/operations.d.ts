@@ -1061,7 +1061,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once.
      *
-     * Needs a key with the scope `admin`.
+     * Needs a key with the scopes `admin` and `read`.
      */
     createWebhookEndpoint(body: NewWebhookEndpoint, options?: OnceOptions): Promise<Result<WebhookEndpointWithSecret<IdOf<Ids>>>>;
     /**
@@ -1077,7 +1077,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once.
      *
-     * Needs a key with the scope `admin`.
+     * Needs a key with the scopes `admin` and `read`.
      */
     updateWebhookEndpoint(endpointId: string, body: WebhookEndpointPatch, options?: OnceOptions): Promise<Result<WebhookEndpoint<IdOf<Ids>>>>;
     /**
@@ -1109,7 +1109,7 @@ export interface Petstore<Ids extends IdKind> {
      *
      * Sends again the events from `from` to `to` that have the types of the endpoint, or the message of one delivery that is no test. They keep their `webhook-id`, can arrive in any order, and are retried as usual. They wait while the endpoint is not enabled.
      *
-     * Needs a key with the scope `admin`.
+     * Needs a key with the scopes `admin` and `read`.
      */
     redeliverWebhooks(endpointId: string, body: NewWebhookRedelivery, options?: OnceOptions): Promise<Result<WebhookRedelivery<IdOf<Ids>>>>;
     /**

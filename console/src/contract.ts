@@ -37,8 +37,8 @@ export function choicesOf(
   return fields.find((field) => field.name === name)?.choices ?? [];
 }
 
-/** True if a key with these scopes may use the operation. `scopes` lists the operations of every scope except `write`. */
+/** True if a key with these scopes may use the operation. `scopes` lists all operations except those that need `write`. */
 export function permits(held: readonly string[], operation: OperationName): boolean {
-  const [scope = "write"] = Object.entries(scopes).find(([, names]) => names.includes(operation)) ?? [];
-  return [...held, "any"].includes(scope);
+  const [needed = "write"] = Object.entries(scopes).find(([, names]) => names.includes(operation)) ?? [];
+  return needed === "" || needed.split(" ").every((scope) => held.includes(scope));
 }

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import type { Operation } from "../../src/contract/operation.ts";
-import { errorsOf, pathParameters, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
+import { errorsOf, pathParameters, scopeNotice, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
 import { ClientTypes, comment } from "./client-types.ts";
 
 const generated = "// Generated from the contract by `npm run derive`.\n";
@@ -122,12 +122,12 @@ function optionsType(operation: Operation): string {
 }
 
 function methodDoc(operation: Operation, operations: readonly Operation[]): string[] {
-  const { summary, description, stability, deprecation, scope, separateQuota } = operation;
+  const { summary, description, stability, deprecation, separateQuota } = operation;
   const successor = operations.find(({ name }) => name === deprecation?.replacement);
   return [
     `${summary}${stability === "stable" ? "" : ` (${stability})`}.`,
     description,
-    scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
+    scopeNotice(operation),
     ...(separateQuota === "plan" ? ["Costs no quota."] : []),
     ...(deprecation
       ? [

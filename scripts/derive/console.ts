@@ -43,7 +43,10 @@ const described = new Set([
  */
 export function deriveConsole(operations: readonly Operation[]): string {
   const { write: _, ...scopes } = Object.fromEntries(
-    [...Map.groupBy(operations, ({ scope }) => scope)].map(([scope, all]) => [scope, all.map(({ name }) => name)]),
+    [...Map.groupBy(operations, (one) => one.scopes.join(" "))].map(([needed, all]) => [
+      needed,
+      all.map(({ name }) => name),
+    ]),
   );
   const names = operations.map(({ name }) => JSON.stringify(name)).join(" | ");
   const forms = operations.flatMap(({ name, method, body, query }) => [
@@ -58,7 +61,7 @@ import type { FieldDescription, Filter } from "../contract.ts";
 
 export type OperationName = ${names};
 
-/** The operations by scope; \`any\` has those that every valid key may use. All others need \`write\`. */
+/** The operations by the scopes that a key must have, separated by spaces. All others need \`write\`. */
 export const scopes: Readonly<Record<string, readonly OperationName[]>> = ${JSON.stringify(scopes)};
 
 /** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */

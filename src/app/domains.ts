@@ -177,7 +177,7 @@ const events = defineDomain<typeof eventSettings>({
     repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(expiry.now()) });
     const eventLog = new EventLog(storage);
     const failed = (error: unknown) => log.failing("task_failed", error, { task: "follow_events" });
-    return bind(operationsOnEvents, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed)));
+    return bind(operationsOnEvents, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed), eventTypes));
   },
 });
 

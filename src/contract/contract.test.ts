@@ -86,7 +86,7 @@ test("all faults are reported at once, one per line", () => {
   const faulty = [
     listToys,
     { ...listToys, name: "ListToys", summary: " " },
-    { ...createToy, scope: "fly" },
+    { ...createToy, scopes: ["fly"] },
     { ...getToy, errors: [toyNotFound, defineError({ code: "Oops", status: 200, meaning: "" })] },
   ] as unknown as Operation[];
   const faults = [
@@ -96,7 +96,7 @@ test("all faults are reported at once, one per line", () => {
     "Oops: the error has no meaning; write one sentence.",
     "ListToys: the name is not written in lowerCamelCase, like getPet.",
     "ListToys: the summary or the description is empty; write both.",
-    "createToy: the scope fly does not exist; use any or one of read, write, admin.",
+    "createToy: the scope fly does not exist; there are read, write, admin.",
   ];
   expect(contractFaults(faulty)).toEqual(faults);
   expect(new ContractError(faults).message).toBe(
@@ -106,22 +106,22 @@ test("all faults are reported at once, one per line", () => {
 
 test("defaults are filled in, and stated values stay", () => {
   const errorsOfToy: readonly (typeof toyNotFound)[] = getToy.errors; // exact: the compiler knows each error
-  const filledIn = [listToys, createToy, getToy].map(({ stability, testPanel, scope, errors }) => [
+  const filledIn = [listToys, createToy, getToy].map(({ stability, testPanel, scopes, errors }) => [
     stability,
     testPanel,
-    scope,
+    scopes,
     errors,
   ]);
   expect(filledIn).toEqual([
-    ["stable", true, "read", []],
-    ["stable", true, "write", []],
-    ["stable", true, "read", errorsOfToy],
+    ["stable", true, ["read"], []],
+    ["stable", true, ["write"], []],
+    ["stable", true, ["read"], errorsOfToy],
   ]);
   expect(errorsOfToy).toEqual([toyNotFound]);
   const stated = {
     stability: "beta",
     testPanel: { disabled: "it is a test" },
-    scope: "any",
+    scopes: [],
     errors: [toyNotFound, preconditionFailed],
   } as const;
   expect(defineOperation({ ...getToy, ...stated })).toEqual({ ...getToy, ...stated });

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { Scope } from "./caller.ts";
 import { sentence } from "./messages.ts";
 import { BODY_LIMIT, RESPONSE_TIMEOUT } from "./request-limits.ts";
 import { Int32 } from "./schemas.ts";
@@ -39,6 +40,8 @@ export interface Failure<E extends ErrorDefinition = ErrorDefinition> {
   readonly message: string;
   readonly details?: readonly Fault[];
   readonly retryAfter?: number;
+  /** For `insufficientScope`: the scope that the key lacks. */
+  readonly scope?: Scope;
 }
 
 export function defineError<const E extends ErrorDefinition>(error: E): E {
@@ -48,7 +51,7 @@ export function defineError<const E extends ErrorDefinition>(error: E): E {
 export function failure<const E extends ErrorDefinition>(
   error: E,
   message: string,
-  more?: { details?: readonly Fault[]; retryAfter?: number },
+  more?: Pick<Failure, "details" | "retryAfter" | "scope">,
 ): Failure<E> {
   const { retryAfter } = error;
   return { error, message, ...(retryAfter !== undefined && { retryAfter }), ...more };
@@ -102,7 +105,7 @@ export const invalidApiKey = defineError({
 export const insufficientScope = defineError({
   code: "insufficient_scope",
   status: 403,
-  meaning: "The API key lacks the scope that the operation needs.",
+  meaning: "The API key lacks a scope that the request needs.",
   advice: "Use a key with the scope that the message names.",
 });
 export const accountSuspended = defineError({
@@ -229,6 +232,11 @@ export const streamsExhausted = defineError({
   meaning: "The process has reached its maximum number of streams. `Retry-After` says when to try again.",
   retryAfter: 5,
 });
+
+/** The failure of a request because its key lacks this scope. */
+export function lacksScope(scope: Scope) {
+  return failure(insufficientScope, `The API key lacks the scope ${scope}.`, { scope });
+}
 
 /** The error of operations that honour `If-Match`. */
 export const preconditionFailed = defineError({

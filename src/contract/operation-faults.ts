@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { scopes } from "./caller.ts";
+import { scopes as allScopes } from "./caller.ts";
 import { preconditionFailed } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import { unknownKeyFaults } from "./operation-keys.ts";
@@ -12,7 +12,7 @@ import { firstErrors } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, scope, response, body, tag, errors } = operation;
+  const { name, method, path, summary, description, scopes, response, body, tag, errors } = operation;
   return [
     ...unknownKeyFaults(operation),
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
@@ -21,9 +21,9 @@ export function operationFaults(operation: Operation, operations: readonly Opera
       : [`the path ${path} is malformed; write it like /pets/{petId}.`]),
     ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty; write both."]),
     ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description; write both."]),
-    ...(scope === "any" || scopes.includes(scope)
-      ? []
-      : [`the scope ${scope} does not exist; use any or one of ${scopes.join(", ")}.`]),
+    ...scopes
+      .filter((scope) => !allScopes.includes(scope))
+      .map((scope) => `the scope ${scope} does not exist; there are ${allScopes.join(", ")}.`),
     ...([200, 201, 204].includes(response.status)
       ? []
       : [`the status ${response.status} is not one of 200, 201, 204.`]),

@@ -15,7 +15,7 @@ const ofOperation: KeysOf<Operation> = {
   stability: true,
   deprecation: true,
   testPanel: true,
-  scope: true,
+  scopes: true,
   separateQuota: true,
   params: true,
   query: true,

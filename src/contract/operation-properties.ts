@@ -39,7 +39,7 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
       missingApiKey,
       invalidApiKey,
       accountSuspended,
-      ...(operation.scope === "any" ? [] : [insufficientScope]),
+      ...(operation.scopes.length > 0 ? [insufficientScope] : []),
       ...(operation.deprecation ? [operationRemoved] : []),
       // 408 and 413: any request except a GET may have a body, even if the operation needs none. 409: only a change
       // can wait for a reset.
@@ -67,6 +67,13 @@ export function separateQuotaOf(
   { mode }: Pick<Caller, "mode">,
 ): SeparateQuota | undefined {
   return operation?.separateQuota === "sandbox" && mode === "live" ? undefined : operation?.separateQuota;
+}
+
+/** The sentence that says which keys may use an operation. */
+export function scopeNotice({ scopes }: Operation): string {
+  if (scopes.length === 0) return "Any valid key may use it.";
+  const names = scopes.map((scope) => `\`${scope}\``).join(" and ");
+  return `Needs a key with the scope${scopes.length === 1 ? "" : "s"} ${names}.`;
 }
 
 /** The media types of the body, preferred first; empty if there is no body. */

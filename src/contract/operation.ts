@@ -47,8 +47,8 @@ export interface Operation {
   readonly deprecation?: Deprecation;
   /** Whether the reference page has an interactive test panel for the operation; if not, why. */
   readonly testPanel: true | DisabledTestPanel;
-  /** The required scope; `any` if every valid key may use the operation. */
-  readonly scope: Scope | "any";
+  /** The scopes that a key must have; none if every valid key may use the operation. */
+  readonly scopes: readonly Scope[];
   /**
    * For an operation that does not count in the windows of the shop. It works even if the key is banned or these windows
    * are used up, and it is not part of the shop's usage. `plan`: all such operations share another quota as large as the
@@ -106,7 +106,7 @@ interface StreamFields {
 }
 
 /** The optional parts of a definition, which `defineOperation` fills in. */
-type Defaulted = "stability" | "testPanel" | "scope" | "errors";
+type Defaulted = "stability" | "testPanel" | "scopes" | "errors";
 
 /** An operation as a domain states it. */
 export type OperationDefinition = Omit<Operation, Defaulted> & Partial<Pick<Operation, Defaulted>>;
@@ -115,7 +115,7 @@ export type OperationDefinition = Omit<Operation, Defaulted> & Partial<Pick<Oper
 interface Defaults<D extends OperationDefinition> {
   readonly stability: D["tag"]["stability"];
   readonly testPanel: true;
-  readonly scope: D["method"] extends "GET" ? "read" : "write";
+  readonly scopes: Operation["scopes"];
 }
 
 type ErrorOfParams<D extends OperationDefinition> = D["params"] extends {
@@ -149,15 +149,15 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "oper
 };
 
 /**
- * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scope (`read`
+ * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scopes (`read`
  * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys.
  * `contractFaults` finds all other faults at build time or startup, and unknown keys in code that was not compiled.
  */
 export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;
-  const scope = method === "GET" ? "read" : "write";
+  const scopes: Operation["scopes"] = [method === "GET" ? "read" : "write"];
   const ofParams = params && !errors.includes(params.invalidError) ? [params.invalidError] : [];
-  const defaults = { stability: tag.stability, testPanel: true, scope } as const;
+  const defaults = { stability: tag.stability, testPanel: true, scopes } as const;
   return { ...defaults, ...definition, errors: [...ofParams, ...errors] } as unknown as Defined<D>;
 }
 

@@ -1,5 +1,5 @@
 import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
-import { mediaTypesOf } from "../contract/operation-properties.ts";
+import { mediaTypesOf, scopeNotice } from "../contract/operation-properties.ts";
 import { type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
 import { clientSnippet } from "./client-snippets.ts";
 import type { Components, Json } from "./openapi-components.ts";
@@ -9,14 +9,14 @@ import { responsesOf } from "./openapi-responses.ts";
 
 /** The object of an operation in the document. */
 export function operationObject(operation: Operation, operations: readonly Operation[], components: Components): Json {
-  const { name, summary, tag, body, deprecation, stability, testPanel, scope } = operation;
+  const { name, summary, tag, body, deprecation, stability, testPanel, scopes } = operation;
   return {
     operationId: name,
     summary,
     description: [
       operation.description,
       ...(deprecation ? [deprecationNotice(operation, operations)] : []),
-      scope === "any" ? "Any valid key may use it." : `Needs a key with the scope \`${scope}\`.`,
+      scopeNotice(operation),
       ...(operation.separateQuota ? [quotaNotices[operation.separateQuota]] : []),
       ...(testPanel === true ? [] : [noTestPanel(testPanel)]),
     ].join("\n\n"),
@@ -25,7 +25,7 @@ export function operationObject(operation: Operation, operations: readonly Opera
     ...(stability === "stable" ? {} : { "x-stability": stability }),
     ...(testPanel === true ? {} : { "x-hideTryItPanel": true }),
     ...stabilityBadges(operation),
-    security: [{ bearerAuth: scope === "any" ? [] : [scope] }],
+    security: [{ bearerAuth: scopes }],
     parameters: parametersOf(operation, operations, components),
     ...(body
       ? {

@@ -3,9 +3,9 @@ import {
   accountSuspended,
   type Failure,
   failure,
-  insufficientScope,
   invalidApiKey,
   keyBanned,
+  lacksScope,
   methodNotAllowed,
   missingApiKey,
   operationRemoved,
@@ -111,7 +111,7 @@ function denial({ verdict, retryAfter, limit }: Admission): Failure {
   return failure(rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }
 
-/** Stage: requires that the operation exists, is not removed, and that the key has its scope. */
+/** Stage: requires that the operation exists, is not removed, and that the key has its scopes. */
 const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock }) => {
   if (!compiled) {
     return route.allow === ""
@@ -123,9 +123,8 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     const { removal, advice } = operation.deprecation;
     return failure(operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
-  return operation.scope === "any" || caller?.scopes.has(operation.scope)
-    ? undefined
-    : failure(insufficientScope, `The API key lacks the scope ${operation.scope}.`);
+  for (const scope of operation.scopes) if (!caller?.scopes.has(scope)) return lacksScope(scope);
+  return undefined;
 };
 
 /** Stage: reads and validates the input. It is the only stage that waits for the client. */

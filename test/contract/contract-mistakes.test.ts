@@ -32,7 +32,7 @@ const common = {
   summary: "Get a toy",
   description: "Returns a toy.",
   testPanel: true,
-  scope: "read",
+  scopes: ["read"],
   params: { schema: Type.Object({ toyId: Int64({ description: "Which toy." }) }), invalidError: toyNotFound },
   response: { status: 200, description: "It.", schema: Type.Object({ id: Int64({ description: "Its id." }) }), examples: {} },
   errors: [toyNotFound],
@@ -62,8 +62,8 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     "Property 'summary' is missing in type '…' but required in type 'Omit<Operation, Defaulted>'.",
   ],
   "a scope that does not exist": [
-    `const one = defineOperation({ ...common, scope: "fly" });`,
-    `Type '"fly"' is not assignable to type '"admin" | "any" | "read" | "write"'.`,
+    `const one = defineOperation({ ...common, scopes: ["fly"] });`,
+    `Type '"fly"' is not assignable to type '"admin" | "read" | "write"'.`,
   ],
   "a path without a slash": [
     `const one = defineOperation({ ...common, path: "toys" });`,
@@ -156,7 +156,7 @@ const getToy = defineOperation({
   summary: "Get a toy",
   description: "Returns a toy.",
   testPanel: true,
-  scope: "read",
+  scopes: ["read"],
   params: { schema: Type.Object({ toyId }), invalidError: toyNotFound },
   response: { status: 200, description: "The toy.", schema: Type.Object({ id: toyId }), examples: { One: { id: 1n } } },
   errors: [toyNotFound],

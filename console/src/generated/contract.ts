@@ -46,7 +46,7 @@ export type OperationName =
   | "listRequests"
   | "getRequest";
 
-/** The operations by scope; `any` has those that every valid key may use. All others need `write`. */
+/** The operations by the scopes that a key must have, separated by spaces. All others need `write`. */
 export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
   read: [
     "listPets",
@@ -64,23 +64,21 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "listRequests",
     "getRequest",
   ],
-  any: ["getCurrentKey"],
+  "": ["getCurrentKey"],
   admin: [
     "listKeys",
     "createKey",
     "rotateKey",
     "revokeKey",
     "listWebhookEndpoints",
-    "createWebhookEndpoint",
     "getWebhookEndpoint",
-    "updateWebhookEndpoint",
     "deleteWebhookEndpoint",
     "rotateWebhookSecret",
     "testWebhookEndpoint",
-    "redeliverWebhooks",
     "listWebhookDeliveries",
     "getWebhookDelivery",
   ],
+  "admin read": ["createWebhookEndpoint", "updateWebhookEndpoint", "redeliverWebhooks"],
 };
 
 /** What the service can simulate for a request with `PATCH /pets/{petId}`. */

@@ -3,9 +3,10 @@ import type { EventFilters } from "./events.store.ts";
 
 /** A test with the same result as the filters of the log; undefined if every event passes. */
 export function compileEventFilter(filters: EventFilters): ((event: Event) => boolean) | undefined {
-  const { type, petId, orderId, since, until } = filters;
+  const { type, hidden, petId, orderId, since, until } = filters;
   const conditions: ((event: Event) => boolean)[] = [];
   if (type) conditions.push((event) => type.includes(event.type));
+  if (hidden) conditions.push((event) => !hidden.has(event.type));
   if (petId !== undefined) {
     const id = String(petId);
     conditions.push((event) => petOf(event) === id);

@@ -6,6 +6,7 @@ import { Random } from "../../../test/harness/random.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../../test/harness/test-store.ts";
+import { scopes } from "../../contract/caller.ts";
 
 const CONNECTIONS = rounds(40, 1_000);
 const WRITERS = 4;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   store = await newTestStore();
   writing = await TestService.start({ store });
   following = onPostgres ? await TestService.start({ store, clock: writing.clock }) : writing;
-  ({ key } = await writing.newAccountWithKey("enterprise"));
+  ({ key } = await writing.newAccountWithKey("enterprise", undefined, scopes)); // one that sees all events
 });
 afterAll(async () => {
   if (following !== writing) await following.app.stop();

@@ -1,4 +1,6 @@
-import { failure } from "../../contract/errors.ts";
+import type { Caller, Scope } from "../../contract/caller.ts";
+import { failure, lacksScope } from "../../contract/errors.ts";
+import type { EventType } from "../../contract/event-type.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
@@ -6,11 +8,23 @@ import type { EventWatch, NotYetStored } from "./event-watch.ts";
 import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
 import type { EventLog } from "./events.store.ts";
 
-export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<ReturnType<typeof eventOperations>> {
+export function eventHandlers(
+  log: EventLog,
+  watch: EventWatch,
+  types: readonly EventType[],
+): Handlers<ReturnType<typeof eventOperations>> {
+  const scopeOf = new Map(types.flatMap(({ type, scope }): [string, Scope][] => (scope ? [[type, scope]] : [])));
+  /** The filter that leaves out the types whose scope a key lacks. */
+  const hiddenFrom = ({ scopes }: Caller) => {
+    const hidden = [...scopeOf].filter(([, scope]) => !scopes.has(scope)).map(([type]) => type);
+    return hidden.length > 0 ? { hidden: new Set(hidden) } : {};
+  };
+
   return {
-    listEvents: async ({ caller: { shop }, query, after: position }) => {
+    listEvents: async ({ caller, query, after: position }) => {
+      const { shop } = caller;
       const { limit, after, sort, since, until } = query;
-      const filters = { ...query, since: timeOf(since), until: timeOf(until) };
+      const filters = { ...query, ...hiddenFrom(caller), since: timeOf(since), until: timeOf(until) };
       const isNewestFirst = sort === "-id";
       const from = isNewestFirst ? after : (position ?? after);
       if (from === undefined)
@@ -21,16 +35,20 @@ export function eventHandlers(log: EventLog, watch: EventWatch): Handlers<Return
       return "refused" in page ? expired(page) : page;
     },
 
-    getEvent: async ({ caller: { shop }, params: { eventId } }) =>
-      successOr(await log.get(shop, eventId), {
+    getEvent: async ({ caller: { shop, scopes }, params: { eventId } }) => {
+      const found = await log.get(shop, eventId);
+      const scope = typeof found === "object" && "type" in found ? scopeOf.get(found.type) : undefined;
+      if (scope && !scopes.has(scope)) return lacksScope(scope);
+      return successOr(found, {
         "not found": () => failure(eventNotFound, `No event has the id ${eventId}.`),
         expired,
-      }),
+      });
+    },
 
-    streamEvents: async ({ caller: { shop }, query, lastEventId }) => {
+    streamEvents: async ({ caller, query, lastEventId }) => {
       const { after, since, until } = query;
-      const filters = { ...query, since: timeOf(since), until: timeOf(until) };
-      const stream = await watch.follow(shop, lastEventId ?? after, filters);
+      const filters = { ...query, ...hiddenFrom(caller), since: timeOf(since), until: timeOf(until) };
+      const stream = await watch.follow(caller.shop, lastEventId ?? after, filters);
       if (!("refused" in stream)) return { stream };
       return stream.refused === "expired" ? expired(stream) : notYetStored(stream);
     },

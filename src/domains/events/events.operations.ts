@@ -1,16 +1,10 @@
 import { Type } from "typebox";
-import { defineError, failure } from "../../contract/errors.ts";
+import { defineError, failure, insufficientScope } from "../../contract/errors.ts";
 import type { EventType } from "../../contract/event-type.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { DateTime, Int64 } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
-
-const events: Tag = {
-  name: "events",
-  description: "The log of the shop: every change, who made it, and the values before it.",
-  stability: "beta",
-};
 
 export const eventNotFound = defineError({
   code: "event_not_found",
@@ -51,6 +45,14 @@ const updated: Event = {
 /** The operations on the log, for these types of events. */
 export function eventOperations(types: readonly EventType[]) {
   const { Event: schema, Events } = eventSchemas(types);
+  const restricted = types.flatMap(({ type, scope }) => (scope ? [`\`${type.split(".")[0]}.*\` (\`${scope}\`)`] : []));
+  const events: Tag = {
+    name: "events",
+    description:
+      "The log of the shop: every change, who made it, and the values before it. Some types need another scope: " +
+      `${[...new Set(restricted)].join(", ")}.`,
+    stability: "beta",
+  };
   const filters = {
     after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [6n] })),
     type: Type.Optional(
@@ -107,7 +109,7 @@ export function eventOperations(types: readonly EventType[]) {
       invalidError: eventNotFound,
     },
     response: { status: 200, description: "The event.", schema, examples: { "An animal is reserved": updated } },
-    errors: [eventsExpired],
+    errors: [eventsExpired, insufficientScope],
   });
 
   const streamEvents = defineOperation({

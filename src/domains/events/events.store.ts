@@ -18,6 +18,8 @@ import {
 /** Which events to read; without filters, all. */
 export interface EventFilters {
   readonly type?: readonly string[] | undefined;
+  /** Types of events that are left out. */
+  readonly hidden?: ReadonlySet<string>;
   /** Events of this animal and of its orders. */
   readonly petId?: bigint | undefined;
   readonly orderId?: bigint | undefined;
@@ -122,28 +124,35 @@ export class EventLog {
   }
 
   async #page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Promise<Page<Event>> {
-    const { type: types, orderId, since, until } = filters;
+    const { orderId, since, until, hidden } = filters;
+    const types = filters.type?.filter((type) => !hidden?.has(type));
     const petId = orderId === undefined ? filters.petId : await this.#petOf(shop, orderId, filters.petId);
     if (petId === "none" || types?.length === 0 || ids.from > ids.to) return { items: [] };
     const from = since === undefined ? ids.from : await this.#firstSince(shop, ids, since);
     const to = until === undefined ? ids.to : (await this.#firstSince(shop, ids, until)) - 1n;
-    const conditions: (Condition | undefined)[] = [
-      types && ((bind) => `type IN (${types.map(bind).join(", ")})`),
-      orderId === undefined ? undefined : (bind) => `subject = ${bind(String(orderId))}`, // it is null if the animal itself changed
-    ];
-    const { statement, parameters } = pageQuery<EventRow>({
-      table: "events",
-      columns,
-      shop,
-      after: sort === "id" ? from - 1n : to + 1n,
-      limit: limit + 1,
-      sort,
-      lead: petId === undefined ? undefined : { column: "pet_id", value: petId },
-      bounds: [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)],
-      scanned: conditions.filter((condition) => condition !== undefined),
-      scannedColumns: smallColumns,
-    });
-    return scannedPage(await this.#storage.all(statement, ...parameters), limit, toEvent);
+    const conditions: Condition[] = [];
+    if (types) conditions.push((bind) => `type IN (${types.map(bind).join(", ")})`);
+    // It is null if the animal itself changed.
+    if (orderId !== undefined) conditions.push((bind) => `subject = ${bind(String(orderId))}`);
+    const read = async (scanned: readonly Condition[]) => {
+      const { statement, parameters } = pageQuery<EventRow>({
+        table: "events",
+        columns,
+        shop,
+        after: sort === "id" ? from - 1n : to + 1n,
+        limit: limit + 1,
+        sort,
+        lead: petId === undefined ? undefined : { column: "pet_id", value: petId },
+        bounds: [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)],
+        scanned,
+        scannedColumns: smallColumns,
+      });
+      return scannedPage(await this.#storage.all(statement, ...parameters), limit, toEvent);
+    };
+    const page = await read(conditions);
+    // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
+    if (!hidden || !page.items.some(({ type }) => hidden.has(type))) return page;
+    return read([...conditions, (bind) => `type NOT IN (${[...hidden].map(bind).join(", ")})`]);
   }
 
   /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */

@@ -64,9 +64,9 @@ export function send(follower: Follower, events: readonly Event[], upTo: bigint)
   const { sink, wants, position } = follower;
   if (position >= upTo) return;
   const isNew = (events[0]?.id ?? upTo) > position;
-  // If all are sent, pass on the same array: it is then serialized once for all followers.
   const sent = isNew && !wants ? events : events.filter((event) => event.id > position && (wants?.(event) ?? true));
   follower.position = upTo;
-  sink.send(sent);
+  // If all are sent, pass on the same array: it is then serialized once for all followers.
+  sink.send(sent.length === events.length ? events : sent);
   sink.skipTo(upTo);
 }

@@ -83,7 +83,7 @@ const getCurrentKey = defineOperation({
   summary: "Get the calling key",
   description:
     "Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.",
-  scope: "any",
+  scopes: [],
   separateQuota: "plan",
   response: {
     status: 200,

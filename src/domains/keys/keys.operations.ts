@@ -60,11 +60,13 @@ export const lastAdminKey = defineError({
   meaning: "No other `admin` key of this mode is valid for as long. Create one first.",
 });
 
-export const keyCreated = defineEvent({ type: "key.created", meaning: "A key was created." });
-export const keyRotated = defineEvent({ type: "key.rotated", meaning: "A key was replaced by another." });
-export const keyRevoked = defineEvent({ type: "key.revoked", meaning: "A key was revoked." });
+const readBy = { scope: "admin" } as const;
+export const keyCreated = defineEvent({ ...readBy, type: "key.created", meaning: "A key was created." });
+export const keyRotated = defineEvent({ ...readBy, type: "key.rotated", meaning: "A key was replaced by another." });
+export const keyRevoked = defineEvent({ ...readBy, type: "key.revoked", meaning: "A key was revoked." });
 // `keyBanned` is an error.
 export const keyBannedEvent = defineEvent({
+  ...readBy,
   type: "key.banned",
   meaning: "A key was banned temporarily, because it kept sending requests after a 429.",
 });
@@ -105,7 +107,7 @@ const listKeys = defineOperation({
   description:
     "Returns the keys of your account, oldest first, including expired and revoked ones, of which the oldest are " +
     "eventually deleted. A banned key has a `ban`. A test key cannot see live keys.",
-  scope: "admin",
+  scopes: ["admin"],
   ...pagesOf({
     what: "keys",
     filters: { mode: Type.Optional(described(KeyMode, "Filters keys by mode.")) },
@@ -132,7 +134,7 @@ const createKey = defineOperation({
     "Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and " +
     "cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. " +
     `An account can have ${MAX_KEYS} valid keys of each mode.`,
-  scope: "admin",
+  scopes: ["admin"],
   body: {
     schema: Type.Object(
       {
@@ -177,7 +179,7 @@ const rotateKey = defineOperation({
     "for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an " +
     "`Idempotency-Key`, so that you can repeat the request if its response is lost.",
   testPanel: { disabled: "one click would replace a key that programs may use" },
-  scope: "admin",
+  scopes: ["admin"],
   params,
   query: Type.Object({
     overlap: Int32({
@@ -224,7 +226,7 @@ const revokeKey = defineOperation({
     "Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. " +
     "An `admin` key can be revoked only if another one of its mode is valid for as long.",
   testPanel: { disabled: "one click would permanently revoke a key" },
-  scope: "admin",
+  scopes: ["admin"],
   params,
   emits: ["key.revoked"],
   response: noContent("The key is revoked."),

@@ -65,4 +65,6 @@ export const endpointId = Type.String({
 export const endpointParams = { schema: Type.Object({ endpointId }), invalidError: endpointNotFound };
 export const endpointPath = "/webhook-endpoints/{endpointId}";
 /** Of all operations on webhooks. */
-export const webhookCommon = { tag: webhooks, scope: "admin" } as const;
+export const webhookCommon = { tag: webhooks, scopes: ["admin"] } as const;
+/** Of those that decide which events are sent where: the events must be the key's to read. */
+export const sendingCommon = { tag: webhooks, scopes: ["admin", "read"] } as const;

@@ -10,16 +10,27 @@ export const ALL_TYPES = "*";
 /** The type of the message that `testWebhookEndpoint` sends. It is not in the event log. */
 export const TEST_TYPE = "webhook_endpoint.test";
 
-export const endpointCreated = defineEvent({ type: "webhook_endpoint.created", meaning: "An endpoint was created." });
+const readBy = { scope: "admin" } as const;
+export const endpointCreated = defineEvent({
+  ...readBy,
+  type: "webhook_endpoint.created",
+  meaning: "An endpoint was created.",
+});
 export const endpointUpdated = defineEvent({
+  ...readBy,
   type: "webhook_endpoint.updated",
   meaning: "An endpoint was changed, or its secret was replaced.",
 });
 export const endpointDisabled = defineEvent({
+  ...readBy,
   type: "webhook_endpoint.disabled",
   meaning: "The service disabled an endpoint because it failed for 5 days or returned 410.",
 });
-export const endpointDeleted = defineEvent({ type: "webhook_endpoint.deleted", meaning: "An endpoint was deleted." });
+export const endpointDeleted = defineEvent({
+  ...readBy,
+  type: "webhook_endpoint.deleted",
+  meaning: "An endpoint was deleted.",
+});
 export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisabled, endpointDeleted] as const;
 
 /** The reasons to reject a URL, by error code. */

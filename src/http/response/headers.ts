@@ -1,4 +1,5 @@
-import { type ErrorDefinition, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
+import type { Scope } from "../../contract/caller.ts";
+import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
 import { SIMULATE } from "../../contract/simulate-header.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
@@ -108,11 +109,13 @@ const realm = 'Bearer realm="petstore"';
 const unknownToken = `${realm}, error="invalid_token"`;
 
 /**
- * The value of `WWW-Authenticate` (RFC 6750, section 3); empty for an error that does not depend on the key. `scope` is
- * that of the operation.
+ * The value of `WWW-Authenticate` (RFC 6750, section 3); empty for an error that does not depend on the key. `scopes` are
+ * those of the operation.
  */
-export function challenge(error: ErrorDefinition, scope: string | undefined): string {
+export function challenge({ error, scope }: Failure, scopes: readonly Scope[] = []): string {
   if (error === invalidApiKey) return unknownToken;
   if (error === missingApiKey) return realm; // a request without credentials gets no error code
-  return error === insufficientScope ? `${realm}, error="insufficient_scope", scope="${scope}"` : "";
+  if (error !== insufficientScope) return "";
+  const needed = scope === undefined || scopes.includes(scope) ? scopes : [...scopes, scope];
+  return `${realm}, error="insufficient_scope", scope="${needed.join(" ")}"`;
 }

@@ -54,7 +54,7 @@ export function failureResponse(
   headers.setOwn(exchange.id, admission);
   headers.set("Retry-After", retryAfter === undefined ? "" : String(retryAfter));
   headers.set("Allow", error.status === 405 ? exchange.route.allow : "");
-  headers.set("WWW-Authenticate", challenge(error, compiled?.operation.scope));
+  headers.set("WWW-Authenticate", challenge(failed, compiled?.operation.scopes));
   headers.set("Connection", closesConnection ? "close" : ""); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
   return markReplay(exchange, new Response(body, { status: error.status, headers: headers.shared }));

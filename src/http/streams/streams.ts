@@ -76,7 +76,7 @@ export class Streams {
       const message = `The account has ${count} open streams in this process. Close one, or share one.`;
       return failure(tooManyStreams, message);
     }
-    const { name, scope } = operation.operation;
+    const { name, scopes } = operation.operation;
     const source = (success as Streamed).stream;
     const now = this.#services.clock.monotonic();
     let stop: (() => void) | undefined;
@@ -85,7 +85,7 @@ export class Streams {
       this.#close(entry, exchange, name, reason, now);
     });
     const mayContinue: Entry["mayContinue"] = (current) =>
-      current !== undefined && !current.isSuspended && (scope === "any" || current.scopes.has(scope));
+      current !== undefined && !current.isSuspended && scopes.every((scope) => current.scopes.has(scope));
     const entry: Entry = { stream, caller, mayContinue };
     this.#open.add(entry);
     this.#ofAccount.set(caller.accountId, count + 1);

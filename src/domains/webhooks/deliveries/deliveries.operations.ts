@@ -10,6 +10,7 @@ import {
   endpointNotFound,
   endpointParams,
   endpointPath,
+  sendingCommon,
   tooManyRedeliveries,
   webhookCommon,
   webhooksUnavailable,
@@ -76,7 +77,7 @@ const getWebhookDelivery = defineOperation({
 });
 
 const redeliverWebhooks = defineOperation({
-  ...webhookCommon,
+  ...sendingCommon,
   name: "redeliverWebhooks",
   method: "POST",
   path: `${endpointPath}/redeliver`,

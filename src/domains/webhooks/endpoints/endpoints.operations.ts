@@ -4,6 +4,7 @@ import { defineOperation, noContent } from "../../../contract/operation.ts";
 import {
   endpointParams,
   endpointPath,
+  sendingCommon,
   tooManyEndpoints,
   urlErrors,
   webhookCommon,
@@ -66,7 +67,7 @@ export function endpointOperations(types: readonly EventType[]) {
   });
 
   const createWebhookEndpoint = defineOperation({
-    ...webhookCommon,
+    ...sendingCommon,
     name: "createWebhookEndpoint",
     method: "POST",
     path: "/webhook-endpoints",
@@ -110,7 +111,7 @@ export function endpointOperations(types: readonly EventType[]) {
   });
 
   const updateWebhookEndpoint = defineOperation({
-    ...webhookCommon,
+    ...sendingCommon,
     name: "updateWebhookEndpoint",
     method: "PATCH",
     path: endpointPath,
