@@ -92,8 +92,8 @@ export class ReusedHeaders {
 /** The additional header of a response with a secret: no cache keeps it. */
 export const secretHeaders = { "Cache-Control": "no-store" } as const;
 
-/** Additional headers of a stream: caches do not store it, and nginx does not buffer it. */
-export const streamHeaders = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } as const;
+/** Additional headers of a stream: caches do not store it, and proxies neither compress nor buffer it. */
+export const streamHeaders = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no" } as const;
 
 /** The headers of a response to `OPTIONS`, for a browser's preflight too. */
 export function optionsHeaders(allow: string): Record<string, string> {
