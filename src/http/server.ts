@@ -1,5 +1,5 @@
 import { internalError } from "../contract/errors.ts";
-import { whenReady } from "../timing/maybe-promise.ts";
+import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { IDLE_TIMEOUT } from "./idle-timeout.ts";
@@ -53,6 +53,8 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
+type Handler = (request: Request, server: Bun.Server<undefined>) => MaybePromise<Response>;
+
 const unknownRoute: Route = { methods: new Map(), allow: "" };
 
 /** A listening server. */
@@ -73,7 +75,7 @@ export class Server {
       reusePort: isShared, // by default, `development: false` lets a second process use the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
-      fetch: notFound,
+      fetch: withDate(notFound),
     };
     try {
       this.#server = Bun.serve(options);
@@ -142,14 +144,15 @@ export class Server {
   }
 
   #routes({ api, basePath, baseLinks, routes, content }: Served) {
-    const handler = (route: Route) => (request: Request, server: Bun.Server<undefined>) => {
-      if (!this.#asksToClose) return api.serve(route, request, server);
-      if (this.#hold) this.#heldRequests++;
-      const response = whenReady(this.#hold, () => api.serve(route, request, server));
-      return whenReady(response, closing);
-    };
+    const handler = (route: Route) =>
+      withDate((request, server) => {
+        if (!this.#asksToClose) return api.serve(route, request, server);
+        if (this.#hold) this.#heldRequests++;
+        const response = whenReady(this.#hold, () => api.serve(route, request, server));
+        return whenReady(response, closing);
+      });
     const unknown = handler(unknownRoute);
-    const base: typeof unknown = (request, server) =>
+    const base: Handler = (request, server) =>
       whenReady(unknown(request, server), (response) => {
         response.headers.set("Link", baseLinks);
         return response;
@@ -159,10 +162,23 @@ export class Server {
       ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, base])),
       [`${basePath}/*`]: unknown,
       ...Object.fromEntries(
-        [...content].map(([path, one]) => [path, (request: Request) => serveContent(one, request)]),
+        [...content].map(([path, one]) => [path, withDate((request) => serveContent(one, request))]),
       ),
     };
   }
+}
+
+/** Adds `Date` to responses to HEAD, because the runtime does so only for other methods (RFC 9110, section 6.6.1). */
+function withDate(handle: Handler): Handler {
+  return (request, server) => {
+    const response = handle(request, server);
+    return request.method === "HEAD" ? whenReady(response, dated) : response;
+  };
+}
+
+function dated(response: Response): Response {
+  response.headers.set("Date", new Date().toUTCString());
+  return response;
 }
 
 /** The same response, after which the connection is closed (RFC 9112, section 9.6). */

@@ -72,6 +72,20 @@ describe("paths and methods", () => {
     ]);
   });
 
+  test.each(["/v1/pets", "/v1/pets/99", "/v1/nothing", "/v1", "/nothing", "/", "/docs", "/openapi.json", "/healthz"])(
+    "HEAD %s returns the headers of GET",
+    async (path) => {
+      const namesOf = async (method: string) => {
+        const headers = { Authorization: `Bearer ${key}`, Connection: "close" };
+        const response = await fetch(new URL(path, service.app.base), { method, headers, redirect: "manual" });
+        return [response.status, ...[...response.headers.keys()].toSorted()];
+      };
+      const ofGet = await namesOf("GET");
+      expect(ofGet).toContain("date");
+      expect(await namesOf("HEAD")).toEqual(ofGet);
+    },
+  );
+
   test("gives every response a unique X-Request-Id", async () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => service.call("GET", "/pets", { key })));
     expect(new Set(responses.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
