@@ -222,7 +222,7 @@ export const overloaded = defineError({
 export const tooManyStreams = defineError({
   code: "too_many_streams",
   status: 429,
-  meaning: `The account already has ${MAX_STREAMS} open streams in this process. \`Retry-After\` says when to try again.`,
+  meaning: `The shop already has ${MAX_STREAMS} open streams in this process. \`Retry-After\` says when to try again.`,
   advice: "Close the streams that you no longer need, or wait until some end.",
   retryAfter: 5,
 });

@@ -24,7 +24,7 @@ export interface StreamSink<T> {
   endLog(): void;
 }
 
-/** Streams that an account may have open in one process. */
+/** Streams that a shop, live or sandbox, may have open in one process. */
 export const MAX_STREAMS = 100;
 
 /** The header with which a client resumes a stream (Server-sent events, HTML). */

@@ -166,7 +166,7 @@ describe("a stream", () => {
     await sinks(0);
   });
 
-  test("is limited to 100 for each account, and others can still open some", async () => {
+  test("is limited to 100 for each shop, and others can still open some", async () => {
     const { key: many } = await service.newAccountWithKey("enterprise");
     for (let count = 0; count < MAX_STREAMS; count++) await listen({}, many);
     const { status, json, headers } = await service.call("GET", "/ticks/stream", { key: many });
@@ -237,6 +237,20 @@ test("streams end when the service stops, so that it does not wait for them", as
   expect(await listener.ended).toBeUndefined();
   expect(listener.ids).toEqual([1]);
   await stopped;
+});
+
+test("the streams of a sandbox leave those of the live shop their own number", async () => {
+  const source = new TickSource();
+  const service = await start(source, { settings: { PETSTORE_ENV: "production" } });
+  const { account, key: sandbox } = await service.newAccountWithKey("enterprise", undefined, ["read"], "test");
+  const { key: live } = await service.app.keys.issueKey(account.id, "till", ["read"], service.clock.now(), "live");
+  const open = (key: string) => Listener.open(`${service.app.base}/ticks/stream`, key);
+  const listeners = await Promise.all(Array.from({ length: MAX_STREAMS }, () => open(sandbox)));
+  expect((await service.call("GET", "/ticks/stream", { key: sandbox })).status).toBe(429);
+  const inShop = await open(live);
+  expect(inShop.response.status).toBe(200);
+  for (const listener of [...listeners, inShop]) listener.close();
+  await service.stop();
 });
 
 test("a process serves a limited number of streams for all accounts together, and other requests continue", async () => {

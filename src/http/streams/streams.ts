@@ -40,7 +40,7 @@ export class Streams {
   readonly #services: StreamServices;
   readonly #maxTotal: number;
   readonly #open = new Set<Entry>();
-  readonly #ofAccount = new Map<string, number>();
+  readonly #ofShop = new Map<number, number>();
   #events = 0;
   #slow = 0;
   #checkedAt = 0;
@@ -68,12 +68,12 @@ export class Streams {
   open(exchange: Exchange, encoder: EventEncoder): Failure | undefined {
     const { operation, success, caller } = exchange;
     if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
-    const count = this.#ofAccount.get(caller.accountId) ?? 0;
+    const count = this.#ofShop.get(caller.shop) ?? 0;
     if (this.#open.size >= this.#maxTotal) {
       return failure(streamsExhausted, "This process has reached its maximum number of streams.");
     }
     if (count >= MAX_STREAMS) {
-      const message = `The account has ${count} open streams in this process. Close one, or share one.`;
+      const message = `The shop has ${count} open streams in this process. Close one, or share one.`;
       return failure(tooManyStreams, message);
     }
     const { name, scopes } = operation.operation;
@@ -88,7 +88,7 @@ export class Streams {
       current !== undefined && !current.isSuspended && scopes.every((scope) => current.scopes.has(scope));
     const entry: Entry = { stream, caller, mayContinue };
     this.#open.add(entry);
-    this.#ofAccount.set(caller.accountId, count + 1);
+    this.#ofShop.set(caller.shop, count + 1);
     exchange.setIdleTimeout(0);
     exchange.stream = stream;
     stop = source.start(stream);
@@ -133,9 +133,9 @@ export class Streams {
   #close(entry: Entry, exchange: Exchange, operation: string, reason: StreamEnd, since: number): void {
     const { caller, stream } = entry;
     this.#open.delete(entry);
-    const left = (this.#ofAccount.get(caller.accountId) ?? 1) - 1;
-    if (left === 0) this.#ofAccount.delete(caller.accountId);
-    else this.#ofAccount.set(caller.accountId, left);
+    const left = (this.#ofShop.get(caller.shop) ?? 1) - 1;
+    if (left === 0) this.#ofShop.delete(caller.shop);
+    else this.#ofShop.set(caller.shop, left);
     if (reason === "slow_client") this.#slow++;
     // The connection of a client that reads nothing must not stay open.
     if (reason !== "client_closed")
