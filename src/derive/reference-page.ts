@@ -54,6 +54,8 @@ export function deriveReferenceStart(operations: readonly Operation[], url: stri
     customCss: deriveReferenceStyles(operations),
   };
   return `${NO_GENERATED_CODE}
+${STORAGE}
+${CLIPBOARD}
 addEventListener("DOMContentLoaded", () =>
   Scalar.createApiReference("#reference", {
     ...${JSON.stringify(settings)},
@@ -69,6 +71,39 @@ ${ROLES}
  * each test would be reported as a violation.
  */
 const NO_GENERATED_CODE = "globalThis.__zod_globalConfig = { jitless: true };";
+
+/**
+ * The bundle reads the browser's storage and does not start if that throws, as it does in the page's sandbox and wherever
+ * users block it. It gets one in memory instead.
+ */
+const STORAGE = `for (const name of ["localStorage", "sessionStorage"]) {
+  try {
+    window[name].length;
+  } catch {
+    const items = new Map();
+    const value = {
+      get length() { return items.size; },
+      key: (index) => [...items.keys()][index] ?? null,
+      getItem: (key) => items.get(String(key)) ?? null,
+      setItem: (key, item) => void items.set(String(key), String(item)),
+      removeItem: (key) => void items.delete(String(key)),
+      clear: () => items.clear(),
+    };
+    Object.defineProperty(window, name, { value });
+  }
+}`;
+
+/** The page's sandbox denies this interface of the clipboard to the bundle, but not a copy on a click. */
+const CLIPBOARD = `if (navigator.clipboard) {
+  navigator.clipboard.writeText = async (text) => {
+    const put = (event) => {
+      event.preventDefault();
+      event.clipboardData.setData("text/plain", text);
+    };
+    document.addEventListener("copy", put, { once: true });
+    if (!document.execCommand("copy")) throw new Error("Nothing was copied.");
+  };
+}`;
 
 /** The anchors that `operationAnchor` returns. Links in responses use them too. */
 const ANCHORS = `generateTagSlug: ({ name }) => name,

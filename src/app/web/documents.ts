@@ -42,13 +42,15 @@ function documentedServers(config: Config, base: string): [DocumentedServer, ...
 
 /**
  * What the reference page may load: scripts of its own service, and responses of the servers that it documents. Its
- * script creates inline styles, which a policy cannot distinguish from injected ones.
+ * script creates inline styles, which a policy cannot distinguish from injected ones. The sandbox gives the page an origin
+ * that no other page has, so its script, which others have written, cannot reach the console's tabs and keys.
  */
 function pagePolicy(servers: readonly DocumentedServer[]): string {
   const origins = servers.map(({ url }) => new URL(url).origin).join(" ");
   return (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; worker-src 'none'; " +
-    `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+    `connect-src 'self' ${origins}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ` +
+    "sandbox allow-scripts allow-forms allow-downloads allow-popups allow-popups-to-escape-sandbox"
   );
 }
 
