@@ -2,7 +2,7 @@
 import { brotliCompressSync } from "node:zlib";
 import { clientModule } from "../src/app/web/client-package.ts";
 
-const LARGEST = 5_000;
+const LARGEST = 6_000;
 
 const { length } = brotliCompressSync(await clientModule(true));
 console.log(`The client has ${length} bytes in brotli; it may have ${LARGEST}.`);

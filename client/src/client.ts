@@ -1,5 +1,6 @@
 import { waitFor, within } from "./clock.ts";
 import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
+import { endable } from "./endable.ts";
 import { ConnectionError } from "./errors.ts";
 import { follow, readEvents } from "./events.ts";
 import { type Gate, openGate } from "./gate.ts";
@@ -61,13 +62,15 @@ export class Client<Ids extends IdKind> {
   }
 
   #stream(call: Call, options?: AnyOptions) {
-    return follow((lastEventId) => this.#call({ ...call, lastEventId }, options) as Promise<never>);
+    return endable(options?.signal, (signal) =>
+      follow((lastEventId) => this.#call({ ...call, lastEventId }, { ...options, signal }) as Promise<never>),
+    );
   }
 
   #list(call: Call, options?: AnyOptions) {
-    return pagesOf(async (cursor) => {
+    return pagesOf(options?.signal, async (signal, cursor) => {
       const query = { ...call.query, ...(cursor && { cursor }) };
-      const page = (await this.#call({ ...call, query }, options)) as Page<unknown>;
+      const page = (await this.#call({ ...call, query }, { ...options, signal })) as Page<unknown>;
       // Uses only the cursor, so that a URL in a response cannot decide where the key is sent.
       const search = linkOf(page.$response.headers, "next")?.split("?")[1];
       const value = new URLSearchParams(search).get("cursor") ?? undefined;

@@ -1,3 +1,4 @@
+import { endable } from "./endable.ts";
 import type { Result } from "./response.ts";
 
 /** A page of a list. `next` is the cursor of the next page, undefined on the last one. */
@@ -10,16 +11,20 @@ export interface Pages<T> extends AsyncIterable<T> {
   [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }
 
-export function pagesOf<T>(load: (cursor?: string) => Promise<Page<T>>): Pages<T> {
+export function pagesOf<T>(
+  parent: AbortSignal | undefined,
+  load: (signal: AbortSignal | undefined, cursor?: string) => Promise<Page<T>>,
+): Pages<T> {
   return {
-    page: () => load(),
-    async *[Symbol.asyncIterator]() {
-      let cursor: string | undefined;
-      do {
-        const page = await load(cursor);
-        yield* page;
-        cursor = page.next;
-      } while (cursor);
-    },
+    page: () => load(parent),
+    [Symbol.asyncIterator]: () =>
+      endable(parent, async function* items(signal) {
+        let cursor: string | undefined;
+        do {
+          const page = await load(signal, cursor);
+          yield* page;
+          cursor = page.next;
+        } while (cursor);
+      }),
   };
 }

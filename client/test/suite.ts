@@ -39,6 +39,21 @@ function noResponse({ signal }: Request): Promise<Response> {
   return new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
 }
 
+/** Resolves once something is true. */
+async function eventually(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((go) => setTimeout(go, 1));
+}
+
+/** A `fetch` to which nobody responds, and the signals of its requests. */
+function silent() {
+  const signals: AbortSignal[] = [];
+  const fetch = (url: string, init: Client.FetchInit) => {
+    signals.push(init.signal);
+    return noResponse(url, init);
+  };
+  return { fetch, signals };
+}
+
 const error = (code: string, status: number) => ({ code, message: "No.", status });
 const clientFor = (platform: Context, options: Client.Options<"bigint"> = {}) =>
   new platform.client.Petstore({ baseUrl: platform.baseUrl, key: platform.key, ...options });
@@ -165,6 +180,14 @@ const pages: Record<string, Test> = {
     same(requests, 0);
     for await (const _ of list) break;
     same(requests, 1);
+  },
+  "ends at once although it waits for a page": async (context) => {
+    const { fetch, signals } = silent();
+    const list = clientFor(context, { fetch }).listPets()[Symbol.asyncIterator]();
+    const next = list.next();
+    await eventually(() => signals.length === 1);
+    same([(await list.return()).done, (await next).done], [true, true]);
+    same([signals[0]?.aborted, signals.length], [true, 1]);
   },
   "takes from a link to another host no more than the cursor": async (context) => {
     const link = '<https://elsewhere.invalid/v1/pets?cursor=abc&x=1>; rel="next"';
@@ -586,6 +609,30 @@ const streams: Record<string, Test> = {
     const stream = clientFor(context, { fetch, clock: hasty }).streamEvents();
     const failure = await failureOf(() => stream.next());
     same([failure["code"], failure["operation"]], ["events_expired", "streamEvents"]);
+  },
+  "end at once, with their connection, although they wait for an event": async (context) => {
+    for (const end of ["return", "throw"] as const) {
+      let isOpen = false;
+      const quiet = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("id: 6\n\n")),
+        pull: () => void (isOpen = true),
+        cancel: () => void (isOpen = false),
+      });
+      const { fetch, requests } = canned(() => new Response(quiet));
+      const stream = clientFor(context, { fetch }).streamEvents();
+      const next = stream.next();
+      await eventually(() => isOpen);
+      if (end === "return") await stream.return(undefined as never);
+      else same((await failureOf(() => stream.throw(new Error("enough")))).message, "enough");
+      same([end, (await next).done, (await stream.next()).done], [end, true, true]);
+      same([isOpen, requests.length], [false, 1]);
+    }
+    const { fetch, signals } = silent();
+    const stream = clientFor(context, { fetch }).streamEvents();
+    const next = stream.next();
+    await eventually(() => signals.length === 1);
+    await stream.return(undefined as never);
+    same([(await next).done, signals[0]?.aborted], [true, true]);
   },
   "end when their signal is aborted": async (context) => {
     const abort = new AbortController();

@@ -11,4 +11,4 @@ export interface Pages<T> extends AsyncIterable<T> {
     page(): Promise<Page<T>>;
     [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }
-export declare function pagesOf<T>(load: (cursor?: string) => Promise<Page<T>>): Pages<T>;
+export declare function pagesOf<T>(parent: AbortSignal | undefined, load: (signal: AbortSignal | undefined, cursor?: string) => Promise<Page<T>>): Pages<T>;
