@@ -115,8 +115,8 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       deprecated.add(operation);
       onDeprecated(notice);
     }
-    if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, callerSignal) };
-    return parseResponse(response, text, operation, ids);
+    if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
+    return parseResponse(response, text, operation, clock.now(), ids);
   }
 
   return (call, callOptions = {}) => {

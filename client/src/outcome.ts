@@ -25,7 +25,13 @@ export async function readText(response: Response): Promise<string | undefined> 
 }
 
 /** Parses a response. A response that does not come from the service becomes an error. */
-export function parseResponse(response: Response, text: string | undefined, operation: string, ids?: IdKind): Outcome {
+export function parseResponse(
+  response: Response,
+  text: string | undefined,
+  operation: string,
+  now: number,
+  ids?: IdKind,
+): Outcome {
   const info = infoOf(response);
   const { status, requestId, rateLimit, headers } = info;
   const body = status === 204 ? {} : objectOf(text, ids);
@@ -43,9 +49,24 @@ export function parseResponse(response: Response, text: string | undefined, oper
       details,
       requestId,
       rateLimit,
-      retryAfter: Number(headers.get("retry-after")) || undefined,
+      retryAfter: retryAfterOf(headers, now),
     }),
   };
+}
+
+/**
+ * The seconds in `Retry-After`, which may also be a date in any form of HTTP (RFC 9110, 10.2.3). Such a date is compared
+ * with the service's own clock, because the clock here may be wrong. Undefined if there is nothing to wait for.
+ */
+function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const text = headers.get("retry-after") ?? "";
+  const seconds = +text || (timeOf(text) - (timeOf(headers.get("date")) || now)) / 1000;
+  return Math.max(0, Math.ceil(seconds)) || undefined;
+}
+
+/** One of the three forms names no zone: all of them mean GMT. */
+function timeOf(date: string | null): number {
+  return Date.parse(`${date?.replace(" GMT", "")} GMT`);
 }
 
 /** Parses a JSON object or array. Returns undefined for anything else. */

@@ -16,4 +16,4 @@ export type Outcome = {
 /** Reads the body as text. Returns undefined if it is too large. A proxy may send one that is not UTF-8. */
 export declare function readText(response: Response): Promise<string | undefined>;
 /** Parses a response. A response that does not come from the service becomes an error. */
-export declare function parseResponse(response: Response, text: string | undefined, operation: string, ids?: IdKind): Outcome;
+export declare function parseResponse(response: Response, text: string | undefined, operation: string, now: number, ids?: IdKind): Outcome;
