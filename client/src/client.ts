@@ -8,7 +8,7 @@ import type { IdKind } from "./json.ts";
 import { type Options, readTarget } from "./options.ts";
 import { type Outcome, parseResponse, readText } from "./outcome.ts";
 import { type Page, pagesOf } from "./pages.ts";
-import { type AnyOptions, type Call, makeRequest, segment } from "./request.ts";
+import { type AnyOptions, type Call, makeRequest } from "./request.ts";
 import { infoOf, linkOf, type ResponseInfo, withResponse } from "./response.ts";
 
 /** The timeout of one attempt, in milliseconds. */
@@ -45,11 +45,11 @@ export class Client<Ids extends IdKind> {
         ...inputs: unknown[]
       ) {
         const next = (part: string) => (flags.includes(part) ? inputs.shift() : undefined);
-        const path = template.replace(/\*/g, () => segment(inputs.shift()));
         const call: Call = {
           operation,
           method,
           path,
+          params: inputs.splice(0, path.split("*").length - 1),
           body: next("b"),
           query: next("q") as object,
           quota: flags.replace(/[bqle]+/, ""),

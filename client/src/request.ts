@@ -8,6 +8,7 @@ export interface Call {
   readonly operation: string;
   readonly method: string;
   readonly path: string;
+  readonly params: readonly unknown[];
   readonly query?: object | undefined;
   readonly body?: unknown;
   /** The limits it counts against. Calls with the same quota share a gate. */
@@ -21,12 +22,14 @@ export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 /** Creates the request of each attempt. All have the same `Idempotency-Key`, so they take effect once. */
 export function makeRequest(
   { key, baseUrl }: Target,
-  { method, path, query = {}, body, lastEventId }: Call,
+  { method, path, params, query = {}, body, lastEventId }: Call,
   // Pages over plain HTTP have no `crypto.randomUUID`.
-  { idempotencyKey = new Date().toJSON() + Math.random(), ifMatch }: AnyOptions,
-): (signal: AbortSignal) => Request {
+  { idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join("-"), ifMatch }: AnyOptions,
+): () => OutgoingRequest {
+  checkNumbers({ identifier: params, query, body });
+  const [...segments] = params;
   const search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas
-  const url = baseUrl + path + (search && `?${search}`);
+  const url = baseUrl + path.replace(/\*/g, () => segment(segments.shift())) + (search && `?${search}`);
   const headers = new Headers(
     defined({
       Authorization: `Bearer ${key}`,
@@ -36,8 +39,18 @@ export function makeRequest(
       "Last-Event-ID": lastEventId || undefined,
     }),
   );
-  // Following a redirect could send the key to another host.
-  return (signal) => new Request(url, { method, headers, body: stringify(body), redirect: "manual", signal });
+  const text = stringify(body) ?? null;
+  return () => ({ url, method, headers: new Headers(headers), body: text });
+}
+
+/** Refuses a number that was probably rounded, because it would name another resource, and a list with a gap. */
+function checkNumbers(value: unknown, name?: string): void {
+  if (typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    throw new TypeError(`${name}: ${value} is not exact. Above 2^53, use a bigint.`);
+  }
+  if (typeof value !== "object" || !value) return;
+  if (Array.isArray(value) && value.includes(undefined)) throw new TypeError(`${name}: undefined.`);
+  for (const [field, part] of Object.entries(value)) checkNumbers(part, Array.isArray(value) ? name : field);
 }
 
 function etagOf(resource?: string | { readonly $response?: ResponseInfo }): string | undefined {
@@ -47,8 +60,8 @@ function etagOf(resource?: string | { readonly $response?: ResponseInfo }): stri
 }
 
 /** Encodes a path parameter. An empty one or `..` would lead to another operation. */
-export function segment(value: unknown): string {
-  const text = String(value);
+function segment(value: unknown): string {
+  const text = String(value ?? "");
   if (/^\.{0,2}$/.test(text)) throw new TypeError(`"${text}" is not an identifier.`);
   return encodeURIComponent(text);
 }

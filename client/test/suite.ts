@@ -77,6 +77,37 @@ const integers: Record<string, Test> = {
     const failure = await failureOf(() => petstore.createPet({ name: "Rex", categoryId: LARGEST }));
     same([failure.name, failure.message.includes("9223372036854775807")], ["RangeError", true]);
   },
+  "refuses numbers that were rounded, and missing identifiers, before anything is sent": async (context) => {
+    const { fetch, requests } = canned(() => response(200, { id: 1 }));
+    const petstore = clientFor(context, { fetch });
+    const animal = { name: "Rex", categoryId: 1 };
+    const missing = undefined as unknown as number;
+    const calls: Record<string, (number: number) => unknown> = {
+      path: (id) => petstore.deletePet(id),
+      query: (after) => petstore.listEvents({ after }).page(),
+      list: (id) =>
+        petstore
+          .listPets({ ids: [1, id] })
+          [Symbol.asyncIterator]()
+          .next(),
+      stream: (after) => petstore.streamEvents({ after }).next(),
+      body: (categoryId) => petstore.createPet({ ...animal, categoryId }),
+      deep: (id) => petstore.createPet({ ...animal, parents: [{ id }] } as Client.NewPet),
+    };
+    for (const [place, call] of Object.entries(calls)) {
+      for (const number of [2 ** 53, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY]) {
+        const { name, message } = await failureOf(() => call(number));
+        same([place, name, message.includes(`: ${number} is not exact.`)], [place, "TypeError", true]);
+      }
+    }
+    for (const call of [() => petstore.deletePet(missing), () => petstore.listPets({ ids: [1, missing] }).page()])
+      same((await failureOf(call)).name, "TypeError");
+    // It rejects rather than throws, so that `catch` of a promise gets the error.
+    same(await petstore.revokeKey("").catch(({ name }) => name), "TypeError");
+    same(requests.length, 0);
+    for (const fine of [2 ** 53 - 1, -(2 ** 53) + 1, 0.5]) await petstore.deletePet(fine);
+    same(requests.length, 3);
+  },
   "parses and writes JSON without rounding": ({ client: { parse, stringify } }) => {
     same(parse('{"id":1,"n":12345678901234567890,"s":"12345678901234567890","f":0.12345678901234567,"e":1e20}'), {
       id: 1n,
@@ -277,6 +308,27 @@ const attempts: Record<string, Test> = {
       same([(first ?? "").length > 30, others], [true, [first]]);
     }
     same(await keysOf((petstore) => petstore.deletePet(1)), [null, null]);
+  },
+  "have another idempotency key in each call, even if time and Math.random stand still": async (context) => {
+    const { fetch, requests } = canned(() => response(201, { id: 1 }));
+    const petstore = clientFor(context, { fetch });
+    const { Date: RealDate } = globalThis;
+    const { random } = Math;
+    const fixed = Date.now();
+    globalThis.Date = class extends RealDate {
+      constructor() {
+        super(fixed);
+      }
+      static override now = () => fixed;
+    } as typeof Date;
+    Math.random = () => 0.5;
+    try {
+      for (let call = 0; call < 2; call++) await petstore.createPet({ name: "Rex", categoryId: 1 });
+    } finally {
+      globalThis.Date = RealDate;
+      Math.random = random;
+    }
+    same(new Set(requests.map(({ headers }) => headers.get("idempotency-key"))).size, 2);
   },
   "are repeated after transient failures, and only after those": async (context) => {
     const attemptsOf = async (status: number, code: string) => {

@@ -6,6 +6,7 @@ export interface Call {
     readonly operation: string;
     readonly method: string;
     readonly path: string;
+    readonly params: readonly unknown[];
     readonly query?: object | undefined;
     readonly body?: unknown;
     /** The limits it counts against. Calls with the same quota share a gate. */
@@ -15,6 +16,4 @@ export interface Call {
 }
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 /** Creates the request of each attempt. All have the same `Idempotency-Key`, so they take effect once. */
-export declare function makeRequest({ key, baseUrl }: Target, { method, path, query, body, lastEventId }: Call, { idempotencyKey, ifMatch }: AnyOptions): (signal: AbortSignal) => Request;
-/** Encodes a path parameter. An empty one or `..` would lead to another operation. */
-export declare function segment(value: unknown): string;
+export declare function makeRequest({ key, baseUrl }: Target, { method, path, params, query, body, lastEventId }: Call, { idempotencyKey, ifMatch }: AnyOptions): () => OutgoingRequest;
