@@ -5,7 +5,7 @@ import { ConnectionError } from "./errors.ts";
 import { follow, readEvents } from "./events.ts";
 import { type Gate, openGate } from "./gate.ts";
 import type { IdKind } from "./json.ts";
-import { type Options, readTarget } from "./options.ts";
+import { type Options, type OutgoingRequest, readTarget } from "./options.ts";
 import { type Outcome, parseResponse, readText } from "./outcome.ts";
 import { type Page, pagesOf } from "./pages.ts";
 import { type AnyOptions, type Call, makeRequest } from "./request.ts";
@@ -39,7 +39,7 @@ export class Client<Ids extends IdKind> {
    */
   protected static define(table: string): void {
     const rows = table.matchAll(/(\S+) ([A-Z]+)(\w*) (\w+)/g) as Iterable<[string, string, string, string, string]>;
-    for (const [, template, method, flags, operation] of rows) {
+    for (const [, path, method, flags, operation] of rows) {
       (this.prototype as unknown as Record<string, unknown>)[operation] = function (
         this: Client<IdKind>,
         ...inputs: unknown[]
@@ -86,23 +86,26 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
   const deprecated = new Set<string>();
 
   /**
-   * Sends a request once. Throws the abort reason of the signal, and errors of hooks. A stream continues after the
-   * timeout of its call. Only `callerSignal` ends it.
+   * Sends a request once; `limited` ends it. Throws the abort reason of the call, and errors of hooks. A stream continues
+   * after the timeout of its call. Only the signal of the caller ends it.
    */
   async function send(
-    request: Request,
+    request: OutgoingRequest,
     { operation, lastEventId }: Call,
     attempt: number,
-    signal: AbortSignal,
-    callerSignal: AbortSignal = signal,
+    limited: AbortSignal,
+    { call: signal, caller = signal }: { readonly call: AbortSignal; readonly caller?: AbortSignal | undefined },
   ): Promise<Outcome> {
     const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = options;
     await onRequest?.(request, { operation, attempt });
+    const { url, method, headers, body } = request;
     let response: Response;
     let text: string | undefined;
     let isStream: boolean;
     try {
-      response = await sendRequest(request);
+      // Following a redirect could send the key to another host.
+      const init = { method, headers: Object.fromEntries(headers), body, redirect: "manual", signal: limited } as const;
+      response = (await sendRequest(url, init)) as Response;
       isStream = lastEventId !== undefined && response.ok;
       if (!isStream) text = await readText(response);
     } catch (cause) {
@@ -136,7 +139,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
         for (let attempt = 1, failures = 0, mayBeDone: boolean | undefined; ; attempt++) {
           const { info, body, error } = await gate(operation, deadline, signal, () =>
             within(clock, ATTEMPT_TIMEOUT, signal, (limited) =>
-              send(requestOf(limited), call, attempt, signal, callOptions.signal),
+              send(requestOf(), call, attempt, limited, { call: signal, caller: callOptions.signal }),
             ),
           );
           if (!error) {

@@ -26,7 +26,7 @@ export function endable<T>(
     generator[name] = (value: unknown) => {
       isEnded = true;
       end.abort();
-      return finish(value as never);
+      return finish(value);
     };
   }
   return generator;

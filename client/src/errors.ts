@@ -54,7 +54,7 @@ function describe({ prototype }: { readonly prototype: PetstoreError }, name: st
 /** The request is invalid. */
 export class InvalidRequestError extends PetstoreError {
   static {
-    describe(this, "InvalidRequestError", "See the message and `details`.");
+    describe(this, "InvalidRequestError", "Correct what the message and `details` name.");
   }
 }
 /** The key is missing or invalid. */
@@ -66,19 +66,19 @@ export class AuthenticationError extends PetstoreError {
 /** The key is not allowed to do this. */
 export class PermissionError extends PetstoreError {
   static {
-    describe(this, "PermissionError", "See the message.");
+    describe(this, "PermissionError", "Use a key that is allowed to do this.");
   }
 }
 /** The resource does not exist. */
 export class NotFoundError extends PetstoreError {
   static {
-    describe(this, "NotFoundError", "See the message.");
+    describe(this, "NotFoundError", "Check the identifier, and whether the key is for live or test data.");
   }
 }
 /** The request conflicts with the current state of the resource. */
 export class ConflictError extends PetstoreError {
   static {
-    describe(this, "ConflictError", "See the message.");
+    describe(this, "ConflictError", "Read the resource again, and decide by its new state.");
   }
 }
 /** The limits are used up for longer than the timeout of the call, the key is banned, or too many streams are open. */

@@ -1,5 +1,6 @@
 import { type Clock, waitFor } from "./clock.ts";
 import { type IdKind, parse } from "./json.ts";
+import { streamOf } from "./outcome.ts";
 
 /** Milliseconds of silence after which a connection counts as lost. The service sends something every 15 seconds. */
 const MAX_SILENCE = 30_000;
@@ -11,12 +12,14 @@ type Item = readonly [id: string, event: unknown];
 
 /** Yields the events of one connection (server-sent events), then waits before the next one. */
 export async function* readEvents(
-  { body }: Response,
+  response: Response,
   clock: Clock,
   ids: IdKind | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
-  const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
+  const reader = (streamOf(response) as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
   let text = "";
   try {
     for (;;) {
@@ -32,6 +35,7 @@ export async function* readEvents(
     }
   } finally {
     reader.cancel().catch(() => {}); // how it ends does not matter
+    (response.body as { destroy?(): void }).destroy?.(); // the stream of Node would wait for the next event
   }
   await waitFor(clock, Math.random() * MAX_PAUSE, signal);
 }

@@ -17,7 +17,16 @@ export {
 } from "./errors.ts";
 export { type IdKind, type Int64, parse, stringify } from "./json.ts";
 export * from "./operations.ts";
-export type { Attempt, CallOptions, IfMatch, OnceOptions, Options } from "./options.ts";
+export type {
+  Attempt,
+  CallOptions,
+  FetchedResponse,
+  FetchInit,
+  IfMatch,
+  OnceOptions,
+  Options,
+  OutgoingRequest,
+} from "./options.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.ts";
 export { type VerifyOptions, verifyWebhook, WebhookVerificationError } from "./webhook.ts";

@@ -2,6 +2,30 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { DeprecationNotice } from "./deprecation.ts";
 import type { IdKind } from "./json.ts";
 
+/** A request that is about to be sent. */
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  /** JSON. Null if the operation has no body. */
+  readonly body: string | null;
+}
+
+/** What `fetch` gets with the URL. */
+export interface FetchInit {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly redirect: "manual";
+  readonly signal: AbortSignal;
+}
+
+/** What the client needs of a response. */
+export type FetchedResponse = Pick<Response, "ok" | "status"> & {
+  readonly headers: Pick<Headers, "get">;
+  readonly body: unknown;
+};
+
 /** One attempt of a call, passed to hooks. */
 export interface Attempt {
   readonly operation: string;
@@ -25,10 +49,10 @@ export interface Options<Ids extends IdKind = IdKind> {
   readonly retries?: number | undefined;
   /** True if the user of the page entered the key. Turns off the warning about a live key in a page. */
   readonly usersKey?: boolean | undefined;
-  /** Replaces the global `fetch`. */
-  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+  /** Replaces the global `fetch`, for example by that of undici or node-fetch. */
+  readonly fetch?: ((url: string, init: FetchInit) => Promise<FetchedResponse>) | undefined;
   /** Called with each request before it is sent. It may change the headers. */
-  readonly onRequest?: ((request: Request, attempt: Attempt) => unknown) | undefined;
+  readonly onRequest?: ((request: OutgoingRequest, attempt: Attempt) => unknown) | undefined;
   /** Called with each response. It must not read the body. */
   readonly onResponse?: ((response: Response, attempt: Attempt) => unknown) | undefined;
   /** Called once for each deprecated operation in use. Default: a warning on the console. */

@@ -10,9 +10,14 @@ export type Outcome =
   | { readonly info: ResponseInfo; readonly body: object; readonly error?: undefined }
   | { readonly info?: ResponseInfo; readonly body?: undefined; readonly error: PetstoreError };
 
+/** The body as a stream of the web. That of node-fetch is one of Node. */
+export function streamOf({ body }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+  return body && !body.getReader ? new Response(body).body : body;
+}
+
 /** Reads the body as text. Returns undefined if it is too large. A proxy may send one that is not UTF-8. */
 export async function readText(response: Response): Promise<string | undefined> {
-  const reader = response.body?.getReader();
+  const reader = streamOf(response)?.getReader();
   const decoder = new TextDecoder();
   let text = "";
   while (text.length <= LARGEST_BODY) {

@@ -1,12 +1,13 @@
 import { defined } from "./defined.ts";
 import { stringify } from "./json.ts";
-import type { CallOptions, IfMatch, OnceOptions, Target } from "./options.ts";
+import type { CallOptions, IfMatch, OnceOptions, OutgoingRequest, Target } from "./options.ts";
 import type { ResponseInfo } from "./response.ts";
 
 /** One call of an operation. */
 export interface Call {
   readonly operation: string;
   readonly method: string;
+  /** The path with `*` for each parameter. */
   readonly path: string;
   readonly params: readonly unknown[];
   readonly query?: object | undefined;
@@ -60,8 +61,8 @@ function etagOf(resource?: string | { readonly $response?: ResponseInfo }): stri
 }
 
 /** Encodes a path parameter. An empty one or `..` would lead to another operation. */
-function segment(value: unknown): string {
-  const text = String(value ?? "");
-  if (/^\.{0,2}$/.test(text)) throw new TypeError(`"${text}" is not an identifier.`);
+function segment(value: unknown = ""): string {
+  const text = String(value);
+  if (/^(\.{0,2}|null)$/.test(text)) throw new TypeError(`"${text}" is not an identifier.`);
   return encodeURIComponent(text);
 }

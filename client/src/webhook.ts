@@ -36,8 +36,8 @@ export async function verifyWebhook(
   }
   const text = await new Response(body).text();
   const signed = new TextEncoder().encode(`${header("id")}.${timestamp}.${text}`);
-  for (const given of [keys].flat()) {
-    const key = given.trim(); // pasted
+  for (const pasted of [keys].flat()) {
+    const key = pasted.trim();
     const [kind, base64 = ""] = key.split("_");
     const [version, name] = kind === "whpk" ? ["v1a", "Ed25519"] : ["v1", "HMAC"];
     if (!/^wh(sec|pk)_/.test(key)) throw new TypeError("Keys begin with whsec_ or whpk_.");

@@ -27,10 +27,10 @@ export class DrivenClock implements Clock {
   }
 
   /** Sends a request. No time passes until its response has arrived. */
-  readonly fetch = async (request: Request): Promise<Response> => {
+  readonly fetch = async (...request: Parameters<typeof fetch>): Promise<Response> => {
     this.#inFlight++;
     try {
-      const response = await fetch(request);
+      const response = await fetch(...request);
       return new Response(await response.arrayBuffer(), response);
     } finally {
       this.#inFlight--;

@@ -44,9 +44,9 @@ async function errorWith({ name, path, body, query }: Operation, code: string): 
     retries: 0,
     timeout: 900, // less than any `Retry-After`, so that no call waits
     onDeprecated() {},
-    fetch: (request) => {
-      const { pathname, search } = new URL(request.url);
-      return fetch(new Request(new URL(pathname + search, service.app.base).href, request));
+    fetch: (url, init) => {
+      const { pathname, search } = new URL(url);
+      return fetch(new URL(pathname + search, service.app.base), init);
     },
     onRequest: ({ headers }) => headers.set("Petstore-Simulate", code),
   });

@@ -47,10 +47,10 @@ const petstore = new Petstore({
   baseUrl,
   clock,
   timeout: 3_600_000,
-  async fetch(request) {
+  async fetch(...request) {
     inFlight++;
     try {
-      const response = await fetch(request);
+      const response = await fetch(...request);
       if (response.status === 429)
         denials.push({ at: now, until: now + Number(response.headers.get("retry-after")) * 1_000 });
       return new Response(await response.arrayBuffer(), response);

@@ -24,8 +24,8 @@ function response(status: number, body: unknown, headers: Record<string, string>
 function canned(...responses: [() => Response, ...(() => Response)[]]) {
   const last = responses.at(-1) ?? responses[0];
   const requests: Request[] = [];
-  const fetch = async (request: Request) => {
-    requests.push(request);
+  const fetch = async (url: string, init: Client.FetchInit) => {
+    requests.push(new Request(url, init));
     return (responses[requests.length - 1] ?? last)();
   };
   return { fetch, requests };
@@ -35,7 +35,7 @@ function canned(...responses: [() => Response, ...(() => Response)[]]) {
 const stub = () => Promise.reject(new Error("stub"));
 
 /** A `fetch` to which nobody responds. */
-function noResponse({ signal }: Request): Promise<Response> {
+function noResponse(_url: string, { signal }: Client.FetchInit): Promise<Response> {
   return new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
 }
 
@@ -85,11 +85,7 @@ const integers: Record<string, Test> = {
     const calls: Record<string, (number: number) => unknown> = {
       path: (id) => petstore.deletePet(id),
       query: (after) => petstore.listEvents({ after }).page(),
-      list: (id) =>
-        petstore
-          .listPets({ ids: [1, id] })
-          [Symbol.asyncIterator]()
-          .next(),
+      list: (id) => firstOf(petstore.listPets({ ids: [1, id] })),
       stream: (after) => petstore.streamEvents({ after }).next(),
       body: (categoryId) => petstore.createPet({ ...animal, categoryId }),
       deep: (id) => petstore.createPet({ ...animal, parents: [{ id }] } as Client.NewPet),
@@ -143,6 +139,8 @@ const integers: Record<string, Test> = {
     }
   },
 };
+
+const firstOf = (list: AsyncIterable<unknown>) => list[Symbol.asyncIterator]().next();
 
 function attempt(action: () => unknown): unknown {
   try {
@@ -403,6 +401,8 @@ function standingClock() {
   return { clock, pass };
 }
 
+const retryHeaders = (retryAfter: string) => ({ "Retry-After": retryAfter, Date: "Fri, 27 Nov 2026 12:00:00 GMT" });
+
 const limits: Record<string, Test> = {
   "make all calls of a key wait together": async (context) => {
     const { clock, pass } = standingClock();
@@ -428,23 +428,19 @@ const limits: Record<string, Test> = {
       const call = () => clientFor(context, { fetch, clock, key, retries: 0, timeout: 29_000 }).getShop();
       return (await failureOf(call))["retryAfter"];
     };
-    const headers = (retryAfter: string, date = "Fri, 27 Nov 2026 12:00:00 GMT") => ({
-      "Retry-After": retryAfter,
-      Date: date,
-    });
     for (const status of [429, 503]) {
       for (const date of [
         "Fri, 27 Nov 2026 12:00:30 GMT",
         "Friday, 27-Nov-26 12:00:30 GMT",
         "Fri Nov 27 12:00:30 2026",
       ]) {
-        same([date, await waitAfter(status, headers(date))], [date, 30]);
+        same([date, await waitAfter(status, retryHeaders(date))], [date, 30]);
       }
       same(await waitAfter(status, { "Retry-After": "Thu, 01 Jan 1970 00:00:30 GMT" }), 30);
-      same(await waitAfter(status, headers("30")), 30);
+      same(await waitAfter(status, retryHeaders("30")), 30);
     }
     for (const nothing of ["Fri, 27 Nov 2026 11:59:59 GMT", "0", "-1", "soon", ""])
-      same(await waitAfter(503, headers(nothing)), undefined);
+      same(await waitAfter(503, retryHeaders(nothing)), undefined);
   },
   "of streams make only the stream wait": async (context) => {
     const { clock, pass } = standingClock();

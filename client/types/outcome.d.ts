@@ -13,6 +13,8 @@ export type Outcome = {
     readonly body?: undefined;
     readonly error: PetstoreError;
 };
+/** The body as a stream of the web. That of node-fetch is one of Node. */
+export declare function streamOf({ body }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null;
 /** Reads the body as text. Returns undefined if it is too large. A proxy may send one that is not UTF-8. */
 export declare function readText(response: Response): Promise<string | undefined>;
 /** Parses a response. A response that does not come from the service becomes an error. */

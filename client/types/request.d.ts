@@ -1,10 +1,11 @@
 // Generated from client/src by `npm run derive`.
 
-import type { CallOptions, IfMatch, OnceOptions, Target } from "./options.js";
+import type { CallOptions, IfMatch, OnceOptions, OutgoingRequest, Target } from "./options.js";
 /** One call of an operation. */
 export interface Call {
     readonly operation: string;
     readonly method: string;
+    /** The path with `*` for each parameter. */
     readonly path: string;
     readonly params: readonly unknown[];
     readonly query?: object | undefined;

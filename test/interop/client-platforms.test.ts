@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { failuresOf, suiteProgram } from "../../client/test/suite-program.ts";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
-import { hasInteropTools, runtimes } from "../harness/interop-tools.ts";
+import { hasInteropTools, interopFolder, runtimes } from "../harness/interop-tools.ts";
 import { TestService } from "../harness/service.ts";
 
 hasInteropTools();
@@ -43,6 +43,16 @@ async function writeProgram(name: string, kind: "script" | "worker"): Promise<st
 test.skipIf(!existsSync(node))("the newest Node passes the suite", async () => {
   expect(await run([node, "--version"])).toStartWith("v26.");
   expect(failuresOf(await run([node, await writeProgram("suite.mjs", "script")]))).toEqual([]);
+});
+
+test.skipIf(!existsSync(node))("Node passes the suite with the fetch of undici and of node-fetch", async () => {
+  const [undici, nodeFetch] = ["undici", "node-fetch"].map((name) => join(interopFolder, "node_modules", name));
+  const imports = `import { fetch as ofUndici } from "${undici}/index.js";\nimport ofNodeFetch from "${nodeFetch}/src/index.js";\n`;
+  for (const name of ["ofUndici", "ofNodeFetch"]) {
+    const program = `${imports}globalThis.fetch = ${name};\n${await suiteProgram(context)}`;
+    writeFileSync(join(folder, "fetch.mjs"), program);
+    expect([name, failuresOf(await run([node, "fetch.mjs"]))]).toEqual([name, []]);
+  }
 });
 
 test.skipIf(!existsSync(deno))("Deno passes the suite with permission to reach the service only", async () => {

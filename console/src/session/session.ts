@@ -1,4 +1,4 @@
-import { type CurrentKey, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
+import { type CurrentKey, type FetchInit, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
 import { exemptionOf, firstResponsesOf, watchedFetch } from "../service/connection.ts";
@@ -57,9 +57,10 @@ let currentSignIn = 0;
  * that is not exempt gets the response of `firstResponsesOf`, if there is one, and is not sent. After the user has signed
  * out, nothing more is sent, and a late response reaches nobody: the promise stays pending.
  */
-function fetchFor(signInNumber: number, secret: string): (request: Request) => Promise<Response> {
+function fetchFor(signInNumber: number, secret: string): (url: string, init: FetchInit) => Promise<Response> {
   const firstResponses = firstResponsesOf(secret);
-  return async (request) => {
+  return async (url, init) => {
+    const request = new Request(url, init);
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
