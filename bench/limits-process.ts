@@ -63,6 +63,7 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     keyId: `key_${index}`,
     mode: "test" as const,
     shop: 1,
+    expiresAt: Number.POSITIVE_INFINITY,
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));

@@ -511,7 +511,7 @@ export type WebhookEventType =
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.deleted";
 
-/** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures or a 410. Its events are sent only by `redeliverWebhooks`. */
+/** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 
 /** Why a delivery failed. */
@@ -565,6 +565,8 @@ export interface WebhookEndpoint<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
+  /** When the endpoint is disabled: with the key that set its URL. */
+  readonly expiresAt?: string | undefined;
   /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
   /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
@@ -605,6 +607,8 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
   readonly publicKey?: string | undefined;
   /** When the endpoint was created. */
   readonly createdAt: string;
+  /** When the endpoint is disabled: with the key that set its URL. */
+  readonly expiresAt?: string | undefined;
   /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
   readonly successRate24h?: number | undefined;
   /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
@@ -625,6 +629,8 @@ export interface WebhookEndpointPatch {
   readonly description?: string | undefined;
   /** True pauses the endpoint. False enables it, even if it was disabled. */
   readonly paused?: boolean | undefined;
+  /** Lets the endpoint outlive the key that set its URL. The calling key must not expire. */
+  readonly expiresAt?: null | undefined;
 }
 
 /** What to send again. */
@@ -1152,6 +1158,7 @@ export interface ErrorCodes {
     | "idempotency_key_reused"
     | "insufficient_scope"
     | "key_banned"
+    | "lifetime_exceeds_key"
     | "payload_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
@@ -1577,7 +1584,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Create a webhook endpoint (beta).
    *
-   * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once.
+   * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once. If the calling key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.
    *
    * Needs a key with the scopes `admin` and `read`.
    */
@@ -1598,7 +1605,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change a webhook endpoint (beta).
    *
-   * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once.
+   * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once. If the calling key expires, the endpoint gets its `expiresAt`.
    *
    * Needs a key with the scopes `admin` and `read`.
    */

@@ -419,7 +419,7 @@ export interface Event<Id = bigint> {
 }
 /** An event type, or `*` for all. */
 export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
-/** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures or a 410. Its events are sent only by `redeliverWebhooks`. */
+/** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 /** Why a delivery failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";
@@ -455,6 +455,8 @@ export interface WebhookEndpoint<Id = bigint> {
     readonly publicKey?: string | undefined;
     /** When the endpoint was created. */
     readonly createdAt: string;
+    /** When the endpoint is disabled: with the key that set its URL. */
+    readonly expiresAt?: string | undefined;
     /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
     readonly successRate24h?: number | undefined;
     /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
@@ -492,6 +494,8 @@ export interface WebhookEndpointWithSecret<Id = bigint> {
     readonly publicKey?: string | undefined;
     /** When the endpoint was created. */
     readonly createdAt: string;
+    /** When the endpoint is disabled: with the key that set its URL. */
+    readonly expiresAt?: string | undefined;
     /** The share of deliveries in the last 24 hours that succeeded. Absent if there were none. */
     readonly successRate24h?: number | undefined;
     /** When the current series of failures began. Between two failures, at most 28.8 hours are counted, so it can be later than the first one. */
@@ -511,6 +515,8 @@ export interface WebhookEndpointPatch {
     readonly description?: string | undefined;
     /** True pauses the endpoint. False enables it, even if it was disabled. */
     readonly paused?: boolean | undefined;
+    /** Lets the endpoint outlive the key that set its URL. The calling key must not expire. */
+    readonly expiresAt?: null | undefined;
 }
 /** What to send again. */
 export interface NewWebhookRedelivery {
@@ -784,7 +790,7 @@ export interface ErrorCodes {
     listWebhookEndpoints: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhooks_unavailable";
     createWebhookEndpoint: SharedErrorCode | "address_denied" | "address_not_global" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_endpoints" | "unsupported_media_type" | "url_has_credentials" | "url_invalid" | "url_not_https" | "url_port_refused" | "webhooks_unavailable";
     getWebhookEndpoint: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhook_endpoint_not_found" | "webhooks_unavailable";
-    updateWebhookEndpoint: SharedErrorCode | "address_denied" | "address_not_global" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type" | "url_has_credentials" | "url_invalid" | "url_not_https" | "url_port_refused" | "webhook_endpoint_not_found" | "webhooks_unavailable";
+    updateWebhookEndpoint: SharedErrorCode | "address_denied" | "address_not_global" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "lifetime_exceeds_key" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type" | "url_has_credentials" | "url_invalid" | "url_not_https" | "url_port_refused" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     deleteWebhookEndpoint: SharedErrorCode | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     rotateWebhookSecret: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     testWebhookEndpoint: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_redeliveries" | "webhook_endpoint_not_found" | "webhooks_unavailable";
@@ -1059,7 +1065,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Create a webhook endpoint (beta).
      *
-     * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once.
+     * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once. If the calling key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.
      *
      * Needs a key with the scopes `admin` and `read`.
      */
@@ -1075,7 +1081,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Change a webhook endpoint (beta).
      *
-     * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once.
+     * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once. If the calling key expires, the endpoint gets its `expiresAt`.
      *
      * Needs a key with the scopes `admin` and `read`.
      */

@@ -39,6 +39,7 @@ const caller = {
   accountId: "acc_1",
   mode: "test" as const,
   shop: 1,
+  expiresAt: Number.POSITIVE_INFINITY,
   scopes: new Set<never>(),
   perMinute: 60,
   perDay: 1_000,

@@ -16,6 +16,8 @@ export interface Caller extends Quota {
   /** The internal number of the shop that the key is for. It is never shown. */
   readonly shop: number;
   readonly scopes: ReadonlySet<Scope>;
+  /** When the key expires, in Unix milliseconds; `Infinity` if it does not. */
+  readonly expiresAt: number;
 }
 
 /** Identifies a shop to clients and operators: its account and its mode. Limits and usage are counted by it. */

@@ -158,7 +158,7 @@ function shopOf({ accountId, mode }: Caller): string {
 
 /** A caller of an account, with the given quota. */
 export function callerOf(accountId: string, keyId: string, quota: Quota, mode: Mode = "test"): Caller {
-  return { accountId, keyId, mode, shop: 1, scopes: new Set(["read"]), ...quota };
+  return { accountId, keyId, mode, shop: 1, expiresAt: Number.POSITIVE_INFINITY, scopes: new Set(["read"]), ...quota };
 }
 
 // Small limits, so that few requests reach all of them. Two keys share a shop, and its account has another.

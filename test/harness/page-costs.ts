@@ -57,6 +57,7 @@ const caller: Caller = {
   accountId: "account 500",
   mode: "live",
   shop: 1,
+  expiresAt: Number.POSITIVE_INFINITY,
   scopes: new Set(scopes),
   perMinute: 1_000,
   perDay: 1_000,

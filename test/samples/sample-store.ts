@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { scopes } from "../../src/contract/caller.ts";
 import { MIGRATIONS_TABLE } from "../../src/storage/migrations/applied-migrations.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { parsePostgresAddress } from "../../src/storage/postgres/address.ts";
@@ -19,7 +20,7 @@ const paths = ["/pets?limit=100", "/categories?limit=100", "/store/orders?limit=
 /** Makes a shop with something of each kind, and takes its store. */
 export async function makeSample(): Promise<SampleStore> {
   const service = await TestService.start();
-  const key = await service.newKey();
+  const key = await service.newKey("enterprise", undefined, scopes);
   const send = (method: string, path: string, body?: unknown) =>
     service.call(method, path, { key, ...(body !== undefined && { body }) });
   await send("POST", "/categories", { name: "Dogs", metadata: { shelf: "B-12" } });

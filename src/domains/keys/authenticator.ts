@@ -18,7 +18,6 @@ const USE_BATCH = 500;
 /** A valid key, in memory. */
 interface CachedKey extends KnownCaller {
   readonly digest: string;
-  readonly expiresAt: number;
   lastUsedAt: number;
 }
 

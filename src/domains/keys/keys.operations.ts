@@ -52,7 +52,7 @@ export const lifetimeExceedsKey = defineError({
   code: "lifetime_exceeds_key",
   status: 403,
   meaning:
-    "The new key would expire after the calling key. Choose an earlier expiry, or call with a key that expires later.",
+    "The new key or webhook endpoint would outlive the calling key. Choose an earlier expiry, or call with a key that expires later.",
 });
 export const lastAdminKey = defineError({
   code: "last_admin_key",

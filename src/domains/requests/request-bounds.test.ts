@@ -36,6 +36,7 @@ const caller = (keyId = "key_1", shop = 1): Caller => ({
   accountId: `acc_${shop}`,
   mode: "test",
   shop,
+  expiresAt: Number.POSITIVE_INFINITY,
   scopes: new Set(),
   perMinute: 1,
   perDay: 1,

@@ -154,6 +154,7 @@ describe("usage", () => {
     accountId: "acc_1",
     mode: "test" as const,
     shop: 1,
+    expiresAt: Number.POSITIVE_INFINITY,
     scopes: new Set<never>(),
     perMinute: 1,
     perDay: 1,

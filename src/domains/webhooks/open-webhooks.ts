@@ -81,8 +81,10 @@ function deliver(
   { types, networkOf }: WebhookContext,
 ): void {
   const network = networkOf(policy, clock);
+  const store = new DispatchStore(storage, endpoints, clock);
+  repeat({ name: "disable_expired_endpoints", by: "leader", run: () => store.disableExpired() });
   const parts = {
-    store: new DispatchStore(storage, endpoints, clock),
+    store,
     log: new EventLog(storage),
     clock,
     secretKeys,

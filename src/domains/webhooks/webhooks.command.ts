@@ -49,8 +49,15 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
         const owner = { accountId: row.account_id, mode: row.mode };
         const endpoints = new EndpointStore(storage, systemClock, undefined);
         const changed = await storage.write(() =>
-          endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
+          endpoints.change(
+            owner,
+            operator(Number(row.shop)),
+            id,
+            { paused: verb === "pause" },
+            Number.POSITIVE_INFINITY,
+          ),
         );
+        if (changed === "expired") throw new CommandFailed("webhook_endpoint_expired", expiredEndpoint);
         if (changed === "not found") throw noSuchEndpoint(id);
         return { json: shown(row, changed), text: `The webhook endpoint ${id} is ${changed.state}.` };
       }),
@@ -69,6 +76,9 @@ export const webhookCommands: readonly Command[] = [
     "Let a paused or disabled webhook endpoint receive events. A disabled one starts with new events.",
   ),
 ];
+
+const expiredEndpoint =
+  "The endpoint has expired with the key that set its URL. A key of its shop must confirm it first.";
 
 function noSuchEndpoint(id: string): CommandFailed {
   return new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);

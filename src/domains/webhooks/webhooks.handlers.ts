@@ -5,8 +5,9 @@ import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";
+import { lifetimeExceedsKey } from "../keys/keys.operations.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
-import type { StoredEndpoint } from "./endpoints/endpoints.store.ts";
+import { expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";
 import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
@@ -71,7 +72,10 @@ function servingHandlers({
     *updateWebhookEndpoint({ caller, requestId, params: { endpointId }, body }) {
       const refused = urlFailure(body.url);
       if (refused) return refused;
-      const endpoint = yield* endpoints.change(caller, authorOf(caller, requestId), endpointId, body);
+      if (body.expiresAt === null && Number.isFinite(caller.expiresAt)) return outlives;
+      const author = authorOf(caller, requestId);
+      const endpoint = yield* endpoints.change(caller, author, endpointId, body, caller.expiresAt);
+      if (endpoint === "expired") return mustBeConfirmed;
       return endpoint === "not found" ? notFound : { body: shown(endpoint) };
     },
 
@@ -137,6 +141,11 @@ const tooMany = failure(
   `The shop has ${MAX_ENDPOINTS} webhook endpoints. Delete one that is not needed.`,
 );
 
+const outlives = failure(lifetimeExceedsKey, "The calling key expires, so it cannot confirm an endpoint for longer.");
+const mustBeConfirmed = invalidInput([
+  { path: "/body/paused", message: "needs `expiresAt: null` too, because the endpoint has expired" },
+]);
+
 const tooManyWaiting = failure(
   tooManyRedeliveries,
   `${MAX_REDELIVERIES} redeliveries or tests of the endpoint are not finished yet. Try again later.`,
@@ -147,7 +156,7 @@ const noEvents = invalidInput([{ path: "/body", message: "names no stored event"
 const emptyRange = invalidInput([{ path: "/body/from", message: "is after `to`, or after the newest event" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
-  const { id, url, types, description, state, secrets, createdAt, health, ahead, position } = endpoint;
+  const { id, url, types, description, state, secrets, createdAt, health, expiresAt, ahead, position } = endpoint;
   const keys = currentKeys(id, secrets, secretKeys);
   const rate = successRate(health, now + ahead);
   const { failingSince, retriesAt, lastFailure } = health;
@@ -159,6 +168,7 @@ function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: nu
     state,
     ...(keys && { publicKey: shownPublicKey(keys) }),
     createdAt: timestampOf(createdAt),
+    ...expiryOf(expiresAt),
     ...(rate !== undefined && { successRate24h: rate }),
     ...(failingSince !== null && { failingSince: timestampOf(failingSince) }),
     ...(retriesAt !== null && { retriesAt: timestampOf(retriesAt) }),

@@ -24,7 +24,7 @@ export const endpointUpdated = defineEvent({
 export const endpointDisabled = defineEvent({
   ...readBy,
   type: "webhook_endpoint.disabled",
-  meaning: "The service disabled an endpoint because it failed for 5 days or returned 410.",
+  meaning: "The service disabled an endpoint because it failed for 5 days, returned 410 or expired.",
 });
 export const endpointDeleted = defineEvent({
   ...readBy,
@@ -110,7 +110,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     type: "string",
     description:
       "`paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, " +
-      "after 5 days of failures or a 410. Its events are sent only by `redeliverWebhooks`.",
+      "after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`.",
   }),
   publicKey: Type.Optional(
     Type.String({
@@ -120,6 +120,7 @@ const endpointFields = <T extends TSchema>(types: T) => ({
     }),
   ),
   createdAt: Timestamp({ description: "When the endpoint was created." }),
+  expiresAt: Type.Optional(Timestamp({ description: "When the endpoint is disabled: with the key that set its URL." })),
   successRate24h: Type.Optional(
     Type.Number({
       description: "The share of deliveries in the last 24 hours that succeeded. Absent if there were none.",
@@ -163,6 +164,11 @@ export function endpointSchemas(known: readonly EventType[]) {
         paused: Type.Optional(
           Type.Boolean({ description: "True pauses the endpoint. False enables it, even if it was disabled." }),
         ),
+        expiresAt: Type.Optional(
+          Type.Null({
+            description: "Lets the endpoint outlive the key that set its URL. The calling key must not expire.",
+          }),
+        ),
       },
       {
         title: "WebhookEndpointPatch",
@@ -193,6 +199,7 @@ export const RecordedEndpoint = Type.Pick(Type.Object(endpointFields(Type.Array(
   "state",
   "publicKey",
   "createdAt",
+  "expiresAt",
 ]);
 export type RecordedEndpoint = Static<typeof RecordedEndpoint>;
 

@@ -59,7 +59,7 @@ export const withWork = acrossShops<EndpointName>(
 /** An endpoint of a suspended account is returned as paused. */
 export const courierById = statement<CourierRow>(
   `SELECT account_id, mode, id, url, types, description,
-     CASE WHEN ${isSuspended} THEN 'paused' ELSE state END AS state, secrets, created_at, health, ahead, shop,
+     CASE WHEN ${isSuspended} THEN 'paused' ELSE state END AS state, secrets, created_at, health, expires_at, ahead, shop,
      followed_shop, last_event_id, position, last_delivery_id, owner AS epoch, due_at
    FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ${isOne}`,
 );
@@ -123,6 +123,14 @@ export const oldestUnaccepted = statement<OldestRow>(
 export const moveBackTo = statement(
   `UPDATE webhook_endpoints SET position = $1
    WHERE account_id = $2 AND mode = $3 AND id = $4 AND position > $1`,
+);
+/** Endpoints of all shops that have expired by `$1`, in Unix milliseconds, and are not disabled yet. */
+export const expiredEndpoints = acrossShops<EndpointName>(
+  "SELECT account_id, mode, id FROM webhook_endpoints WHERE expires_at <= $1 AND state <> 'disabled'",
+);
+export const disableExpired = lockStatement<EpochRow>(
+  `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0
+   WHERE account_id = $1 AND mode = $2 AND id = $3 AND expires_at <= $4 AND state <> 'disabled' RETURNING owner AS epoch`,
 );
 export const disable = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0

@@ -5,6 +5,7 @@ import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import type { Health } from "../endpoints/endpoint-health.ts";
+import { endpointById } from "../endpoints/endpoints.statements.ts";
 import { type EndpointStore, type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
 import { LONGEST_DELAY } from "../sending/backoff.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
@@ -14,7 +15,9 @@ import {
   deleteDeliveriesUpTo,
   deleteRedelivery,
   disable,
+  disableExpired,
   type EndpointName,
+  expiredEndpoints,
   insertDelivery,
   moveBackTo,
   oldestUnaccepted,
@@ -144,16 +147,33 @@ export class DispatchStore {
    * event that it missed.
    */
   async disable(endpoint: CourierEndpoint): Promise<boolean> {
-    const { accountId, mode, id, shop, epoch } = endpoint;
+    const { accountId, mode, id, epoch } = endpoint;
+    return this.#disable(endpoint, () => first(disable, accountId, mode, id, epoch));
+  }
+
+  /** Disables the endpoints that have expired, enabled or paused. */
+  async disableExpired(): Promise<void> {
+    const now = this.#clock.now();
+    for (const name of await this.#storage.all(expiredEndpoints, now)) {
+      const { account_id, mode, id } = name;
+      const endpoint = await this.read(name);
+      if (endpoint) await this.#disable(endpoint, () => first(disableExpired, account_id, mode, id, now));
+    }
+  }
+
+  /** Disables an endpoint, whose row `update` changes. False if it has not changed it. */
+  async #disable(endpoint: CourierEndpoint, update: () => Transaction<object | undefined>): Promise<boolean> {
+    const { accountId, mode, id, shop } = endpoint;
     const endpoints = this.#endpoints;
     const now = this.#clock.now();
     return this.#storage.write(function* () {
       const locked = yield* lockShop(shop, now);
-      if (!(yield* first(disable, accountId, mode, id, epoch))) return false;
+      const before = yield* first(endpointById, accountId, mode, id);
+      if (!before || !(yield* update())) return false;
       const { event_id } = (yield* first(oldestUnaccepted, shop, id)) as { event_id: bigint | null };
       if (event_id !== null) yield* all(moveBackTo, event_id - 1n, accountId, mode, id);
       yield* all(unparkEvents, shop, id); // redeliveries wait until the endpoint is enabled
-      yield* endpoints.afterDisabling(locked, endpoint, id);
+      yield* endpoints.afterDisabling(locked, endpoint, id, before.state);
       return true;
     });
   }

@@ -1,6 +1,8 @@
 import { Type } from "typebox";
+import { invalidRequest } from "../../../contract/errors.ts";
 import type { EventType } from "../../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../../contract/operation.ts";
+import { lifetimeExceedsKey } from "../../keys/keys.operations.ts";
 import {
   endpointParams,
   endpointPath,
@@ -74,7 +76,8 @@ export function endpointOperations(types: readonly EventType[]) {
     summary: "Create a webhook endpoint",
     description:
       "Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A " +
-      "failed delivery is repeated up to nine times over three days. The response shows the secret once.",
+      "failed delivery is repeated up to nine times over three days. The response shows the secret once. If the calling " +
+      "key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.",
     body: {
       schema: NewEndpoint,
       examples: {
@@ -118,11 +121,11 @@ export function endpointOperations(types: readonly EventType[]) {
     summary: "Change a webhook endpoint",
     description:
       "Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry " +
-      "are sent at once.",
+      "are sent at once. If the calling key expires, the endpoint gets its `expiresAt`.",
     params: endpointParams,
     body: {
       schema: EndpointPatch,
-      examples: { Pause: { paused: true }, "Another URL": { url: endpoint.url } },
+      examples: { Pause: { paused: true }, "Another URL": { url: endpoint.url }, Confirm: { expiresAt: null } },
     },
     emits: [endpointUpdated.type],
     response: {
@@ -132,7 +135,8 @@ export function endpointOperations(types: readonly EventType[]) {
       examples: { Paused: { ...endpoint, state: "paused" } },
       entityTag: true,
     },
-    errors: [...urlErrors, webhooksUnavailable],
+    // An invalid request: resuming an endpoint that has expired.
+    errors: [invalidRequest, ...urlErrors, lifetimeExceedsKey, webhooksUnavailable],
   });
 
   const deleteWebhookEndpoint = defineOperation({

@@ -17,6 +17,8 @@ export interface EndpointRow extends Row {
   created_at: bigint;
   /** JSON of `Health`. */
   health: string;
+  /** Null for an endpoint that does not expire. */
+  expires_at: bigint | null;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   ahead: bigint;
   /** The last event that is dealt with. Of a disabled endpoint: the event before the first that it missed. */
@@ -47,7 +49,7 @@ export const webhookAccountTables = [accountTable("webhook_endpoints", "mode", "
 export const isOne = "account_id = $1 AND mode = $2 AND id = $3";
 /** A reset of the sandbox starts another log. */
 const position = "CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position";
-const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, ahead,
+const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, expires_at, ahead,
      ${position}
    FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
 
@@ -58,7 +60,7 @@ export const endpointsOfShop = statement<EndpointRow>(
 /** The endpoints of all accounts, for operators. */
 export const allEndpoints = acrossShops<OwnedEndpointRow>(
   `SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets,
-     created_at, health, ahead, ${position}, shop
+     created_at, health, expires_at, ahead, ${position}, shop
    FROM webhook_endpoints JOIN shops ON shops.account_id = webhook_endpoints.account_id
      AND shops.mode = webhook_endpoints.mode
    ORDER BY webhook_endpoints.account_id, webhook_endpoints.mode, created_at, id`,
@@ -68,12 +70,13 @@ export const countEndpoints = statement<CountRow>(
 );
 export const insertEndpoint = statement(
   `INSERT INTO webhook_endpoints
-     (account_id, mode, id, url, types, description, state, secrets, created_at, followed_shop, position, health)
-   VALUES ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8, $9, $10, $11)`,
+     (account_id, mode, id, url, types, description, state, secrets, created_at, followed_shop, position, health,
+      expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8, $9, $10, $11, $12)`,
 );
 export const setEndpoint = statement(
-  `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4
-   WHERE account_id = $5 AND mode = $6 AND id = $7`,
+  `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4, expires_at = $5
+   WHERE account_id = $6 AND mode = $7 AND id = $8`,
 );
 /** Restarts the deliveries: what waits is due at once. The next epoch (`owner`) makes the process that delivers reload it. */
 export const restart = statement(

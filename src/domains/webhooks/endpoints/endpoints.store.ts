@@ -1,4 +1,4 @@
-import type { ShopName } from "../../../contract/caller.ts";
+import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
@@ -53,6 +53,8 @@ export interface StoredEndpoint {
   /** Unix milliseconds of the shop's clock. */
   readonly createdAt: number;
   readonly health: Health;
+  /** When it is disabled, in Unix milliseconds of real time: with the key that set its URL. Null for never. */
+  readonly expiresAt: number | null;
   /** How far the shop's clock is ahead of real time, in milliseconds. */
   readonly ahead: number;
   /** As in `EndpointRow`. */
@@ -85,7 +87,7 @@ export class EndpointStore {
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
   *add(
-    { accountId, mode }: ShopName,
+    { accountId, mode, expiresAt: keyEnd }: Caller,
     author: Author,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
   ): Transaction<StoredEndpoint | "too many"> {
@@ -99,7 +101,9 @@ export class EndpointStore {
     const health = untried;
     const stored = [url, types.join(","), description, JSON.stringify(secrets)];
     const position = locked.lastEventId + 1n; // after its own event
-    yield* all(insertEndpoint, accountId, mode, id, ...stored, createdAt, shop, position, JSON.stringify(health));
+    const expiresAt = endOf(keyEnd);
+    const progress = [createdAt, shop, position, JSON.stringify(health)];
+    yield* all(insertEndpoint, accountId, mode, id, ...stored, ...progress, expiresAt);
     const added = {
       id,
       url,
@@ -109,6 +113,7 @@ export class EndpointStore {
       secrets,
       createdAt,
       health,
+      expiresAt,
       ahead,
       position,
     } as const;
@@ -116,28 +121,37 @@ export class EndpointStore {
     return added;
   }
 
-  /** Part of a transaction: changes an endpoint. */
+  /**
+   * Part of a transaction: changes an endpoint. A new URL has the lifetime of the key that sets it, which ends at
+   * `keyEnd`. An endpoint that has expired cannot be resumed before it is confirmed, which sets `expiresAt` to null.
+   */
   *change(
     { accountId, mode }: ShopName,
     author: Author,
     id: string,
-    { paused, ...fields }: EndpointPatch,
-  ): Transaction<StoredEndpoint | "not found"> {
+    { paused, expiresAt, ...fields }: EndpointPatch,
+    keyEnd: number,
+  ): Transaction<StoredEndpoint | "not found" | "expired"> {
     const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
+    const now = this.#clock.now();
+    const locked = yield* lockShop(shop, now);
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";
     const before = toEndpoint(row);
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
-    const changed = { ...before, ...fields, state };
+    const isMoved = fields.url !== undefined && fields.url !== before.url;
+    const end = isMoved || expiresAt === null ? endOf(keyEnd) : before.expiresAt;
+    if (paused !== undefined && end !== null && end <= now) return "expired";
+    const changed = { ...before, ...fields, state, expiresAt: end };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
-    yield* all(setEndpoint, changed.url, changed.types.join(","), changed.description, state, accountId, mode, id);
+    const columns = [changed.url, changed.types.join(","), changed.description, state, end];
+    yield* all(setEndpoint, ...columns, accountId, mode, id);
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
       yield* all(skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
     }
-    const restarts = changed.url !== before.url || (before.state !== "enabled" && state === "enabled");
+    const restarts = isMoved || (before.state !== "enabled" && state === "enabled");
     const after = restarts ? { ...changed, health: withoutFailures(before.health) } : changed;
     if (restarts) {
       yield* all(restart, JSON.stringify(after.health), locked.at, accountId, mode, id);
@@ -174,12 +188,17 @@ export class EndpointStore {
   }
 
   /**
-   * Part of a transaction that has disabled an endpoint: publishes the event. The endpoint is read here, because the
-   * process that delivers may not know its last change.
+   * Part of a transaction that has disabled an endpoint with this state: publishes the event. The endpoint is read here,
+   * because the process that delivers may not know its last change.
    */
-  *afterDisabling(locked: LockedShop, { accountId, mode }: ShopName, id: string): Transaction<void> {
+  *afterDisabling(
+    locked: LockedShop,
+    { accountId, mode }: ShopName,
+    id: string,
+    state: EndpointState,
+  ): Transaction<void> {
     const disabled = toEndpoint((yield* first(endpointById, accountId, mode, id)) as EndpointRow);
-    const before = this.#recorded({ ...disabled, state: "enabled" });
+    const before = this.#recorded({ ...disabled, state });
     yield* publish(locked, system(locked.shop), [event(endpointDisabled, this.#recorded(disabled), before)]);
   }
 
@@ -188,11 +207,23 @@ export class EndpointStore {
     return this.#secretKeys;
   }
 
-  #recorded({ id, url, types, description, state, secrets, createdAt }: StoredEndpoint): RecordedEndpoint {
+  #recorded(endpoint: StoredEndpoint): RecordedEndpoint {
+    const { id, url, types, description, state, secrets, createdAt, expiresAt } = endpoint;
     const keys = this.#secretKeys && currentKeys(id, secrets, this.#secretKeys);
     const publicKey = keys && { publicKey: shownPublicKey(keys) };
-    return { id, url, types: [...types], description, state, ...publicKey, createdAt: timestampOf(createdAt) };
+    const times = { createdAt: timestampOf(createdAt), ...expiryOf(expiresAt) };
+    return { id, url, types: [...types], description, state, ...publicKey, ...times };
   }
+}
+
+/** The end of what a key makes, which ends with the key; null for never. */
+function endOf(keyEnd: number): number | null {
+  return Number.isFinite(keyEnd) ? keyEnd : null;
+}
+
+/** The expiry of an endpoint as clients see it. */
+export function expiryOf(expiresAt: number | null): { expiresAt?: string } {
+  return expiresAt === null ? {} : { expiresAt: timestampOf(expiresAt) };
 }
 
 export function toEndpoint(row: EndpointRow): StoredEndpoint {
@@ -206,6 +237,7 @@ export function toEndpoint(row: EndpointRow): StoredEndpoint {
     secrets: JSON.parse(row.secrets) as SecretVersion[],
     createdAt: Number(row.created_at),
     health: JSON.parse(row.health) as Health,
+    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
     ahead: Number(row.ahead),
     position: row.position,
   };

@@ -29,8 +29,10 @@ export const webhookSchema: Migration = {
       blocked INTEGER NOT NULL DEFAULT 0,
       due_at INTEGER,
       health TEXT NOT NULL,
+      expires_at INTEGER,
       PRIMARY KEY (account_id, mode, id)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX webhook_endpoints_by_expiry ON webhook_endpoints (expires_at) WHERE state <> 'disabled';
     CREATE TABLE webhook_parked (
       shop INTEGER NOT NULL,
       endpoint_id TEXT NOT NULL,
@@ -88,8 +90,10 @@ export const webhookSchema: Migration = {
       blocked BIGINT NOT NULL DEFAULT 0,
       due_at BIGINT,
       health TEXT NOT NULL,
+      expires_at BIGINT,
       PRIMARY KEY (account_id, mode, id)
     ) WITH (fillfactor = 50);
+    CREATE INDEX webhook_endpoints_by_expiry ON webhook_endpoints (expires_at) WHERE state <> 'disabled';
     CREATE TABLE webhook_parked (
       shop BIGINT NOT NULL,
       endpoint_id TEXT COLLATE "C" NOT NULL,
