@@ -73,10 +73,15 @@ function stabilityBadges({ stability, deprecation }: Operation): Json {
   if (deprecation) {
     return {
       "x-scalar-stability": "deprecated",
-      "x-badges": [{ name: `removed on ${deprecation.removal}`, color: "#b45309" }],
+      "x-badges": [badge(`removed on ${deprecation.removal}`, "#b45309")],
     };
   }
   // Before the summary, where the page shows its own badge for experimental operations.
-  if (stability === "beta") return { "x-badges": [{ name: "beta", color: "#2563eb", position: "before" }] };
+  if (stability === "beta") return { "x-badges": [{ ...badge("beta", "#2563eb"), position: "before" }] };
   return { "x-scalar-stability": stability };
+}
+
+/** Scalar shows `name`, RapiDoc `label`. */
+function badge(text: string, color: string): Json {
+  return { name: text, label: text, color };
 }

@@ -4,6 +4,10 @@ import {
   idempotencyKeyInUse,
   insufficientScope,
   invalidRequest,
+  methodNotAllowed,
+  operationRemoved,
+  pathNotFound,
+  preconditionFailed,
   serviceErrors,
 } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
@@ -60,7 +64,7 @@ export function responsesOf(operation: Operation, operations: readonly Operation
     );
   }
   for (const [status, errors] of Map.groupBy(errorsOf(operation), (error) => error.status)) {
-    responses[status] = errorResponse(operation, status, errors.toSorted(byOrigin), components);
+    responses[status] = errorResponse(operation, operations, status, errors.toSorted(byOrigin), components);
   }
   return responses;
 }
@@ -92,13 +96,14 @@ function byOrigin(one: ErrorDefinition, other: ErrorDefinition): number {
 
 function errorResponse(
   operation: Operation,
+  operations: readonly Operation[],
   status: number,
   errors: readonly ErrorDefinition[],
   components: Components,
 ): Json {
-  const name = nameOfErrors(status, errors);
+  const names = namesOfErrors(operation, operations, status, errors);
   const isReplayed = errors.some((error) => mayBeReplayed(error));
-  return components.add("responses", (operation.deprecation ? "Deprecated" : "") + name, {
+  return components.add("responses", names.response, {
     description: describeErrors(errors),
     headers: headerReferences([
       ...headersOf(operation),
@@ -110,7 +115,7 @@ function errorResponse(
     ]),
     content: {
       "application/json": {
-        schema: errorSchema(name, status, errors, components),
+        schema: errorSchema(names.schema, status, errors, components),
         examples: Object.fromEntries(
           errors.map((error) => [error.code, components.add("examples", error.code, { value: errorExample(error) })]),
         ),
@@ -134,23 +139,50 @@ function mayBeReplayed(error: ErrorDefinition): boolean {
   return error === invalidRequest || !serviceErrors.includes(error);
 }
 
-/** The names of responses with several errors of the service itself, by status. */
-const serviceErrorNames: Readonly<Record<number, string>> = {
+/** The statuses of errors as parts of names (RFC 9110, section 15). */
+const statusNames: Readonly<Record<number, string>> = {
+  400: "BadRequest",
   401: "Unauthorized",
   403: "Forbidden",
+  404: "NotFound",
+  408: "RequestTimeout",
+  409: "Conflict",
+  410: "Gone",
+  412: "PreconditionFailed",
+  413: "ContentTooLarge",
+  415: "UnsupportedMediaType",
+  422: "UnprocessableContent",
   429: "TooManyRequests",
+  500: "InternalServerError",
   503: "ServiceUnavailable",
 };
 
-/** `PetNotFound`, `OrderNotOpenOrIdempotencyKeyInUse`. */
-function nameOfErrors(status: number, errors: readonly ErrorDefinition[]): string {
-  const general =
-    errors.length > 1 && errors.every((error) => serviceErrors.includes(error)) && serviceErrorNames[status];
-  return general || errors.map(({ code }) => pascalCase(code)).join("Or");
-}
+/** What any operation can return, apart from the errors that it declares. */
+const common = [
+  ...serviceErrors.filter(
+    (error) => error !== pathNotFound && error !== methodNotAllowed && error !== operationRemoved,
+  ),
+  preconditionFailed,
+];
 
-function pascalCase(code: string): string {
-  return code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/**
+ * The names of a response and its schema: `Conflict` for the errors that any operation can return, else
+ * `CreatePetConflict`, after the first operation that has these errors. Types of clients get these names, so they name
+ * no code: a new code renames none of them.
+ */
+function namesOfErrors(
+  operation: Operation,
+  operations: readonly Operation[],
+  status: number,
+  errors: readonly ErrorDefinition[],
+): { readonly response: string; readonly schema: string } {
+  const areErrors = (others: readonly ErrorDefinition[]) =>
+    new Set(errors).symmetricDifference(new Set(others.filter((other) => other.status === status))).size === 0;
+  const title = statusNames[status] ?? `Status${status}`;
+  if (areErrors(common)) return { response: (operation.deprecation ? "Deprecated" : "") + title, schema: title };
+  const nameOf = ({ name }: Operation) => name.charAt(0).toUpperCase() + name.slice(1) + title;
+  const first = operations.find((other) => !other.deprecation && areErrors(errorsOf(other))) ?? operation;
+  return { response: nameOf(operation.deprecation ? operation : first), schema: nameOf(first) };
 }
 
 /** The Error schema with the codes that it can have here, so that a client's compiler knows them all. */

@@ -10,6 +10,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { errorsOf, isCacheable, pathParameters } from "../../src/contract/operation-properties.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
 import { clientSnippet } from "../../src/derive/client-snippets.ts";
+import { deriveOpenApi } from "../../src/derive/openapi.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 
@@ -94,6 +95,36 @@ describe("each error response", () => {
   test("differs from all others", () => {
     const all = Object.values(document.components.responses).map((response) => JSON.stringify(response));
     expect(new Set(all).size).toBe(all.length);
+  });
+});
+
+/** The names of the components of a document of these operations. */
+function namesOfComponents(list: readonly Operation[]): string[] {
+  const contact = { name: "Test", url: "https://petstore.test" };
+  const servers = [{ url: "https://petstore.test/v1", description: "production" }] as const;
+  const { components } = deriveOpenApi(list, { servers, docs: "https://petstore.test/docs", contact });
+  return Object.entries(components as Record<string, object>).flatMap(([kind, parts]) =>
+    Object.keys(parts).map((name) => `${kind}/${name}`),
+  );
+}
+
+describe("components", () => {
+  test("have names that a new error code does not change", () => {
+    const before = namesOfComponents(operations);
+    expect(before).toContain("schemas/UpdatePetConflictError");
+    for (const operation of operations) {
+      const statuses = new Set(operation.errors.map(({ status }) => status)).add(404).add(409);
+      for (const status of statuses) {
+        const code = { code: "something_new", status, meaning: "It is new." };
+        const changed = { ...operation, errors: [...operation.errors, code] };
+        const after = new Set(namesOfComponents(operations.map((one) => (one === operation ? changed : one))));
+        expect([operation.name, status, before.filter((name) => !after.has(name))]).toEqual([
+          operation.name,
+          status,
+          [],
+        ]);
+      }
+    }
   });
 });
 
