@@ -8,7 +8,7 @@ import type { Pages } from "./pages.js";
 import type { NoContent, Result } from "./response.js";
 /** Availability status of an animal. */
 export type PetStatus = "available" | "pending" | "sold";
-/** The key-value pairs that you set (beta). Absent if there are none. */
+/** The key-value pairs that you set. Absent if there are none. */
 export interface Metadata {
     readonly [name: string]: string;
 }
@@ -23,7 +23,7 @@ export interface Pet<Id = bigint> {
     readonly status?: PetStatus | undefined;
     readonly metadata?: Metadata | undefined;
 }
-/** Key-value pairs for your own use (beta). Up to 50 pairs, with keys of 1 to 40 characters and values of up to 500: together at most 4,096 bytes in UTF-8. The key `__proto__` is not allowed. */
+/** Key-value pairs for your own use. Up to 50 pairs, with keys of 1 to 40 characters and values of up to 500: together at most 4,096 bytes in UTF-8. The key `__proto__` is not allowed. */
 export interface NewMetadata {
     readonly [name: string]: string;
 }
@@ -36,7 +36,7 @@ export interface NewPet {
     readonly status?: PetStatus | undefined;
     readonly metadata?: NewMetadata | undefined;
 }
-/** Pairs to set (beta). A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs. */
+/** Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs. */
 export type MetadataPatch = {
     readonly [name: string]: string | null;
 } | null;
@@ -833,7 +833,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getPet(petId: Int64, options?: CallOptions): Promise<Result<Pet<IdOf<Ids>>>>;
     /**
-     * Change an animal (beta).
+     * Change an animal.
      *
      * Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the changed animal. With `If-Match`, the change succeeds only if the animal is still the version that you read. You can change a status that you set yourself, even `sold`. A status that was set by an order changes only with that order.
      *
@@ -841,7 +841,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     updatePet(petId: Int64, body: PetPatch, options?: OnceOptions & IfMatch): Promise<Result<Pet<IdOf<Ids>>>>;
     /**
-     * Delete an animal (beta).
+     * Delete an animal.
      *
      * Deletes an animal. Its events are kept, and its `id` is never reused. With `If-Match`, the deletion succeeds only if the animal is still the version that you read. A repeated request returns 404.
      *
@@ -849,7 +849,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     deletePet(petId: Int64, options?: CallOptions & IfMatch): Promise<NoContent>;
     /**
-     * List all categories (beta).
+     * List all categories.
      *
      * Returns categories by ascending `id`, one page at a time.
      *
@@ -857,7 +857,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     listCategories(query?: ListCategoriesQuery, options?: CallOptions): Pages<Category<IdOf<Ids>>>;
     /**
-     * Add a category (beta).
+     * Add a category.
      *
      * Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it is added.
      *
@@ -865,7 +865,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     createCategory(body: NewCategory, options?: OnceOptions): Promise<Result<Category<IdOf<Ids>>>>;
     /**
-     * Get a category (beta).
+     * Get a category.
      *
      * Returns the category with the given identifier.
      *
@@ -873,7 +873,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getCategory(categoryId: Int64, options?: CallOptions): Promise<Result<Category<IdOf<Ids>>>>;
     /**
-     * Change a category (beta).
+     * Change a category.
      *
      * Changes the fields in the body (JSON Merge Patch, RFC 7396) and returns the category. Its animals do not change. With `If-Match`, the change succeeds only if the category is still the version that you read.
      *
@@ -881,7 +881,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     updateCategory(categoryId: Int64, body: CategoryPatch, options?: OnceOptions & IfMatch): Promise<Result<Category<IdOf<Ids>>>>;
     /**
-     * Delete a category (beta).
+     * Delete a category.
      *
      * Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the category is still the version that you read. A repeated request returns 404.
      *
@@ -889,7 +889,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     deleteCategory(categoryId: Int64, query?: DeleteCategoryQuery, options?: CallOptions & IfMatch): Promise<NoContent>;
     /**
-     * List all orders (beta).
+     * List all orders.
      *
      * Returns orders by `id`, one page at a time. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
      *
@@ -897,7 +897,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     listStoreOrders(query?: ListStoreOrdersQuery, options?: CallOptions): Pages<StoreOrder<IdOf<Ids>>>;
     /**
-     * Place an order (beta).
+     * Place an order.
      *
      * Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If several clients order the same animal at once, exactly one succeeds. While the order is open, only the order changes the animal's status, and the animal cannot be deleted.
      *
@@ -905,7 +905,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     placeStoreOrder(body: NewStoreOrder, options?: OnceOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
-     * Get an order (beta).
+     * Get an order.
      *
      * Returns the order with the given identifier. Within a second after its reservation ends, an order becomes `expired` and its animal available.
      *
@@ -913,7 +913,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getStoreOrder(orderId: Int64, options?: CallOptions): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
-     * Change an order (beta).
+     * Change an order.
      *
      * Changes the metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With `If-Match`, the change succeeds only if the order is still the version that you read.
      *
@@ -921,7 +921,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     updateStoreOrder(orderId: Int64, body: StoreOrderPatch, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
-     * Confirm an order (beta).
+     * Confirm an order.
      *
      * Sells the animal: its status becomes `sold`. Fails once the reservation has ended.
      *
@@ -929,7 +929,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     confirmStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
-     * Cancel an order (beta).
+     * Cancel an order.
      *
      * Releases the animal: its status becomes `available`.
      *
@@ -937,7 +937,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     cancelStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
-     * Return the animal of an order (beta).
+     * Return the animal of an order.
      *
      * Takes back the animal of a confirmed order: its status becomes `available`.
      *
@@ -977,7 +977,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getShop(options?: CallOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
     /**
-     * Get the calling key (experimental).
+     * Get the calling key.
      *
      * Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.
      *
@@ -987,7 +987,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getCurrentKey(options?: CallOptions): Promise<Result<CurrentKey>>;
     /**
-     * List the account's keys (experimental).
+     * List the account's keys.
      *
      * Returns the keys of your account, oldest first, including expired and revoked ones, of which the oldest are eventually deleted. A banned key has a `ban`. A test key cannot see live keys.
      *
@@ -995,7 +995,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     listKeys(query?: ListKeysQuery, options?: CallOptions): Pages<ListedApiKey>;
     /**
-     * Create a key (experimental).
+     * Create a key.
      *
      * Creates a key for your account and shows it once. The key cannot have a scope that the calling key lacks, and cannot expire later: if the calling key expires, send an `expiresIn`. A test key can create test keys only. An account can have 100 valid keys of each mode.
      *
@@ -1003,7 +1003,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     createKey(body: NewApiKey, options?: OnceOptions): Promise<Result<IssuedApiKey>>;
     /**
-     * Replace a key (experimental).
+     * Replace a key.
      *
      * Creates a key with the name, mode, scopes and expiry of an old one and shows it once. The old key stays valid for `overlap` seconds. The new key cannot expire later than the calling key. A key can replace itself: send an `Idempotency-Key`, so that you can repeat the request if its response is lost.
      *
@@ -1011,7 +1011,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     rotateKey(keyId: string, query?: RotateKeyQuery, options?: OnceOptions): Promise<Result<ReplacingApiKey>>;
     /**
-     * Revoke a key (experimental).
+     * Revoke a key.
      *
      * Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. An `admin` key can be revoked only if another one of its mode is valid for as long.
      *
@@ -1019,7 +1019,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     revokeKey(keyId: string, options?: CallOptions): Promise<NoContent>;
     /**
-     * Get the shop's usage (experimental).
+     * Get the shop's usage.
      *
      * Returns the number of requests of all keys of the shop, by operation and response status, newest first, one page at a time. Empty intervals, requests without a valid key, and operations that cost no quota are left out. If the service is killed, the last seconds may be missing.
      *
@@ -1029,7 +1029,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getUsage(query?: GetUsageQuery, options?: CallOptions): Pages<UsageInterval>;
     /**
-     * List events (beta).
+     * List events.
      *
      * Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
      *
@@ -1039,7 +1039,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     listEvents(query?: ListEventsQuery, options?: CallOptions): Pages<Event<IdOf<Ids>>>;
     /**
-     * Get an event (beta).
+     * Get an event.
      *
      * Returns one change of the shop.
      *
@@ -1047,7 +1047,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getEvent(eventId: Int64, options?: CallOptions): Promise<Result<Event<IdOf<Ids>>>>;
     /**
-     * Follow events (beta).
+     * Follow events.
      *
      * Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. Without either, it sends only new ones or, with `since`, those since then. The stream ends after at most an hour, but not at `until`. Reconnect with the last `id` to continue without missing or repeating an event. Each connection costs one request.
      *
@@ -1135,7 +1135,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     getWebhookDelivery(endpointId: string, deliveryId: Int64, options?: CallOptions): Promise<Result<WebhookDelivery<IdOf<Ids>>>>;
     /**
-     * List recent changes and failures (experimental).
+     * List recent changes and failures (beta).
      *
      * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
      *
@@ -1145,7 +1145,7 @@ export interface Petstore<Ids extends IdKind> {
      */
     listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
     /**
-     * Explain a request (experimental).
+     * Explain a request (beta).
      *
      * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
      *

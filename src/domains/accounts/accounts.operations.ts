@@ -5,5 +5,5 @@ export const account: Tag = {
   name: "account",
   description:
     "Your account: the calling key, its limits, the other keys, their usage, and recent changes and failures.",
-  stability: "experimental",
+  stability: "stable",
 };

@@ -9,7 +9,7 @@ import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schem
 const categories: Tag = {
   name: "categories",
   description: "The categories that animals belong to. Animals can be moved from one category to another.",
-  stability: "beta",
+  stability: "stable",
 };
 
 export const categoryNotFound = defineError({

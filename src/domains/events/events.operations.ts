@@ -51,7 +51,7 @@ export function eventOperations(types: readonly EventType[]) {
     description:
       "The log of the shop: every change, who made it, and the values before it. Some types need another scope: " +
       `${[...new Set(restricted)].join(", ")}.`,
-    stability: "beta",
+    stability: "stable",
   };
   const filters = {
     after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [6n] })),

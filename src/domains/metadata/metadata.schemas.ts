@@ -42,7 +42,7 @@ const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];
 const NewMetadata = Type.Unsafe<Metadata>({
   title: "NewMetadata",
   type: "object",
-  description: `Key-value pairs for your own use (beta). ${bounds}`,
+  description: `Key-value pairs for your own use. ${bounds}`,
   maxProperties: MAX_PAIRS,
   propertyNames: keys,
   additionalProperties: value,
@@ -52,7 +52,7 @@ const NewMetadata = Type.Unsafe<Metadata>({
 const Metadata = Type.Unsafe<Metadata>({
   title: "Metadata",
   type: "object",
-  description: "The key-value pairs that you set (beta). Absent if there are none.",
+  description: "The key-value pairs that you set. Absent if there are none.",
   maxProperties: MAX_PAIRS,
   additionalProperties: Type.String({ description: "A value.", maxLength: MAX_VALUE_LENGTH }),
 });
@@ -60,7 +60,7 @@ const MetadataPatch = Type.Unsafe<MetadataPatch>({
   title: "MetadataPatch",
   type: ["object", "null"],
   description:
-    "Pairs to set (beta). A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. " +
+    "Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. " +
     "The limits of `NewMetadata` apply to the resulting pairs.",
   propertyNames: keys,
   additionalProperties: { ...value, type: ["string", "null"], description: "A value; `null` removes the pair." },

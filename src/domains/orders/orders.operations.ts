@@ -16,7 +16,7 @@ import {
 const store: Tag = {
   name: "store",
   description: "Orders reserve an animal, then sell or release it. A sold animal can be returned.",
-  stability: "beta",
+  stability: "stable",
 };
 
 export const orderNotFound = defineError({

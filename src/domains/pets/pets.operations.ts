@@ -9,7 +9,7 @@ import { NewPet, name, Pet, PetPatch, PetStatus, Pets } from "./pets.schemas.ts"
 const animals: Tag = {
   name: "animals",
   description: "The animals of the shop: list them, add one, read, change or delete it.",
-  stability: "beta",
+  stability: "stable",
 };
 
 export const petNotFound = defineError({
@@ -103,7 +103,6 @@ const listPets = defineOperation({
     "Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With " +
     "`categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, " +
     "although more follow: continue while there is a `Link`.",
-  stability: "stable",
   ...pagesOf({
     what: "animals",
     schema: Pets,
@@ -122,7 +121,6 @@ const createPet = defineOperation({
   description:
     "Adds an animal and returns it with its assigned `id`. The response is sent after " +
     "the animal has been written to disk. Without a `status`, the animal has none.",
-  stability: "stable",
   body: {
     schema: NewPet,
     examples: {
@@ -152,7 +150,6 @@ const getPet = defineOperation({
   tag: animals,
   summary: "Get an animal",
   description: "Returns the animal with the given identifier.",
-  stability: "stable",
   deprecation: {
     since: "2026-11-21",
     removal: "2030-12-05",

@@ -95,6 +95,7 @@ const listRequests = defineOperation({
   method: "GET",
   path: "/requests",
   tag: account,
+  stability: "beta",
   summary: "List recent changes and failures",
   description:
     "Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are " +
@@ -132,6 +133,7 @@ const getRequest = defineOperation({
   method: "GET",
   path: "/requests/{requestId}",
   tag: account,
+  stability: "beta",
   summary: "Explain a request",
   description:
     "Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. " +
