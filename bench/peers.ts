@@ -12,7 +12,7 @@ import { nginxConfig } from "./peers/nginx-config.ts";
 import { type RecordedResponses, recordResponses } from "./peers/recorded-responses.ts";
 import type { Environment, Processes } from "./processes.ts";
 import { creates } from "./requests.ts";
-import { FIRST_SHOP, isAvailable, type SeededStore } from "./seed.ts";
+import { FIRST_SHOP, GENERATION, isAvailable, type SeededStore } from "./seed.ts";
 
 export const PEERS = join(import.meta.dir, "peers");
 /** How long a server may take until it answers, in milliseconds. */
@@ -85,7 +85,7 @@ export interface ServerSetup {
 /** The service's reads of an animal, of the animals near an id, and of a page by status. */
 const petStatements = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) => withStablePlan(sql));
 const FIRST_PAGE = "limit=20&status=available";
-const AVAILABLE = cursorScope(FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
+const AVAILABLE = cursorScope(GENERATION, FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
 
 /** Tells why a server cannot be started; undefined if it can. */
 export function unavailableReason(name: ServerName): string | undefined {

@@ -15,6 +15,9 @@ export interface Quota {
 /** The shop of the first account, which has all animals. */
 export const FIRST_SHOP = 1;
 
+/** The generation of a store, with which the service makes cursors. */
+export const GENERATION = "bench";
+
 /** A store to start servers on: its file, and the keys of its accounts. */
 export interface SeededStore {
   readonly file: string;
@@ -33,6 +36,7 @@ export function seedStore(folder: string, name: string, animals: number, quotas:
   database.run("PRAGMA synchronous = OFF"); // only while it is filled
   const keys = database.transaction(() => quotas.map((quota, index) => addAccount(database, index, quota)))();
   addAnimals(database, animals);
+  database.run(`INSERT INTO store_generation VALUES (1, '${GENERATION}')`);
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
   return { file, animals, keys };

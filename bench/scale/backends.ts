@@ -7,7 +7,7 @@ import { PostgresServer, postgresMissing } from "../../test/harness/postgres-ser
 import { hasValkey, ValkeyServer } from "../../test/harness/valkey-server.ts";
 import type { Processes } from "../processes.ts";
 import { cpuTime, cpuTimeOfEndedChildren } from "../processes.ts";
-import { UNLIMITED } from "../seed.ts";
+import { GENERATION, UNLIMITED } from "../seed.ts";
 import type { Totals } from "../wrk.ts";
 
 /**
@@ -60,6 +60,7 @@ export class Backends {
          SELECT 1, n, 'Animal ' || n, n % 100 + 1,
            CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 1795219200000
          FROM generate_series(1, ${animals}) AS n;
+       INSERT INTO store_generation VALUES (1, '${GENERATION}');
        INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (1, 'acc_0', 'live', ${animals});
        SELECT setval(pg_get_serial_sequence('shops', 'shop'), 1);
        INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)

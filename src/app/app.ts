@@ -3,6 +3,7 @@ import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
+import { generationOf } from "../storage/generation.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
@@ -90,6 +91,7 @@ export class App {
       const tasks = new BackgroundTasks(log, (asSubstitute) => storage.lead(asSubstitute));
       const parts: Omit<Host, "limiter"> = {
         storage,
+        generation: await generationOf(storage),
         clock,
         expiry: watchClock(clock, log, metrics, tasks),
         log,

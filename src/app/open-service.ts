@@ -38,7 +38,7 @@ export function openService(
   stopping: AbortSignal,
   { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
 ) {
-  const { storage, clock, log, metrics, limiter } = host;
+  const { storage, generation, clock, log, metrics, limiter } = host;
   const callers = openCallerParts(host, keyEnvironment(config));
   const { accounts, keys, authenticator, usage, records } = callers;
   const abuse = openAbuseLog(config, host, keys, limits);
@@ -55,6 +55,7 @@ export function openService(
   const { shedder, deadlines, drains, delays, streams } = controls;
   const { server, base, docs, webConsole } = serveOperations(config, bound, {
     storage,
+    generation,
     services: {
       authenticator,
       limiter,

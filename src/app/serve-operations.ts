@@ -25,6 +25,8 @@ import { startingLinks, wellKnownContent } from "./web/well-known.ts";
 /** What requests need from the service besides their operations. */
 interface ServerContext {
   readonly storage: Storage;
+  /** See `generationOf`. */
+  readonly generation: string;
   readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "failureFor">;
   readonly monitoring: Omit<MonitoringOptions, "clock">;
   /** True if other processes may listen on the port as well. */
@@ -43,7 +45,7 @@ interface Serving {
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
-  { storage, services, monitoring, isShared }: ServerContext,
+  { storage, generation, services, monitoring, isShared }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let served!: Omit<Serving, "server">; // set by the callback, which the constructor of `Server` calls before it returns
@@ -53,7 +55,11 @@ export function serveOperations(
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
     const docs = docsAddress(base);
-    const targets: LinkTargets = { base, documentation: (operation) => `${docs}#${operationAnchor(operation)}` };
+    const targets: LinkTargets = {
+      base,
+      documentation: (operation) => `${docs}#${operationAnchor(operation)}`,
+      cursorSecret: generation,
+    };
     const { clock } = services;
     const webConsole = new Console(root, pageProtection);
     served = { base, docs, webConsole };

@@ -4,6 +4,8 @@ import { isProduction } from "../config.ts";
 import { adoptStore } from "../domains/keys/store-environment.store.ts";
 import { pauseAllEndpoints } from "../domains/webhooks/endpoints/endpoints.statements.ts";
 import { StorageUnusable } from "../storage/errors.ts";
+import { endGeneration } from "../storage/generation.ts";
+import { all } from "../storage/transaction.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -39,6 +41,7 @@ export const adopt: ProgramCommand = {
     const { storage, release } = await openUnused(config);
     try {
       const [liveKeys, endpoints] = await storage.write(function* () {
+        yield* all(endGeneration);
         return [yield* adoptStore(), yield* pauseAllEndpoints()] as const;
       });
       return {

@@ -52,7 +52,8 @@ export function readArguments(command: ProgramCommand, words: readonly string[])
   });
   for (const token of tokens) if (token.kind === "option") checkOption(command, token, known);
   if (values["help"]) return "help";
-  if (positionals.length !== names.length) {
+  const needed = names.filter((name) => !name.startsWith("[")).length;
+  if (positionals.length < needed || positionals.length > names.length) {
     throw new UsageError(
       names.length === 0
         ? `${command.name} takes no argument, but was given ${positionals.join(" ")}.`

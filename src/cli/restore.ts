@@ -2,28 +2,36 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { engineOf } from "../app/store/engines.ts";
 import { restoreStore } from "../app/store/restore-store.ts";
+import { openUnused } from "../app/store/serving-claim.ts";
 import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
+import { endGeneration } from "../storage/generation.ts";
+import { all } from "../storage/transaction.ts";
 import { counted } from "../terminal/amounts.ts";
+import { type ParsedArguments, type Report, UsageError } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { describeContents } from "./backups.ts";
-import type { ProgramCommand } from "./program-command.ts";
+import type { ProgramCommand, ProgramContext } from "./program-command.ts";
 
 export const restore: ProgramCommand = {
   name: "restore",
-  summary: "Replace the embedded store with a backup.",
+  summary: "Replace the embedded store with a backup, or announce that the database was restored.",
   example: "restore /backups/petstore-today.db --yes",
   description:
     "Stop the service first. The backup is verified and copied. The old store and its write-ahead log stay in the same\n" +
     "folder, under names that end in the time. A backup of a newer release is refused; one of an older release gets the\n" +
     "new schema at the next start. Production accepts no backup of another environment. Afterwards, revoke again all\n" +
-    "keys that were revoked since the backup.",
-  args: ["FILE"],
+    "keys that were revoked since the backup.\n\n" +
+    "For a store in PostgreSQL, restore the database with its own tools first, and give no FILE. Then cursors of before\n" +
+    "are refused, and webhooks of new events are not taken for earlier ones.",
+  args: ["[FILE]"],
   options: yesOption,
   run: async (given, context) => {
     const { config, folder } = context;
-    const file = resolve(folder, given.args[0] ?? "");
     const { place } = engineOf(config);
+    const [name] = given.args;
+    if (name === undefined) return announceRestore(place, given, context);
+    const file = resolve(folder, name);
     // A store in PostgreSQL is refused, so there is nothing to confirm.
     if (!config.database) await confirm(`This replaces the store at ${place} with ${file}.`, given, context);
     const { contents, replaced } = await restoreStore(config, file, new Date());
@@ -45,3 +53,17 @@ export const restore: ProgramCommand = {
     };
   },
 };
+
+/** Ends the generation of a database that was restored without this program. */
+async function announceRestore(place: string, given: ParsedArguments, context: ProgramContext): Promise<Report> {
+  if (!context.config.database) throw new UsageError("restore needs FILE, a backup of the embedded store.");
+  await confirm(`This makes all cursors of ${place} invalid.`, given, context);
+  const { storage, release } = await openUnused(context.config);
+  try {
+    await storage.write(() => all(endGeneration));
+    return { json: { place }, text: `The next start treats ${place} as restored.` };
+  } finally {
+    await storage.close();
+    release();
+  }
+}

@@ -29,6 +29,8 @@ export interface BackgroundTask {
 /** The services that a domain can use. Each domain registers its own metrics and background tasks. */
 export interface Host {
   readonly storage: Storage;
+  /** See `generationOf`. */
+  readonly generation: string;
   readonly clock: Clock;
   /** The time by which old data is deleted. */
   readonly expiry: ExpiryClock;

@@ -24,6 +24,8 @@ export interface LinkTargets {
   readonly base: string;
   /** Where the reference page shows an operation. */
   readonly documentation: (operation: Operation) => string;
+  /** See `compilePageLinks`. */
+  readonly cursorSecret: string;
 }
 
 /** An operation with everything that is prepared once at startup. */
@@ -48,13 +50,13 @@ export interface CompiledOperation extends BoundOperation {
 export function compileOperation(
   bound: BoundOperation,
   operations: readonly Operation[],
-  { base, documentation }: LinkTargets,
+  { base, documentation, cursorSecret }: LinkTargets,
 ): CompiledOperation {
   const { operation } = bound;
   const { deprecation } = operation;
   const links = { base, documentation: documentation(operation) };
   const ofDeprecation = deprecationHeaders(operation, operations, links);
-  const pages = compilePageLinks(operation, base);
+  const pages = compilePageLinks(operation, base, cursorSecret);
   const ofAll = { ...sharedHeaders, ...ofDeprecation };
   const ofSuccess = {
     ...ofAll,

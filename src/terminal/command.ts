@@ -75,7 +75,7 @@ export interface Command<Context extends CommandContext = CommandContext> {
   readonly example: string;
   /** True if only the program itself uses it: the overview does not show it. */
   readonly isInternal?: boolean;
-  /** Names of the arguments, all of them required: `FILE`. */
+  /** Names of the arguments: `FILE`, or `[FILE]` if it may be left out. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   /** Returns the result as an object for `--json` and as text. Rejects with `CommandFailed`, or an error of a dependency. */

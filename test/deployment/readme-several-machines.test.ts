@@ -144,6 +144,7 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
     await Promise.all(services.map((service) => service.run("systemctl stop petstore")));
     const file = await standby.run("ls /var/backups | grep ^petstore-");
     await standby.run(step("pg_restore").replace("FILE", file.trim()));
+    await services[0]?.run("petstore-admin restore --yes");
     await Promise.all(services.map((service) => service.run("systemctl start petstore")));
     expect(await names()).toEqual(before);
   });

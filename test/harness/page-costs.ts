@@ -219,6 +219,7 @@ function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDom
   const log = new Log("error", async () => {});
   const host = {
     storage,
+    generation: "",
     clock,
     expiry: new ExpiryClock(clock, () => {}),
     log,

@@ -42,7 +42,7 @@ afterAll(async () => receiver?.stop());
 /** What a receiver got of a message that is signed with these keys. */
 async function received(versions: readonly SigningKeys[]) {
   const body = JSON.stringify(event);
-  const headers = signedHeaders(messageId("7", 1n, 12n), body, Date.now(), versions);
+  const headers = signedHeaders(messageId("7", "1", 12n), body, Date.now(), versions);
   const result = await send({ url: `http://127.0.0.1:${receiver.port}/`, headers, body }, network());
   expect(result.failure).toBeUndefined();
   const [last] = receiver.received.slice(-1);

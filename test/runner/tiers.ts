@@ -40,6 +40,7 @@ const system = [
   "test/store/archived-log.test.ts",
   "test/store/backups.test.ts",
   "test/store/lost-responses.test.ts",
+  "test/store/restored.test.ts",
   "test/supply-chain.test.ts",
   "src/limits/valkey/valkey-faults.test.ts",
   "src/limits/valkey/valkey-tls.test.ts",

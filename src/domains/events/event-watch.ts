@@ -3,7 +3,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { nextTurn } from "../../timing/turns.ts";
 import { compileEventFilter } from "./event-filter.ts";
 import type { Event } from "./events.schemas.ts";
-import type { EventFilters, EventLog, Expired } from "./events.store.ts";
+import type { EventFilters, EventLog, Expired, NotYetStored } from "./events.store.ts";
 import { newestEventsOf } from "./newest-events.ts";
 import { type Follower, send, WatchedShop } from "./watched-shop.ts";
 
@@ -15,12 +15,6 @@ const GAP = 20;
 const MAX_SHOPS = 1_000;
 /** Events in one read. */
 const PAGE = 200;
-
-/** The client named an event that does not exist yet: the log was reset, or the client is wrong. */
-export interface NotYetStored {
-  readonly refused: "not yet stored";
-  readonly last: bigint;
-}
 
 /**
  * Sends the events of shops to their followers. It polls all watched shops together, five times a second and after

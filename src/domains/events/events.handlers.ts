@@ -4,9 +4,9 @@ import type { EventType } from "../../contract/event-type.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
-import type { EventWatch, NotYetStored } from "./event-watch.ts";
+import type { EventWatch } from "./event-watch.ts";
 import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
-import type { EventLog } from "./events.store.ts";
+import type { EventLog, Expired, NotYetStored } from "./events.store.ts";
 
 export function eventHandlers(
   log: EventLog,
@@ -29,10 +29,8 @@ export function eventHandlers(
       const from = isNewestFirst ? after : (position ?? after);
       if (from === undefined)
         return isNewestFirst ? log.before(shop, position, limit, filters) : log.first(shop, limit, filters);
-      const page = isNewestFirst
-        ? await log.between(shop, from, position, limit, filters)
-        : await log.after(shop, from, limit, filters);
-      return "refused" in page ? expired(page) : page;
+      const page = await log.between(shop, from, isNewestFirst ? position : undefined, limit, filters, sort ?? "id");
+      return "refused" in page ? notStored(page) : page;
     },
 
     getEvent: async ({ caller: { shop, scopes }, params: { eventId } }) => {
@@ -49,14 +47,14 @@ export function eventHandlers(
       const { after, since, until } = query;
       const filters = { ...query, ...hiddenFrom(caller), since: timeOf(since), until: timeOf(until) };
       const stream = await watch.follow(caller.shop, lastEventId ?? after, filters);
-      if (!("refused" in stream)) return { stream };
-      return stream.refused === "expired" ? expired(stream) : notYetStored(stream);
+      return "refused" in stream ? notStored(stream) : { stream };
     },
   };
 }
 
-function notYetStored({ last }: NotYetStored) {
-  return failure(eventsExpired, `These events do not exist yet. The newest event has the id ${last}.`);
+function notStored(page: Expired | NotYetStored) {
+  if (page.refused === "expired") return expired(page);
+  return failure(eventsExpired, `These events do not exist yet. The newest event has the id ${page.last}.`);
 }
 
 function timeOf(moment: string | undefined): number | undefined {

@@ -35,6 +35,12 @@ export interface Expired {
   readonly first: bigint;
 }
 
+/** The client named an event that does not exist yet: the store was restored, the sandbox reset, or the client is wrong. */
+export interface NotYetStored {
+  readonly refused: "not yet stored";
+  readonly last: bigint;
+}
+
 /** A range of ids, both ends included. */
 interface Ids {
   readonly from: bigint;
@@ -72,7 +78,8 @@ export class EventLog {
     limit: number,
     filters: EventFilters = {},
   ): Promise<Page<Event> | Expired> {
-    return this.#pageAfter(shop, afterId, undefined, limit, filters, "id");
+    const page = await this.between(shop, afterId, undefined, limit, filters, "id");
+    return "refused" in page && page.refused !== "expired" ? { items: [] } : page;
   }
 
   /** Like `after`, but from the first stored event on. */
@@ -95,28 +102,19 @@ export class EventLog {
     return this.#page(shop, { from: first, to: idBefore(beforeId, last) }, limit, filters, "-id");
   }
 
-  /** Like `before`, but only events after `afterId`. */
+  /** Like `after` or, with `-id`, like `before`, but only events after `afterId`, which must exist or have existed. */
   async between(
     shop: number,
     afterId: bigint,
     beforeId: bigint | undefined,
     limit: number,
     filters: EventFilters,
-  ): Promise<Page<Event> | Expired> {
-    return this.#pageAfter(shop, afterId, beforeId, limit, filters, "-id");
-  }
-
-  async #pageAfter(
-    shop: number,
-    afterId: bigint,
-    beforeId: bigint | undefined,
-    limit: number,
-    filters: EventFilters,
     sort: "id" | "-id",
-  ): Promise<Page<Event> | Expired> {
+  ): Promise<Page<Event> | Expired | NotYetStored> {
     const { first, last } = await this.storedRange(shop);
     const from = idAfter(afterId);
     if (from < first) return { refused: "expired", first };
+    if (afterId > last) return { refused: "not yet stored", last };
     const page = await this.#page(shop, { from, to: idBefore(beforeId, last) }, limit, filters, sort);
     if (from > last || page.items.some(({ id }) => id === from)) return page;
     const now = await this.storedRange(shop); // events may have been deleted before the page was read

@@ -320,8 +320,11 @@ describe("events can be found", () => {
     ]);
     expect(await walk("limit=3&after=5&sort=-id")).toEqual([[7, 6]]);
     expect(await walk("limit=3&after=7")).toEqual([[]]);
-    expect(await walk("limit=3&after=9223372036854775807")).toEqual([[]]);
     expect(await walk("limit=3&after=-9223372036854775808")).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+    for (const query of ["after=8", "after=9223372036854775807", "after=8&sort=-id"]) {
+      const { status, json } = await call("GET", `/events?${query}`);
+      expect([status, json.message]).toEqual([410, expect.stringContaining("The newest event has the id 7.")]);
+    }
   });
 
   test("by time, to the millisecond, with every pair of times", async () => {

@@ -76,7 +76,7 @@ function checkSecretKeys(host: Host, secretKeys: SecretKeys | undefined): void {
 
 /** Registers the tasks and metrics of the deliveries, which the leader of all processes makes. */
 function deliver(
-  { storage, clock, expiry, log, metrics, repeat }: Host,
+  { storage, generation, clock, expiry, log, metrics, repeat }: Host,
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
   { types, networkOf }: WebhookContext,
 ): void {
@@ -86,6 +86,7 @@ function deliver(
   const parts = {
     store,
     log: new EventLog(storage),
+    generation,
     clock,
     secretKeys,
     types: types.map(({ type }) => type),

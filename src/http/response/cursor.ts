@@ -3,9 +3,12 @@
  * position and its scope, so any other list rejects it.
  */
 
+/** Characters of a digest: 48 bits. */
+const DIGEST_LENGTH = 12;
+
 /** Makes the cursor of the page after `position`. `scope` is what it is valid for: see `cursorScope`. */
 export function encodeCursor(position: string, scope: string): string {
-  return `${position}.${Bun.hash.crc32(`${scope} ${position}`).toString(36)}`;
+  return `${position}.${Bun.SHA256.hash(`${scope} ${position}`, "hex").slice(0, DIGEST_LENGTH)}`;
 }
 
 /** The position in a cursor of this scope; undefined for any other text. */

@@ -25,8 +25,11 @@ interface QueryTexts {
   readonly parameters: string;
 }
 
-/** `base` is the base address of the API. Undefined for an operation that has no pages. */
-export function compilePageLinks(operation: Operation, base: string): PageLinks | undefined {
+/**
+ * `base` is the base address of the API. `secret` keeps others from computing the digests of cursors, which would show the
+ * number of the shop. Undefined for an operation that has no pages.
+ */
+export function compilePageLinks(operation: Operation, base: string, secret: string): PageLinks | undefined {
   if (!operation.paged) return undefined;
   const nameOf = compileListName(operation);
   const filtersText = compileFiltersText(operation);
@@ -47,19 +50,19 @@ export function compilePageLinks(operation: Operation, base: string): PageLinks 
   const list = (params: Values, query: Values) => nameOf(params, textsOf(query).filters);
   return {
     position: (cursor, shop, params, query) =>
-      readPosition(decodeCursor(cursor, cursorScope(shop, list(params, query)))),
+      readPosition(decodeCursor(cursor, cursorScope(secret, shop, list(params, query)))),
     next: (input, next) => {
       const params: Values = input.params;
       const query: Values = input.query;
-      const cursor = encoded(encodeCursor(String(next), cursorScope(input.caller.shop, list(params, query))));
+      const cursor = encoded(encodeCursor(String(next), cursorScope(secret, input.caller.shop, list(params, query))));
       return `<${base}${fillPath(params)}?${textsOf(query).parameters}&cursor=${cursor}>; rel="next"`;
     },
   };
 }
 
 /** What a cursor is valid for: a list of one shop. After a reset, the shop has another number. */
-export function cursorScope(shop: number, list: string): string {
-  return `${shop} ${list}`;
+export function cursorScope(secret: string, shop: number, list: string): string {
+  return `${secret} ${shop} ${list}`;
 }
 
 /** Compiles a function that returns the name of a list: its operation, path parameters and the text of its filters. */

@@ -3,6 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { makeFolder } from "../../files/folders.ts";
 import { sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
+import { endGeneration } from "../generation.ts";
+import { openWithoutMigrating } from "./database.ts";
 import { markOf } from "./moved-mark.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
@@ -13,7 +15,7 @@ export interface Restored {
 }
 
 /**
- * Replaces the store in `file` with a copy of a backup. The store must not be in use. The previous store is renamed,
+ * Replaces the store in `file` with a copy of a backup, which gets a new generation. The store must not be in use. The previous store is renamed,
  * together with its write-ahead log: SQLite would apply an old log to the copy and damage it. A crash leaves the old
  * store, the new one, or neither under the name `file`; in the last case both exist under other names, and the restore
  * can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then no store was deleted, only
@@ -29,6 +31,9 @@ export function restoreSqlite(backup: string, file: string, now: Date, accept: (
     deleteUnfinished(file, realpathSync(backup));
     copyFileSync(backup, unfinished);
     chmodSync(unfinished, 0o600);
+    const database = openWithoutMigrating(unfinished);
+    database.run(endGeneration.sql);
+    database.close();
     sync(unfinished);
     verifySqlite(unfinished);
     const replaced = setAside(file, aside);

@@ -9,6 +9,8 @@ import type { Slots } from "./slots.ts";
 export interface CourierParts {
   readonly store: DispatchStore;
   readonly log: EventLog;
+  /** See `generationOf`. */
+  readonly generation: string;
   readonly clock: Clock;
   readonly slots: Slots;
   readonly secretKeys: SecretKeys;

@@ -29,7 +29,7 @@ export async function makeDelivery(
 ): Promise<SentMessage | undefined> {
   const event = known ?? (await storedEvent(parts.log, endpoint.shop, eventId));
   if (!event) return undefined;
-  const message = messageOf(event, testId, endpoint.id, endpoint.shop, endpoint.mode);
+  const message = messageOf(event, testId, endpoint, parts.generation);
   return { id: message.id, type: event.type, result: await sendSigned(message, endpoint, parts) };
 }
 

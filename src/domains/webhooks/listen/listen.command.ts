@@ -68,7 +68,7 @@ async function forward(
   { stop }: CommandContext,
 ): Promise<{ readonly status: number } | { readonly error: string }> {
   // `listen` has no endpoint and no shop: its public key takes the place of an endpoint.
-  const id = messageId(shownPublicKey(keys), 0n, BigInt(event.id));
+  const id = messageId(shownPublicKey(keys), "", BigInt(event.id));
   const { type, at } = JSON.parse(event.json) as { type: string; at: string };
   // The event is copied as text: parsing and writing it would round its large integers.
   const body = `{"id":"${id}","type":"${type}","timestamp":"${at}","mode":"test","data":${event.json}}`;

@@ -43,10 +43,10 @@ export function shownPublicKey({ own }: SigningKeys): string {
 
 /**
  * The message id of an event at an endpoint: the same in every delivery. It contains no full stop, which
- * separates the parts of the signed text.
+ * separates the parts of the signed text. `shop` names the shop and the generation of its store.
  */
-export function messageId(endpointId: string, shopNumber: bigint, eventId: bigint): string {
-  const digest = createHash("sha256").update(`${shopNumber}:${eventId}:${endpointId}`).digest();
+export function messageId(endpointId: string, shop: string, eventId: bigint): string {
+  const digest = createHash("sha256").update(`${shop}:${eventId}:${endpointId}`).digest();
   return `msg_${digest.subarray(0, 18).toString("base64url")}`;
 }
 

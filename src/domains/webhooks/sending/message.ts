@@ -11,18 +11,25 @@ export interface EventMessage {
   readonly body: string;
 }
 
+export interface MessageEndpoint {
+  readonly id: string;
+  /** The internal number of the shop. */
+  readonly shop: number;
+  readonly mode: Mode;
+}
+
 /**
- * The message of an event for an endpoint. `shop` is the internal number of the shop. `testId` is set for a test: all tests
- * have the same event id, so their message ids are derived from it.
+ * The message of an event for an endpoint. `testId` is set for a test: all tests have the same event id, so their message
+ * ids are derived from it. `generation`: see `generationOf`.
  */
 export function messageOf(
   event: Event,
   testId: bigint | undefined,
-  endpointId: string,
-  shop: number,
-  mode: Mode,
+  { id: endpointId, shop, mode }: MessageEndpoint,
+  generation: string,
 ): EventMessage {
-  const id = messageId(endpointId, BigInt(shop), testId === undefined ? event.id : -testId); // no event has a negative id
+  const eventId = testId === undefined ? event.id : -testId; // no event has a negative id
+  const id = messageId(endpointId, `${generation}:${shop}`, eventId);
   return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
 }
 

@@ -39,6 +39,10 @@ export const accountSchema: Migration = {
       only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
       environment TEXT NOT NULL CHECK (environment IN ('production', 'other'))
     ) STRICT;
+    CREATE TABLE store_generation (
+      only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+      generation TEXT NOT NULL
+    ) STRICT;
   `,
   // Other processes poll key_changes. Using a key does not count as a change.
   postgres: `
@@ -71,6 +75,10 @@ export const accountSchema: Migration = {
     CREATE TABLE store_environment (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
       environment TEXT NOT NULL CHECK (environment IN ('production', 'other'))
+    );
+    CREATE TABLE store_generation (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      generation TEXT COLLATE "C" NOT NULL
     );
     CREATE TABLE key_changes (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),

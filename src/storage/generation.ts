@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+import { type Row, statement } from "./statement.ts";
+import type { Storage } from "./storage.ts";
+import { first } from "./transaction.ts";
+
+interface GenerationRow extends Row {
+  generation: string;
+}
+
+const read = statement<GenerationRow>("SELECT generation FROM store_generation");
+// If two processes start at the same time, the generation of the first one stays.
+const keep = statement<GenerationRow>(
+  `INSERT INTO store_generation (only_row, generation) VALUES (1, $1)
+   ON CONFLICT (only_row) DO UPDATE SET generation = store_generation.generation RETURNING generation`,
+);
+
+/**
+ * For a store that was restored or copied: its next start gives it a new generation. Ids after the backup are given
+ * again, to other things.
+ */
+export const endGeneration = statement("DELETE FROM store_generation");
+
+/**
+ * A random text that the store keeps from its first start until it is restored. What must differ afterwards, although it
+ * names the same ids, depends on it. It is secret.
+ */
+export async function generationOf(storage: Storage): Promise<string> {
+  const known = await storage.first(read);
+  const kept = known ?? (await storage.write(() => first(keep, randomBytes(16).toString("hex"))));
+  return (kept as GenerationRow).generation;
+}
