@@ -1,87 +1,159 @@
 import type { TSchema } from "typebox";
-import { Settings } from "typebox/system";
+import { Check } from "typebox/schema";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
-import { count } from "./messages.ts";
-import { PATTERN_MEANING } from "./schemas.ts";
+import { count, shown } from "./messages.ts";
+import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule } from "./schemas.ts";
 import { suggest } from "./suggest.ts";
-import type { compileValidator } from "./validators.ts";
+import { fitsInt64 } from "./validators.ts";
 
 const MAX_NAME = 64;
 
-// The schema library stops at its eighth error by default.
-Settings.Set({ maxErrors: MAX_FAULTS });
-
-type Validator = ReturnType<typeof compileValidator>;
-type ValidationError = ReturnType<Validator["Errors"]>[1][number];
+/** The keywords that schemas of input use. `contract.test.ts` compares what they mean here with the validator. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly [PATTERN_MEANING]?: string;
+  readonly format?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly maxProperties?: number;
+  readonly propertyNames?: Schema;
+  readonly additionalProperties?: false | Schema;
+  readonly [RULES]?: readonly Rule[];
+}
 
 /**
- * The faults of a value that does not fit its schema, at least one. `base` is the JSON Pointer of the
- * value within the request; `noun` is what a property of it is called (`field of this operation`).
+ * The faults of a value that its validator has refused, at least one and at most `MAX_FAULTS`. `base` is the JSON Pointer
+ * of the value within the request; `noun` is what a property of it is called (`field of this operation`).
+ *
+ * The validator's own list would visit every part of a value that is far too large: here, what has the wrong size is not
+ * looked into, and nothing is looked at after the last fault that is told.
  */
-export function faultsOf(validator: Validator, value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
-  const [, errors] = validator.Errors(value);
-  const faults = errors.flatMap((error) => translate(error, schema, base, noun));
+export function faultsOf(value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
+  const faults = [...faultsIn(value, schema as Schema, base, noun).take(MAX_FAULTS)];
   return faults.length > 0 ? faults : [{ path: base, message: "is not valid" }];
 }
 
-function translate(error: ValidationError, schema: TSchema, base: string, noun: string): Fault[] {
-  const path = base + pathIn(error);
-  const params = error.params as Record<string, unknown>;
-  switch (error.keyword) {
-    case "required":
-      return (params["requiredProperties"] as string[]).map((name) => ({
-        path: `${path}/${pointerToken(name)}`,
-        message: "is required",
-      }));
-    case "boolean": // the schema of all unknown properties, which rejects every value
-      return [unknownProperty(error, schema, base, noun)];
-    case "additionalProperties": // sums up faults that are also reported one by one
-    case "propertyNames":
-      return [];
-    case "enum":
-      return [{ path, message: `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}` }];
-    case "pattern":
-      return [{ path, message: `${aboutName(error)}must hold ${patternMeaning(schema, error.schemaPath)}` }];
-    case "type":
-      return [{ path, message: `must be ${article([params["type"]].flat().join(" or "))}` }];
-    case "minLength":
-      return [{ path, message: `${aboutName(error)}must have at least ${count(params["limit"], "character")}` }];
-    case "maxLength":
-      return [{ path, message: `${aboutName(error)}must have at most ${count(params["limit"], "character")}` }];
-    case "maxProperties":
-      return [{ path, message: `must have at most ${count(params["limit"], "pair")}` }];
-    case "minItems":
-      return [{ path, message: `must have at least ${count(params["limit"], "item")}` }];
-    case "maxItems":
-      return [{ path, message: `must have at most ${count(params["limit"], "item")}` }];
-    case "format": // date-time, the only format that is checked here
-      return [{ path, message: "must be a date and time with an offset, such as 2026-11-21T12:00:00Z" }];
-    case "minimum":
-      return [{ path, message: `must be at least ${params["limit"]}` }];
-    case "maximum":
-      return [{ path, message: `must be at most ${params["limit"]}` }];
-    default:
-      return [{ path, message: `${aboutName(error)}${error.message}` }];
+function* faultsIn(value: unknown, schema: Schema, path: string, noun: string): Generator<Fault> {
+  const own = kindFault(value, schema) ?? sizeFault(value, schema) ?? contentFault(value, schema);
+  if (own !== undefined) {
+    yield { path, message: own };
+    return;
+  }
+  let isSound = true;
+  for (const fault of partFaults(value, schema, path, noun)) {
+    isSound = false;
+    yield fault;
+  }
+  // Rules are for a value that is sound otherwise.
+  const broken = isSound && value !== null && schema[RULES]?.find(({ allows }) => !allows(value));
+  if (broken) yield { path, message: broken.message };
+}
+
+function* partFaults(value: unknown, schema: Schema, path: string, noun: string): Generator<Fault> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* faultsIn(item, schema.items ?? {}, `${path}/${index}`, noun);
+  } else if (typeof value === "object" && value !== null) {
+    yield* propertyFaults(value as Record<string, unknown>, schema, path, noun);
   }
 }
 
-/** The path of a fault in the value. Where a schema lets clients choose names, the last one is cut: see `pointerToken`. */
-function pathIn({ instancePath, schemaPath }: ValidationError): string {
-  if (!/\/(?:additionalProperties|propertyNames)$/.test(schemaPath)) return instancePath;
-  const { parent, name } = splitPointer(instancePath);
-  return `${parent}/${pointerToken(name)}`;
+function* propertyFaults(value: Record<string, unknown>, schema: Schema, path: string, noun: string): Generator<Fault> {
+  const { properties = {}, required = [], propertyNames = {}, additionalProperties: others = {} } = schema;
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) yield { path: `${path}/${pointerToken(name)}`, message: "is required" };
+  }
+  for (const name of Object.keys(value)) {
+    const at = `${path}/${pointerToken(name)}`;
+    const known = Object.hasOwn(properties, name) ? properties[name] : others;
+    if (known === false) yield { path: at, message: unknownName(noun, name, Object.keys(properties)) };
+    else if (known) {
+      for (const { message } of faultsIn(name, propertyNames, at, noun)) {
+        yield { path: at, message: `is a key that ${message}` };
+      }
+      yield* faultsIn(value[name], known, at, noun);
+    }
+  }
 }
 
-/** The pointer (RFC 6901) of the object that holds a property, and the name of the property. */
-function splitPointer(pointer: string): { readonly parent: string; readonly name: string } {
-  const slash = pointer.lastIndexOf("/");
-  const token = pointer.slice(slash + 1);
-  return { parent: pointer.slice(0, slash), name: token.replaceAll("~1", "/").replaceAll("~0", "~") };
+/** What is wrong with the type of a value, or with a value of which only some are allowed. */
+function kindFault(value: unknown, schema: Schema): string | undefined {
+  const { type, enum: values, minimum = -Infinity, maximum = Infinity } = schema;
+  const isWrong =
+    (type !== undefined && ![type].flat().some((one) => isOfType(value, one, schema))) ||
+    (values !== undefined && !values.includes(value)) ||
+    (typeof value === "number" && (value < minimum || value > maximum));
+  if (!isWrong) return undefined;
+  const sent = shown(value);
+  const repair = repairOf(value, schema);
+  return `must be ${expected(schema)}${sent === undefined ? "" : `; got ${sent}`}${repair}`;
 }
 
-/** The start of a message about a name that a client chose; empty for a message about its value. */
-function aboutName({ schemaPath }: ValidationError): string {
-  return schemaPath.endsWith("/propertyNames") ? "is a key that " : "";
+function isOfType(value: unknown, type: string, schema: Schema): boolean {
+  if (type === "integer") return isInt64(schema as TSchema) ? fitsInt64(value) : Number.isInteger(value);
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function expected(schema: Schema): string {
+  const { type, enum: values, minimum, maximum } = schema;
+  if (values) return `one of ${values.join(", ")}`;
+  if (isInt64(schema as TSchema)) return "a 64-bit integer";
+  const range = minimum !== undefined && maximum !== undefined ? ` from ${minimum} to ${maximum}` : "";
+  return `${article([type].flat().join(" or "))}${range}`;
+}
+
+/** What to do about a value that is nearly right; empty for any other. */
+function repairOf(value: unknown, { type, enum: values = [] }: Schema): string {
+  if (typeof value !== "string") return "";
+  if (type === "integer" && parseInt64(value) !== undefined) return ", write it without quotes";
+  const meant = suggest(value, values as string[]);
+  return meant === undefined ? "" : `, did you mean ${meant}?`;
+}
+
+/** What is wrong with the size of a value. */
+function sizeFault(value: unknown, schema: Schema): string | undefined {
+  if (typeof value === "string") {
+    return wrongSize(codePointsOf(value), schema.minLength, schema.maxLength, "character");
+  }
+  if (Array.isArray(value)) return wrongSize(value.length, schema.minItems, schema.maxItems, "item");
+  if (typeof value !== "object" || value === null || schema.maxProperties === undefined) return undefined;
+  return wrongSize(Object.keys(value).length, undefined, schema.maxProperties, "pair");
+}
+
+function wrongSize(size: number, least = 0, most = Infinity, noun = ""): string | undefined {
+  if (size < least) return `must have at least ${count(least, noun)}; it has ${size}`;
+  return size > most ? `must have at most ${count(most, noun)}; it has ${size}` : undefined;
+}
+
+/** The length of a text as JSON Schema counts it: a pair of surrogates is one character. */
+function codePointsOf(text: string): number {
+  let points = text.length;
+  for (let at = 1; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) points--;
+  }
+  return points;
+}
+
+/** What is wrong with a value of the right type and size. */
+function contentFault(value: unknown, schema: Schema): string | undefined {
+  const { pattern, format } = schema;
+  if (typeof value !== "string") return undefined;
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) {
+    return `must ${schema[PATTERN_MEANING] ? `hold ${schema[PATTERN_MEANING]}` : `match ${pattern}`}`;
+  }
+  if (format === undefined || Check({ format }, value)) return undefined;
+  return `must be a date and time with an offset, such as 2026-11-21T12:00:00Z; got ${shown(value)}`;
 }
 
 /**
@@ -92,32 +164,10 @@ export function pointerToken(name: string): string {
   return name.slice(0, MAX_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-function unknownProperty({ instancePath, schemaPath }: ValidationError, schema: TSchema, base: string, noun: string) {
-  const { parent, name } = splitPointer(instancePath);
-  const objectSchema = nodeAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf("/")));
-  const known = Object.keys((objectSchema?.["properties"] as object | undefined) ?? {});
-  return {
-    path: `${base}${parent}/${pointerToken(name)}`,
-    message: unknownName(noun, name, known),
-  };
-}
-
 function unknownName(noun: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known);
   if (meant) return `is not a ${noun}; did you mean ${meant}?`;
   return known.length > 0 ? `is not a ${noun}; it has ${known.join(", ")}` : `is not a ${noun}, which has none`;
-}
-
-function patternMeaning(schema: TSchema, schemaPath: string): string {
-  const meaning = nodeAt(schema, schemaPath)?.[PATTERN_MEANING];
-  return typeof meaning === "string" ? meaning : "only the allowed characters";
-}
-
-/** The part of a schema that a path like `#/properties/name` leads to. */
-function nodeAt(schema: TSchema, schemaPath: string): Record<string, unknown> | undefined {
-  let node: unknown = schema;
-  for (const token of schemaPath.split("/").slice(1)) node = (node as Record<string, unknown> | undefined)?.[token];
-  return node as Record<string, unknown> | undefined;
 }
 
 function article(type: string): string {

@@ -15,3 +15,26 @@ export function sentence(text: string): string {
 export function withCommas(number: number): string {
   return String(number).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
+
+/** The maximum number of characters that a message shows of a value. */
+const MAX_SHOWN = 40;
+/** How far a value is searched for a key that begins in the part shown. */
+const MAX_SEARCHED = 2 * MAX_SHOWN;
+/** A run of letters and digits as in a key, a token or a digest. */
+const secretLike = /(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{16}/;
+/** Characters that a terminal obeys or that change how others look, but that `JSON.stringify` leaves as they are. */
+const invisible = /[\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/**
+ * A value that a client sent, for a message: short, without raw control characters, and never a key. Undefined for a
+ * number that was not read exactly.
+ */
+export function shown(value: unknown): string | undefined {
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  if (typeof value === "number" && !Number.isFinite(value)) return undefined;
+  const text = String(value);
+  const start = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  if (typeof value !== "string") return start;
+  if (secretLike.test(text.slice(0, MAX_SEARCHED))) return "a text that may be a key";
+  return JSON.stringify(start).replaceAll(invisible, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

@@ -1,9 +1,13 @@
+import { shown } from "./messages.ts";
+
 /** A text in which a number may lose digits: it has at least 16, with or without a decimal point, or an exponent. */
 const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
+/** From here on no integer is a 64-bit integer, so its exact digits are not needed. */
+const FAR_TOO_LARGE = 1e20;
 
 /**
  * Parses JSON (RFC 8259) without rounding integers: one that a JavaScript number cannot represent exactly
- * becomes a bigint. Throws `SyntaxError` for invalid JSON.
+ * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON.
  */
 export function parseJson(text: string): unknown {
   if (!mayLoseDigits.test(text)) return JSON.parse(text);
@@ -17,7 +21,7 @@ export function parseJson(text: string): unknown {
  * JavaScript number cannot distinguish them, so that it is not mistaken for that integer.
  */
 function exactNumber(value: number, source: string): number | bigint {
-  if (!Number.isInteger(value)) return value;
+  if (!Number.isInteger(value) || Math.abs(value) >= FAR_TOO_LARGE) return value;
   const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source);
   if (!match) return Number.NaN;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
@@ -26,4 +30,100 @@ function exactNumber(value: number, source: string): number | bigint {
   if (/[1-9]/.test(digits.slice(Math.max(0, cut)))) return Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   return BigInt(sign + digits.slice(0, cut).padEnd(cut, "0"));
+}
+
+const blanks = /[ \t\r\n]*/y;
+/** The start of a text, up to its end or to what cannot be in it. */
+const textStart = /"(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
+/** Any other token. */
+const token = /[{}[\],:]|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
+
+// What can come next, in words.
+const VALUE = "a value";
+const FIRST_VALUE = "a value or ]";
+const NAME = "a name in double quotes";
+const FIRST_NAME = "a name in double quotes or }";
+const COLON = "a colon";
+const END = "the end";
+const commaOr = (closing: string | undefined) => (closing ? `a comma or ${closing}` : END);
+
+/** What to do, by what is found where a value or a name is expected. */
+const repairs: readonly (readonly [RegExp, string])[] = [
+  [/['‘’“”]/y, "write texts and names in straight double quotes"],
+  [/[}\]]/y, "remove the comma before it"],
+  [/\/[/*]|#/y, "JSON has no comments"],
+  [/(?:True|False|None|NaN|-?Infinity|undefined|nil)\b/y, "JSON has only true, false, null and decimal numbers"],
+  [/[A-Za-z_$]/y, "write texts and names in double quotes"],
+  [/[-+.0-9]/y, "write numbers like 7, -7 or 0.7"],
+  [/</y, "send JSON, not XML or HTML"],
+];
+const form = /^[\w.[\]%+-]+=/;
+
+/** Where and why a text that `parseJson` refuses is not JSON, and what to do. */
+export function syntaxFault(text: string): string {
+  if (form.test(text)) return 'is not JSON but a form; send JSON, such as {"name":"value"}';
+  const closings: string[] = [];
+  let expected = VALUE;
+  for (let at = 0; ; ) {
+    at += matchAt(blanks, text, at).length;
+    let found = matchAt(token, text, at);
+    if (text[at] === '"') {
+      found = matchAt(textStart, text, at);
+      if (text[at + found.length] !== '"') return brokenText(text, at, at + found.length);
+      found += '"';
+    }
+    const next = nextAfter(found, expected, closings);
+    if (next === undefined) return unexpected(text, at, expected);
+    expected = next;
+    at += found.length;
+  }
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+/** What can come after a token; undefined if the token is not what was expected. */
+function nextAfter(found: string, expected: string, closings: string[]): string | undefined {
+  const closing = closings.at(-1);
+  if (found === "") return undefined;
+  if (found === closing && ![VALUE, NAME, COLON].includes(expected)) {
+    closings.pop();
+    return commaOr(closings.at(-1));
+  }
+  if (expected === NAME || expected === FIRST_NAME) return found.startsWith('"') ? COLON : undefined;
+  if (expected === COLON) return found === ":" ? VALUE : undefined;
+  if (expected !== VALUE && expected !== FIRST_VALUE) {
+    if (found !== "," || expected === END) return undefined;
+    return closing === "}" ? NAME : VALUE;
+  }
+  if ("]},:".includes(found)) return undefined;
+  if (found !== "{" && found !== "[") return commaOr(closing);
+  closings.push(found === "{" ? "}" : "]");
+  return found === "{" ? FIRST_NAME : FIRST_VALUE;
+}
+
+function unexpected(text: string, at: number, expected: string): string {
+  if (at >= text.length) return `is not valid JSON: it ends at ${place(text, at)}, where ${expected} is expected`;
+  const found = shown(String.fromCodePoint(text.codePointAt(at) as number));
+  const isCloser = text[at] === "}" || text[at] === "]";
+  const isAfterComma = /,[ \t\r\n]*$/.test(text.slice(Math.max(0, at - 100), at));
+  const canRepair = [VALUE, FIRST_VALUE, NAME, FIRST_NAME].includes(expected) && (!isCloser || isAfterComma);
+  const repair = canRepair ? repairs.find(([pattern]) => matchAt(pattern, text, at) !== "") : undefined;
+  const advice = repair ? `; ${repair[1]}` : "";
+  return `is not valid JSON: ${place(text, at)} has ${found} where ${expected} is expected${advice}`;
+}
+
+/** The fault of a text in double quotes that stops before its end. */
+function brokenText(text: string, from: number, at: number): string {
+  if (at >= text.length) return `is not valid JSON: the text that begins at ${place(text, from)} has no closing quote`;
+  const what = text[at] === "\\" ? "an invalid escape in a text; write \\ as \\\\" : "a control character in a text";
+  const repair = text[at] === "\\" ? "" : "; write a line break as \\n, a tab as \\t";
+  return `is not valid JSON: ${place(text, at)} has ${what}${repair}`;
+}
+
+function place(text: string, at: number): string {
+  const before = text.slice(0, at).split("\n");
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }

@@ -1,14 +1,20 @@
-import { closest, distance } from "fastest-levenshtein";
+import { distance } from "fastest-levenshtein";
 
 /** The known name that is closest to the given one, ignoring case; undefined if none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
-  if (known.length === 0 || given.length > 64) return undefined;
-  const lower = known.map((name) => name.toLowerCase());
-  const candidate = closest(given.toLowerCase(), lower);
-  const changes = distance(given.toLowerCase(), candidate);
-  // A short name that shares no letter with the given one is not a typing mistake of it.
-  const isClose = changes <= Math.max(2, candidate.length / 3) && changes < candidate.length;
-  return isClose ? known[lower.indexOf(candidate)] : undefined;
+  const lower = given.toLowerCase();
+  let closest: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const name of known) {
+    const allowed = Math.max(2, name.length / 3);
+    if (Math.abs(name.length - given.length) > allowed) continue; // as many changes at least
+    const changes = distance(lower, name.toLowerCase());
+    // A short name that shares no letter with the given one is not a typing mistake of it.
+    if (changes > allowed || changes >= name.length || changes >= fewest) continue;
+    closest = name;
+    fewest = changes;
+  }
+  return closest;
 }
 
 /** True for a name that differs from a known one in at most two letters, ignoring case. */

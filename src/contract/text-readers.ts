@@ -28,7 +28,9 @@ export function compileTextReader(schema: TSchema): (text: string) => unknown {
   const items = itemsOf(schema);
   if (items) {
     const readItem = compileTextReader(items);
-    return (text) => text.split(",").map(readItem);
+    const { maxItems = Infinity } = schema as { maxItems?: number };
+    // One too many is refused, so later ones need not be read.
+    return (text) => text.split(",").map((item, index) => (index <= maxItems ? readItem(item) : item));
   }
   if (isInt64(schema)) return (text) => parseInt64(text) ?? text;
   const { type } = schema as { type?: unknown };

@@ -3,7 +3,7 @@ import { Check, Compile, Errors, type Validator } from "typebox/schema";
 import { INT64_MAX, INT64_MIN, isInt64, RULES, type Rule } from "./schemas.ts";
 
 /** True for a safe integer, and for a bigint of the signed 64-bit range. */
-function fitsInt64(value: unknown): boolean {
+export function fitsInt64(value: unknown): boolean {
   return typeof value === "bigint" ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 

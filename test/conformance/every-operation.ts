@@ -381,7 +381,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
 
       test("refuses a missing body", async () => {
         const { status, json } = await send(operation, { key, body: "" });
-        expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing" }]]);
+        expect([status, json.details]).toEqual([400, [{ path: "/body", message: "is missing; send a JSON object" }]]);
       });
     }
 

@@ -42,7 +42,8 @@ export function attackBodies(operation: Operation, target: () => Target): void {
   describe("bodies", () => {
     test("that are not valid JSON return 400", async () => {
       for (const body of brokenJson) {
-        expect([body, ...(await soleFault(body))]).toEqual([body, 400, 1, "/body", "is not valid JSON"]);
+        const message = expect.stringMatching(/^is not valid JSON: |^has more than 1,000 values$/);
+        expect([body, ...(await soleFault(body))]).toEqual([body, 400, 1, "/body", message]);
       }
     });
 

@@ -72,12 +72,13 @@ interface ErrorBody {
   readonly details?: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** The words of an error without the names and ids that the client itself chose. */
+/** The words of an error without the names and ids that the client itself chose, and the values in quotes. */
 function withoutEcho({ message, details = [] }: ErrorBody, path: string): string {
   const echoed = [details[0]?.path ?? "", ...path.split("/")];
-  return [echoed.reduce((text, one) => text.replace(one, ""), message), ...details.map((fault) => fault.message)].join(
-    "\n",
+  const [first = "", ...others] = [message, ...details.map((fault) => fault.message)].map((text) =>
+    text.replaceAll(/"(?:[^"\\]|\\.)*"/g, ""),
   );
+  return [echoed.reduce((text, one) => text.replace(one, ""), first), ...others].join("\n");
 }
 
 function isUnicode({ message, details = [] }: ErrorBody): boolean {

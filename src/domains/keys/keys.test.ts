@@ -398,7 +398,11 @@ test("an operation on a key of another account returns 404", async () => {
   const [mine, theirs] = [await newAdmin(), await newAdmin()];
   for (const id of [theirs.record.id, "key_0000000000000000"]) {
     for (const { status, json } of [await rotate(mine.key, id), await revoke(mine.key, id)]) {
-      expect([status, json.code, json.message]).toEqual([404, "key_not_found", "No key of the account has this id."]);
+      expect([status, json.code, json.message]).toEqual([
+        404,
+        "key_not_found",
+        expect.stringMatching(/^No key of the account has this id\./),
+      ]);
     }
   }
   expect(await isValid(theirs.key)).toBe(true);

@@ -131,22 +131,22 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
   });
 
   test.each([
-    ["no object", "text", "/metadata", "must be an object"],
-    ["a list", ["a"], "/metadata", "must be an object"],
-    ["a number", { a: 1 }, "/metadata/a", "must be a string"],
-    ["an object in it", { a: { b: "c" } }, "/metadata/a", "must be a string"],
-    ["an empty key", { "": "a" }, "/metadata/", "is a key that must have at least 1 character"],
+    ["no object", "text", "/metadata", 'must be an object; got "text"'],
+    ["a list", ["a"], "/metadata", "must be an object; got an array"],
+    ["a number", { a: 1 }, "/metadata/a", "must be a string; got 1"],
+    ["an object in it", { a: { b: "c" } }, "/metadata/a", "must be a string; got an object"],
+    ["an empty key", { "": "a" }, "/metadata/", "is a key that must have at least 1 character; it has 0"],
     [
       "a long key",
       { ["k".repeat(41)]: "a" },
       `/metadata/${"k".repeat(41)}`,
-      "is a key that must have at most 40 characters",
+      "is a key that must have at most 40 characters; it has 41",
     ],
     [
       "a huge key",
       { ["k".repeat(9_000)]: "a" },
       `/metadata/${"k".repeat(64)}`,
-      "is a key that must have at most 40 characters",
+      "is a key that must have at most 40 characters; it has 9000",
     ],
     ["NUL in a key", { "a\0": "b" }, "/metadata/a\0", "is a key that must hold no NUL"],
     ["half a character", { a: "\ud800" }, "/metadata/a", "must hold no unpaired surrogate"],
@@ -156,7 +156,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
       "/metadata/\ufffd",
       "is a key that must hold no unpaired surrogate",
     ],
-    ["a long value", { a: "🐕".repeat(501) }, "/metadata/a", "must have at most 500 characters"],
+    ["a long value", { a: "🐕".repeat(501) }, "/metadata/a", "must have at most 500 characters; it has 501"],
   ])("refuses %s", async (_, metadata, path, message) => {
     const body =
       name === "pet" ? { name: "Rex", categoryId: 1 } : name === "category" ? { name: "Dogs" } : { petId: 1 };
@@ -201,7 +201,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect((await send("GET", one)).json.metadata).toEqual(shown);
     expect((await send("PATCH", one, { metadata: { another: "", k: null } })).status).toBe(200);
     for (const [metadata, message] of [
-      [pairs(51, 5), "must have at most 50 pairs"],
+      [pairs(51, 5), "must have at most 50 pairs; it has 51"],
       [pairs(9, 456), "must not hold more than 4,096 bytes in keys and values together"],
     ]) {
       const { status, json } = await send("POST", list, { name: "Ida", categoryId: 1, petId: 1, metadata });

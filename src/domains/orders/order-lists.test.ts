@@ -149,7 +149,9 @@ describe("sort, reference, since and until", () => {
         expect([status, json.details[0].path]).toEqual([400, `/query/${name}`]);
       }
       const { json } = await list("?since=yesterday");
-      expect(json.details[0].message).toBe("must be a date and time with an offset, such as 2026-11-21T12:00:00Z");
+      expect(json.details[0].message).toStartWith(
+        "must be a date and time with an offset, such as 2026-11-21T12:00:00Z",
+      );
     },
   );
 
@@ -160,7 +162,7 @@ describe("sort, reference, since and until", () => {
       [
         {
           path: "/query/since",
-          message: "must be a date and time with an offset, such as 2026-11-21T12:00:00Z; write + as %2B",
+          message: expect.stringMatching(/^must be a date and time with an offset, .*; write \+ as %2B$/),
         },
       ],
     ]);

@@ -120,10 +120,10 @@ describe("placeStoreOrder", () => {
 
   test.each([
     [{}, "/body/petId", "is required"],
-    [{ petId: "1" }, "/body/petId", "must be a 64-bit integer"],
-    [{ petId: 1.5 }, "/body/petId", "must be a 64-bit integer"],
-    [{ petId: 1, reference: "" }, "/body/reference", "must have at least 1 character"],
-    [{ petId: 1, reference: "x".repeat(256) }, "/body/reference", "must have at most 255 characters"],
+    [{ petId: "1" }, "/body/petId", 'must be a 64-bit integer; got "1", write it without quotes'],
+    [{ petId: 1.5 }, "/body/petId", "must be a 64-bit integer; got 1.5"],
+    [{ petId: 1, reference: "" }, "/body/reference", "must have at least 1 character; it has 0"],
+    [{ petId: 1, reference: "x".repeat(256) }, "/body/reference", "must have at most 255 characters; it has 256"],
     [{ petId: 1, reference: "a\0b" }, "/body/reference", "must hold no NUL"],
     [{ petId: 1, refrence: "7" }, "/body/refrence", "is not a field of this operation; did you mean reference?"],
   ])("refuses %j", async (body, path, message) => {

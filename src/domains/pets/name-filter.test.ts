@@ -129,8 +129,8 @@ test("finds an animal by its new name after a change", async () => {
 });
 
 test.each([
-  ["", "must have at least 1 character"],
-  ["x".repeat(256), "must have at most 255 characters"],
+  ["", "must have at least 1 character; it has 0"],
+  ["x".repeat(256), "must have at most 255 characters; it has 256"],
   ["a\0", "must hold no NUL"],
 ])("refuses %j", async (text, message) => {
   const { status, json } = await service.call("GET", `/pets?name=${encodeURIComponent(text)}`, { key });

@@ -76,11 +76,17 @@ describe("ids", () => {
   });
 
   test.each([
-    ["ids=", { "/query/ids/0": "must be a 64-bit integer" }],
-    ["ids=1,,2", { "/query/ids/1": "must be a 64-bit integer" }],
-    ["ids=1, 2&ids=01", { "/query/ids/1": "must be a 64-bit integer", "/query/ids/2": "must be a 64-bit integer" }],
-    ["ids=9223372036854775808", { "/query/ids/0": "must be a 64-bit integer" }],
-    [`ids=${Array.from({ length: 101 }, (_, index) => index)}`, { "/query/ids": "must have at most 100 items" }],
+    ["ids=", { "/query/ids/0": 'must be a 64-bit integer; got ""' }],
+    ["ids=1,,2", { "/query/ids/1": 'must be a 64-bit integer; got ""' }],
+    [
+      "ids=1, 2&ids=01",
+      { "/query/ids/1": 'must be a 64-bit integer; got " 2"', "/query/ids/2": 'must be a 64-bit integer; got "01"' },
+    ],
+    ["ids=9223372036854775808", { "/query/ids/0": 'must be a 64-bit integer; got "9223372036854775808"' }],
+    [
+      `ids=${Array.from({ length: 101 }, (_, index) => index)}`,
+      { "/query/ids": "must have at most 100 items; it has 101" },
+    ],
     ["ids=1&id=2", { "/query/id": "is not a query parameter of this operation; did you mean ids?" }],
   ])("refuses %s", async (query, faults) => {
     expect(faultsOf(await list(query))).toEqual(faults);
@@ -107,7 +113,7 @@ describe("sort", () => {
 
   test("by id is the default", async () => {
     expect((await list("sort=id")).text).toBe((await list("")).text);
-    expect(faultsOf(await list("sort=name"))).toEqual({ "/query/sort": "must be one of id, -id" });
+    expect(faultsOf(await list("sort=name"))).toEqual({ "/query/sort": 'must be one of id, -id; got "name"' });
   });
 });
 

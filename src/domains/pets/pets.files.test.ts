@@ -116,14 +116,17 @@ describe("JSON Lines", () => {
     ]);
     expect(lines).toEqual([1, 8]);
     expect(faults).toEqual([
-      { line: 3, message: "/name must have at least 1 character; /categoryId must be a 64-bit integer" },
-      { line: 4, message: "/status must be a string; /status must be one of available, pending, sold" },
+      {
+        line: 3,
+        message: "/name must have at least 1 character; it has 0; /categoryId must be a 64-bit integer; got 1.5",
+      },
+      { line: 4, message: "/status must be one of available, pending, sold; got null" },
       {
         line: 5,
         message:
-          "/colour is not a field of an animal; it has name, categoryId, status, metadata; /categoryId must be a 64-bit integer",
+          "/categoryId must be a 64-bit integer; got 9223372036854775808; /colour is not a field of an animal; it has name, categoryId, status, metadata",
       },
-      { line: 6, message: "must be an object" },
+      { line: 6, message: "must be an object; got an array" },
       { line: 7, message: "is not valid JSON" },
     ]);
   });
@@ -163,13 +166,14 @@ describe("CSV", () => {
       expect(lines).toEqual([2, 5, 10]);
       expect(faults).toEqual([
         { line: 6, message: "has 2 fields where the header has 3" },
-        { line: 7, message: "/name must have at least 1 character" },
+        { line: 7, message: "/name must have at least 1 character; it has 0" },
         {
           line: 8,
-          message: "/categoryId must be a 64-bit integer; /status must be one of available, pending, sold",
+          message:
+            '/status must be one of available, pending, sold; got "gone"; /categoryId must be a 64-bit integer; got "007"',
         },
         { line: 9, message: "has 1 field where the header has 3" },
-        { line: 13, message: "/categoryId must be a 64-bit integer" },
+        { line: 13, message: '/categoryId must be a 64-bit integer; got ""' },
       ]);
     }
   });

@@ -142,7 +142,7 @@ function compileReader(ids: IdRule | undefined): Reader {
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
   return (value, line) => {
     if (!validator.Check(value)) {
-      const faults = faultsOf(validator, value, schema, "", "field of an animal");
+      const faults = faultsOf(value, schema, "", "field of an animal");
       return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? idFault : fault))) };
     }
     const pet = decode(value) as FilePet["pet"];

@@ -98,7 +98,7 @@ describe("createPet", () => {
   ])("refuses the category id %s", async (categoryId) => {
     const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
     expect(answer.status).toBe(400);
-    expect(faultsOf(answer)).toEqual({ "/body/categoryId": "must be a 64-bit integer" });
+    expect(faultsOf(answer)).toEqual({ "/body/categoryId": expect.stringMatching(/^must be a 64-bit integer/) });
   });
 
   test("reports all faults at once", async () => {
@@ -109,7 +109,7 @@ describe("createPet", () => {
     expect(faultsOf(answer)).toEqual({
       "/body/name": "is required",
       "/body/categoryId": "is required",
-      "/body/status": "must be one of available, pending, sold",
+      "/body/status": 'must be one of available, pending, sold; got "lost"',
       "/body/nam": "is not a field of this operation; did you mean name?",
       "/body/colour": "is not a field of this operation; it has name, categoryId, status, metadata",
     });
@@ -126,11 +126,11 @@ describe("createPet", () => {
   });
 
   test.each([
-    ["", "must have at least 1 character"],
-    ["x".repeat(256), "must have at most 255 characters"],
+    ["", "must have at least 1 character; it has 0"],
+    ["x".repeat(256), "must have at most 255 characters; it has 256"],
     ["a\0b", "must hold no NUL"],
-    [1, "must be a string"],
-    [null, "must be a string"],
+    [1, "must be a string; got 1"],
+    [null, "must be a string; got null"],
   ])("refuses the name %j", async (name, message) => {
     expect(faultsOf(await create({ name, categoryId: 1 }))).toEqual({ "/body/name": message });
   });
@@ -151,7 +151,7 @@ describe("createPet", () => {
     expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
   });
 
-  test.each([7, 8, 49, 50, 51, 5000])("refuses %d unknown fields", async (many) => {
+  test.each([7, 8, 49, 50, 51, 900])("refuses %d unknown fields", async (many) => {
     const fields = Array.from({ length: many }, (_, index) => `"z${index}":1`).join(",");
     const answer = await create(`{"name":"Rex","categoryId":1,${fields}}`);
     expect(answer.status).toBe(400);
@@ -162,15 +162,16 @@ describe("createPet", () => {
   });
 
   test.each([
-    ["", "is missing"],
-    ["{", "is not valid JSON"],
-    ['{"name":"Rex","categoryId":1}x', "is not valid JSON"],
-    ["[]", "must be an object"],
-    ["null", "must be an object"],
-    ['"text"', "must be an object"],
-    ["[".repeat(20_000), "is not valid JSON"],
-    [`${"[".repeat(30_000)}1${"]".repeat(30_000)}`, "must be an object"],
-    [`${"[".repeat(30_000)}1e5${"]".repeat(30_000)}`, "is nested too deeply"],
+    ["", "is missing; send a JSON object"],
+    ["{", "is not valid JSON: it ends at line 1, column 2, where a name in double quotes or } is expected"],
+    ['{"name":"Rex","categoryId":1}x', 'is not valid JSON: line 1, column 30 has "x" where the end is expected'],
+    ["[]", "must be an object; got an array"],
+    ["null", "must be an object; got null"],
+    ['"text"', 'must be an object; got "text"'],
+    [`${"[".repeat(1_000)}1e5${"]".repeat(1_000)}`, "must be an object; got an array"],
+    [`${"[".repeat(1_001)}1e5${"]".repeat(1_001)}`, "has more than 1,000 values"],
+    ["[".repeat(20_000), "has more than 1,000 values"],
+    [`[${"1,".repeat(30_000)}1]`, "has more than 1,000 values"],
   ])("refuses the body %#", async (body, message) => {
     expect(faultsOf(await create(body))).toEqual({ "/body": message });
   });
@@ -224,29 +225,33 @@ describe("listPets", () => {
   });
 
   test.each([
-    ["?limit=0", "/query/limit", "must be at least 1"],
-    ["?limit=101", "/query/limit", "must be at most 100"],
-    ["?limit=-1", "/query/limit", "must be at least 1"],
-    ["?limit=%2B5", "/query/limit", "must be an integer"],
-    ["?limit=+5", "/query/limit", "must be an integer"],
-    ["?limit=1e2", "/query/limit", "must be an integer"],
-    ["?limit=5.0", "/query/limit", "must be an integer"],
-    ["?limit=05", "/query/limit", "must be an integer"],
-    ["?limit=", "/query/limit", "must be an integer"],
-    ["?limit", "/query/limit", "must be an integer"],
-    ["?limit=0x10", "/query/limit", "must be an integer"],
+    ["?limit=0", "/query/limit", "must be an integer from 1 to 100; got 0"],
+    ["?limit=101", "/query/limit", "must be an integer from 1 to 100; got 101"],
+    ["?limit=-1", "/query/limit", "must be an integer from 1 to 100; got -1"],
+    ["?limit=%2B5", "/query/limit", 'must be an integer from 1 to 100; got "+5"'],
+    ["?limit=+5", "/query/limit", 'must be an integer from 1 to 100; got " 5"'],
+    ["?limit=1e2", "/query/limit", 'must be an integer from 1 to 100; got "1e2"'],
+    ["?limit=5.0", "/query/limit", 'must be an integer from 1 to 100; got "5.0"'],
+    ["?limit=05", "/query/limit", 'must be an integer from 1 to 100; got "05"'],
+    ["?limit=", "/query/limit", 'must be an integer from 1 to 100; got ""'],
+    ["?limit", "/query/limit", 'must be an integer from 1 to 100; got ""'],
+    ["?limit=0x10", "/query/limit", 'must be an integer from 1 to 100; got "0x10"'],
     ["?limit=5&limit=5", "/query/limit", "is given more than once"],
-    ["?limit=99999999999999999999", "/query/limit", "must be an integer"],
+    ["?limit=99999999999999999999", "/query/limit", 'must be an integer from 1 to 100; got "99999999999999999999"'],
     ["?limit=%ff", "/query/limit", "is not valid percent-encoded UTF-8"],
     ["?limit=%zz", "/query/limit", "is not valid percent-encoded UTF-8"],
-    ["?status=lost", "/query/status", "must be one of available, pending, sold"],
-    ["?status=Available", "/query/status", "must be one of available, pending, sold"],
-    ["?status=", "/query/status", "must be one of available, pending, sold"],
+    ["?status=lost", "/query/status", 'must be one of available, pending, sold; got "lost"'],
+    [
+      "?status=Available",
+      "/query/status",
+      'must be one of available, pending, sold; got "Available", did you mean available?',
+    ],
+    ["?status=", "/query/status", 'must be one of available, pending, sold; got ""'],
     ["?status=sold&status=pending", "/query/status", "is given more than once"],
     ["?statsu=sold", "/query/statsu", "is not a query parameter of this operation; did you mean status?"],
     [
-      "?offset=2",
-      "/query/offset",
+      "?colour=red",
+      "/query/colour",
       "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, sort",
     ],
     ["?cursor=x", "/query/cursor", "is not a cursor of this list"],

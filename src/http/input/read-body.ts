@@ -8,8 +8,9 @@ import {
   unsupportedMediaType,
 } from "../../contract/errors.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
-import { parseJson } from "../../contract/parse-json.ts";
-import { BODY_LIMIT } from "../../contract/request-limits.ts";
+import { shown, withCommas } from "../../contract/messages.ts";
+import { parseJson, syntaxFault } from "../../contract/parse-json.ts";
+import { BODY_LIMIT, VALUES_LIMIT } from "../../contract/request-limits.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
@@ -28,6 +29,10 @@ export type BodyReader = <T, C>(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+const missingBody: BodyResult = { faults: [{ path: "/body", message: "is missing; send a JSON object" }] };
+const tooManyValues: BodyResult = {
+  faults: [{ path: "/body", message: `has more than ${withCommas(VALUES_LIMIT)} values` }],
+};
 const noBody: BodyResult = { value: undefined };
 /** An unexpected body is an error, because the client expects it to have an effect. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
@@ -43,15 +48,19 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
 
   const parse = (bytes: Uint8Array): BodyResult => {
-    if (bytes.length === 0) return { faults: [{ path: "/body", message: "is missing" }] };
+    if (bytes.length === 0) return missingBody;
+    if (hasTooManyValues(bytes)) return tooManyValues;
+    let text: string | undefined;
     let value: unknown;
     try {
-      value = parseJson(utf8.decode(bytes));
-    } catch (error) {
-      return { faults: [{ path: "/body", message: unreadable(error) }] };
+      text = utf8.decode(bytes);
+      value = parseJson(text);
+    } catch {
+      const message = text === undefined ? "is not JSON in valid UTF-8" : syntaxFault(text);
+      return { faults: [{ path: "/body", message }] };
     }
     if (validator.Check(value)) return { value: decode(value) };
-    return { faults: faultsOf(validator, value, schema, "/body", "field of this operation") };
+    return { faults: faultsOf(value, schema, "/body", "field of this operation") };
   };
 
   return (request, next, context) => {
@@ -81,28 +90,51 @@ export const readEmptyBody: BodyReader = (request, next, context) => {
 export const ignoreBody: BodyReader = ({ headers }, next, context) =>
   next(hasMalformedLength(headers) ? malformedLength : noBody, context);
 
-/** Why a body cannot be read, by the error of its decoder or parser. */
-function unreadable(error: unknown): string {
-  if (error instanceof SyntaxError) return "is not valid JSON";
-  return error instanceof RangeError ? "is nested too deeply" : "is not JSON in valid UTF-8";
+const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
+
+/** Counts the values of a JSON text before it is parsed: each follows a comma or the beginning of an array or object. */
+function hasTooManyValues(bytes: Uint8Array): boolean {
+  if (bytes.length <= VALUES_LIMIT) return false;
+  let values = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === BACKSLASH) at++;
+    else if (byte === QUOTE) isText = !isText;
+    else if (!isText && (byte === COMMA || byte === BRACKET || byte === BRACE) && ++values > VALUES_LIMIT) return true;
+  }
+  return false;
 }
 
 /** Compiles the check of a body's media type and encoding. */
 function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
   const names = mediaTypes.join(" or ");
   const noType = failure(unsupportedMediaType, `The request has no content type; send the body as ${names}.`);
-  const otherType = failure(unsupportedMediaType, `The body must be sent as ${names}.`);
   const escaped = mediaTypes.map((name) => name.replaceAll(/[.+]/g, "\\$&"));
   const pattern = new RegExp(`^(?:${escaped.join("|")})[ \\t]*(;[ \\t]*charset=("utf-8"|utf-8)[ \\t]*)?;?$`, "i");
   return (headers) => {
     const type = headers.get("content-type");
     if (type === null) return noType;
-    if (!mediaTypes.includes(type) && !pattern.test(type)) return otherType;
-    if ((headers.get("content-encoding") ?? "identity") !== "identity") {
-      return failure(unsupportedMediaType, "The body must be sent without a content encoding.");
+    if (!mediaTypes.includes(type) && !pattern.test(type)) {
+      return failure(unsupportedMediaType, `${typeFault(type, mediaTypes)} Send the body as ${names}.`);
     }
-    return undefined;
+    const encoding = headers.get("content-encoding") ?? "identity";
+    if (encoding === "identity") return undefined;
+    const message = `The body must be sent without a content encoding; got ${shown(encoding)}.`;
+    return failure(unsupportedMediaType, message);
   };
+}
+
+/** What is wrong with a content type. */
+function typeFault(type: string, mediaTypes: readonly string[]): string {
+  const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
+  if (mediaTypes.includes(name.toLowerCase())) {
+    const other = parameters.find((parameter) => !/^(?:charset="?utf-8"?)?$/i.test(parameter)) ?? parameters.join("; ");
+    return `The content type has ${shown(other)}, but no parameter other than charset=utf-8 is supported.`;
+  }
+  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/i.test(name);
+  const advice = isForm ? ", a form; curl needs -H 'Content-Type: application/json'" : "";
+  return `The content type is ${shown(type)}${advice}.`;
 }
 
 function refuseLength(length: BodyLength): Failure | undefined {

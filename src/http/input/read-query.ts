@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
 import { compileTextReaders, itemsOf } from "../../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
@@ -31,28 +31,51 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   } as unknown as TObject;
   const readers = compileTextReaders(closed);
   const lists = new Set(Object.keys(properties).filter((name) => itemsOf(properties[name])));
+  // More names than these have enough unknown ones for all faults that a response lists.
+  const maxNames = Object.keys(properties).length + MAX_FAULTS;
+  const isPaged = "cursor" in properties;
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
-    const { texts, faults } = splitQuery(query, lists);
+    const { texts, faults } = splitQuery(query, lists, maxNames);
     // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
     if (!validator.Check(value)) {
-      const found = faultsOf(validator, value, closed, "/query", "query parameter of this operation");
-      faults.push(...found.map((fault) => withPlusAdvice(fault, texts)));
+      const found = faultsOf(value, closed, "/query", "query parameter of this operation");
+      faults.push(...found.map((fault) => withPageAdvice(withPlusAdvice(fault, texts), isPaged)));
     }
     if (faults.length > 0) return { faults };
     const { cursor, ...others } = decode(value) as { readonly cursor?: string };
     return { value: others, cursor: cursor || undefined }; // an empty one is the first page
   };
-  return "cursor" in properties ? cachedWithoutCursor(read) : cached(read);
+  return isPaged ? cachedWithoutCursor(read) : cached(read);
 }
 
 /** In a query, a `+` stands for a space: the offset of a time has lost its sign. */
 function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault {
   const text = texts.get(fault.path.slice("/query/".length)) ?? "";
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
+}
+
+/** What other services call the page to return, and its size; in lower case, without `_`, `-`, `[` and `]`. */
+const pageNames =
+  /^(?:page|pageno|pagenum|pagenumber|pageindex|offset|start|skip|startingafter|endingbefore|before|after|next|nextpage|pagetoken|nextpagetoken|nextcursor|nexttoken|continuationtoken|marker)$/;
+const sizeNames = /^(?:perpage|pagesize|size|count|take|top|first|maxresults|maxitems|pagelimit)$/;
+
+/** The fault of a parameter that other services have for pages says how to get them here. */
+function withPageAdvice(fault: Fault, isPaged: boolean): Fault {
+  if (!isPaged || !fault.message.startsWith("is not a query parameter")) return fault;
+  const name = fault.path
+    .slice("/query/".length)
+    .toLowerCase()
+    .replaceAll(/[_[\]-]/g, "");
+  const advice = pageNames.test(name)
+    ? 'to get the next page, request the URL that the Link header of a page gives as rel="next"'
+    : sizeNames.test(name)
+      ? "the size of a page is called limit"
+      : undefined;
+  return advice ? { ...fault, message: `is not a query parameter of this operation; ${advice}` } : fault;
 }
 
 /** Caches valid results without the cursor: a list can have very many pages, and all have the same other parameters. */
@@ -82,12 +105,17 @@ function cached(read: (query: string) => QueryResult): (query: string) => QueryR
 
 /**
  * Splits `application/x-www-form-urlencoded` text. An invalid escape is a fault. So is a repeated name, unless it is
- * the name of a list.
+ * the name of a list. Reads no further than needed to list `MAX_FAULTS` faults.
  */
-function splitQuery(query: string, lists: ReadonlySet<string>): { texts: Map<string, string>; faults: Fault[] } {
+function splitQuery(
+  query: string,
+  lists: ReadonlySet<string>,
+  maxNames: number,
+): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
   const faults: Fault[] = [];
   for (const pair of query === "" ? [] : query.split("&")) {
+    if (texts.size >= maxNames || faults.length >= MAX_FAULTS) break;
     if (pair === "") continue;
     const equals = pair.indexOf("=");
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));

@@ -36,9 +36,8 @@ function simulated(message: string): string {
 
 /** The faults of an empty object as the body. If it is valid, or there is no body, the fault of an unknown parameter. */
 function simulatedFaults({ body, query }: Operation): readonly Fault[] {
-  const validator = body && compileValidator(body.schema);
-  if (validator && !validator.Check({}))
-    return faultsOf(validator, {}, body.schema, "/body", "field of this operation");
+  if (body && !compileValidator(body.schema).Check({}))
+    return faultsOf({}, body.schema, "/body", "field of this operation");
   const result = compileQueryReader(query)(UNKNOWN_QUERY);
   if ("faults" in result) return result.faults;
   throw new TypeError("An operation has a query parameter that is kept for simulated faults.");

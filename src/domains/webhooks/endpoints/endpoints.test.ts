@@ -27,7 +27,10 @@ const updates = () => call("GET", "/events?type=webhook_endpoint.updated&limit=1
 test("an empty list of types is refused with the least number of items", async () => {
   key = await newKey();
   const { status, json } = await create({ url, types: [] });
-  expect([status, json.details]).toEqual([400, [{ path: "/body/types", message: "must have at least 1 item" }]]);
+  expect([status, json.details]).toEqual([
+    400,
+    [{ path: "/body/types", message: "must have at least 1 item; it has 0" }],
+  ]);
 });
 
 describe("an endpoint", () => {
