@@ -12,6 +12,7 @@ import { Api, type ApiServices } from "../http/api.ts";
 import { type CompiledOperation, compileOperation, type LinkTargets } from "../http/compiled-operation.ts";
 import type { Route } from "../http/exchange.ts";
 import { ClientAddresses } from "../http/input/client-address.ts";
+import { PathAdvice } from "../http/input/path-advice.ts";
 import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts";
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
@@ -27,7 +28,7 @@ interface ServerContext {
   readonly storage: Storage;
   /** See `generationOf`. */
   readonly generation: string;
-  readonly services: Omit<ApiServices, "addresses" | "logsAddresses" | "mayHoldKey" | "failureFor">;
+  readonly services: Omit<ApiServices, "addresses" | "paths" | "logsAddresses" | "mayHoldKey" | "failureFor">;
   readonly monitoring: Omit<MonitoringOptions, "clock">;
   /** True if other processes may listen on the port as well. */
   readonly isShared: boolean;
@@ -64,17 +65,20 @@ export function serveOperations(
     const webConsole = new Console(root, pageProtection);
     served = { base, docs, webConsole };
     const addresses = new ClientAddresses(config.trustedProxies, config.host);
+    const content = new Map([
+      ...documentContent(operations, config, base, root),
+      ...webConsole.content,
+      ...wellKnownContent(config, documentedBases(config, base), clock),
+      ...monitoringContent({ ...monitoring, clock }),
+    ]);
+    const paths = new PathAdvice(basePath, operations, content.keys());
     return {
-      api: new Api({ ...services, addresses, logsAddresses: config.logAddresses, mayHoldKey, failureFor }, base),
+      api: new Api({ ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor }, base),
       basePath,
       baseLinks: startingLinks(root),
       routes: compileRoutes(bound, operations, targets),
-      content: new Map([
-        ...documentContent(operations, config, base, root),
-        ...webConsole.content,
-        ...wellKnownContent(config, documentedBases(config, base), clock),
-        ...monitoringContent({ ...monitoring, clock }),
-      ]),
+      content,
+      paths,
       onError: (error) => services.log.failing("request_failed", error, {}),
     };
   });

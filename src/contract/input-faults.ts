@@ -38,7 +38,7 @@ interface Schema {
  * looked into, and nothing is looked at after the last fault that is told.
  */
 export function faultsOf(value: unknown, schema: TSchema, base: string, noun: string): Fault[] {
-  const faults = [...faultsIn(value, schema as Schema, base, noun).take(MAX_FAULTS)];
+  const faults = [...faultsIn(value, schema, base, noun).take(MAX_FAULTS)];
   return faults.length > 0 ? faults : [{ path: base, message: "is not valid" }];
 }
 
@@ -98,7 +98,7 @@ function kindFault(value: unknown, schema: Schema): string | undefined {
 }
 
 function isOfType(value: unknown, type: string, schema: Schema): boolean {
-  if (type === "integer") return isInt64(schema as TSchema) ? fitsInt64(value) : Number.isInteger(value);
+  if (type === "integer") return isInt64(schema) ? fitsInt64(value) : Number.isInteger(value);
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -108,7 +108,7 @@ function isOfType(value: unknown, type: string, schema: Schema): boolean {
 function expected(schema: Schema): string {
   const { type, enum: values, minimum, maximum } = schema;
   if (values) return `one of ${values.join(", ")}`;
-  if (isInt64(schema as TSchema)) return "a 64-bit integer";
+  if (isInt64(schema)) return "a 64-bit integer";
   const range = minimum !== undefined && maximum !== undefined ? ` from ${minimum} to ${maximum}` : "";
   return `${article([type].flat().join(" or "))}${range}`;
 }

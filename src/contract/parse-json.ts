@@ -34,6 +34,7 @@ function exactNumber(value: number, source: string): number | bigint {
 
 const blanks = /[ \t\r\n]*/y;
 /** The start of a text, up to its end or to what cannot be in it. */
+// oxlint-disable-next-line no-control-regex -- JSON does not allow them in a text
 const textStart = /"(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 /** Any other token. */
 const token = /[{}[\],:]|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;

@@ -68,7 +68,7 @@ export function compileOperation(
     ...bound,
     fillPath: compileFillPath(operation.path),
     readSimulation: simulationReader(operation, operations),
-    readInput: compileInputReader(operation, pages),
+    readInput: compileInputReader(operation, operations, pages),
     render: compileRender(operation, pages, ofDeprecation?.Link ?? ""),
     eventEncoder: compileEventEncoder(operation),
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,

@@ -3,6 +3,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import type { Route } from "./exchange.ts";
 import { IDLE_TIMEOUT } from "./idle-timeout.ts";
+import type { PathAdvice } from "./input/path-advice.ts";
 import { sharedHeaders } from "./response/headers.ts";
 import { notFound, plainError, serveContent, type WebContent } from "./response/web-content.ts";
 
@@ -31,6 +32,8 @@ export interface Served {
   readonly routes: ReadonlyMap<string, Route>;
   /** Content outside the API, by path. */
   readonly content: ReadonlyMap<string, WebContent>;
+  /** What to say of unknown paths. */
+  readonly paths: PathAdvice;
   /** Called with an error that nothing else has handled. The client gets a generic 500. */
   readonly onError: (error: unknown) => void;
 }
@@ -75,7 +78,7 @@ export class Server {
       reusePort: isShared, // by default, `development: false` lets a second process use the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
-      fetch: withDate(notFound),
+      fetch: () => notFound("The service is starting."),
     };
     try {
       this.#server = Bun.serve(options);
@@ -89,7 +92,8 @@ export class Server {
         served.onError(thrown);
         return lastResort();
       };
-      this.#server.reload({ ...options, error, routes: this.#routes(served) });
+      const fetch = withDate((request: Request) => notFound(served.paths.ofUnknown(request)));
+      this.#server.reload({ ...options, fetch, error, routes: this.#routes(served) });
     } catch (error) {
       void this.#server.stop(true);
       throw error;

@@ -1,4 +1,4 @@
-import type { Caller } from "../contract/caller.ts";
+import type { Caller, Mode } from "../contract/caller.ts";
 import {
   accountSuspended,
   type Failure,
@@ -21,8 +21,10 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { requireDeclared } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
-import { bearerToken } from "./input/bearer-token.ts";
+import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
+import type { PathAdvice } from "./input/path-advice.ts";
+import { explainMismatch } from "./input/precondition.ts";
 import type { Admission, Authenticator, KnownCaller, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
@@ -43,12 +45,12 @@ export interface StageServices {
   readonly delays: Delays;
   readonly streams: Streams;
   readonly addresses: ClientAddresses;
+  readonly paths: PathAdvice;
 }
 
 /** One step of a request. If it returns a failure, no later stage runs. */
 export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
 
-const invalidKey = failure(invalidApiKey, "The API key is not valid. It is mistyped, unknown, expired or revoked.");
 const suspended = failure(accountSuspended, "The account is suspended. Ask the operator of the service why.");
 
 /**
@@ -56,12 +58,10 @@ const suspended = failure(accountSuspended, "The account is suspended. Ask the o
  * A request of a suspended account is counted in the windows of its shop before it is refused.
  */
 const identify: Stage = (exchange, { authenticator }) => {
-  const token = bearerToken(exchange.request.headers.get("authorization"));
+  const authorization = exchange.request.headers.get("authorization");
+  const token = bearerToken(authorization);
   if (token === undefined) {
-    exchange.authFailure = failure(
-      missingApiKey,
-      "No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.",
-    );
+    exchange.authFailure = failure(missingApiKey, missingKeyMessage(authorization));
     return undefined;
   }
   exchange.keysVersion = authenticator.version;
@@ -70,12 +70,15 @@ const identify: Stage = (exchange, { authenticator }) => {
 
 function noteCaller(caller: KnownCaller | undefined, exchange: Exchange): undefined {
   exchange.caller = caller;
-  exchange.authFailure = authFailureOf(caller);
+  exchange.authFailure = authFailureOf(caller, exchange);
 }
 
 /** Why the requests of a key are refused. */
-function authFailureOf(caller: KnownCaller | undefined): Failure | undefined {
-  if (!caller) return invalidKey;
+function authFailureOf(caller: KnownCaller | undefined, { request }: Exchange): Failure | undefined {
+  if (!caller) {
+    const token = bearerToken(request.headers.get("authorization")) ?? "";
+    return failure(invalidApiKey, invalidKeyMessage(token));
+  }
   return caller.isSuspended ? suspended : undefined;
 }
 
@@ -112,11 +115,12 @@ function denial({ verdict, retryAfter, limit }: Admission): Failure {
 }
 
 /** Stage: requires that the operation exists, is not removed, and that the key has its scopes. */
-const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock }) => {
+const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock, paths }) => {
   if (!compiled) {
+    const [other] = route.methods.values();
     return route.allow === ""
-      ? failure(pathNotFound, "There is nothing at this path.")
-      : failure(methodNotAllowed, `This path does not support ${request.method}. It supports ${route.allow}.`);
+      ? failure(pathNotFound, paths.ofUnknown(request))
+      : failure(methodNotAllowed, paths.ofMethod(request.method, route.allow, other?.operation));
   }
   const { operation } = compiled;
   if (operation.deprecation && clock.now() >= compiled.removedFrom) {
@@ -157,7 +161,7 @@ function runIfStillValid(
   services: StageServices,
 ): MaybePromise<Failure | undefined> {
   return whenReady(services.authenticator.authenticateAgain(caller), (current) => {
-    exchange.authFailure = authFailureOf(current);
+    exchange.authFailure = authFailureOf(current, exchange);
     return exchange.authFailure ?? run(exchange, services);
   });
 }
@@ -175,10 +179,19 @@ function noteOutcome(outcome: Success | Failure, exchange: Exchange): Failure | 
     exchange.success = outcome;
     return undefined;
   }
-  const { operation, input } = exchange;
+  const { operation, input, caller, request } = exchange;
   // With a key, `Idempotency` has checked it.
-  return operation && input?.idempotencyKey === undefined ? requireDeclared(outcome, operation.operation) : outcome;
+  if (operation && input?.idempotencyKey === undefined) requireDeclared(outcome, operation.operation);
+  return outcome.error.status === 404 && caller
+    ? { ...outcome, message: `${outcome.message} ${seen[caller.mode]}` }
+    : explainMismatch(outcome, request.headers);
 }
+
+/** What a key cannot see, for the message about a resource that it does not find: it may be there with another key. */
+const seen: Readonly<Record<Mode, string>> = {
+  live: "The key is live: it sees the live shop, not the sandbox.",
+  test: "The key is a test key: it sees the sandbox, not the live shop.",
+};
 
 /** Stage: opens the stream of a streamed operation, unless there are too many. `HEAD` gets only the headers. */
 const openStream: Stage = (exchange, { streams }) => {

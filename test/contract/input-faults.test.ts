@@ -5,16 +5,15 @@ import type { TSchema } from "typebox";
 import { domains } from "../../src/app/domains.ts";
 import { MAX_FAULTS } from "../../src/contract/errors.ts";
 import { faultsOf } from "../../src/contract/input-faults.ts";
-import type { Operation } from "../../src/contract/operation.ts";
 import { parseJson, syntaxFault } from "../../src/contract/parse-json.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
 import { rounds } from "../harness/test-length.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 import { brokenJson } from "../hostile/hostile-bodies.ts";
 
-const operations = domains.flatMap((domain) => domain.operations as readonly Operation[]);
+const operations = domains.flatMap((domain) => domain.operations);
 const schemas = operations.flatMap(({ name, params, query, body }) =>
-  [params?.schema, query, body?.schema].flatMap((schema) => (schema ? [{ name, schema: schema as TSchema }] : [])),
+  [params?.schema, query, body?.schema].flatMap((schema) => (schema ? [{ name, schema }] : [])),
 );
 
 /** Every value that a keyword of the schema mentions, and those next to it. */
@@ -64,7 +63,7 @@ describe.each(schemas)("the faults of $name", ({ schema }) => {
     const pairs = fc.dictionary(fc.string({ maxLength: 45 }), value, { maxKeys: 4, noNullPrototype: true });
     const objects = fc
       .tuple(changes, pairs, fc.boolean())
-      .map(([changed, metadata, hasPairs]) => ({ ...example, ...changed, ...(hasPairs ? { metadata } : {}) }));
+      .map(([changed, metadata, hasPairs]) => Object.assign({}, example, changed, hasPairs ? { metadata } : {}));
     let refused = 0;
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: objects }, value), (input) => {
@@ -90,9 +89,11 @@ function faultOf(text: string): string | undefined {
   }
 }
 
+const changing = ["{", "}", "[", "]", ",", ":", '"', "\\", "'", "+", "-", ".", "0", "e", "\n", " ", "x", "\u00e9"];
+
 test("a text that is not JSON is refused at its first wrong place: what is before it can be completed", () => {
   for (const text of brokenJson) expect(syntaxFault(text)).toMatch(/ line \d+, column \d+( |,)/);
-  const change = fc.tuple(fc.nat(), fc.constantFrom(..."{}[],:\"\\'+-.0e\n x\u00e9", ""), fc.nat({ max: 2 }));
+  const change = fc.tuple(fc.nat(), fc.constantFrom(...changing, ""), fc.nat({ max: 2 }));
   let refused = 0;
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), change, (json, [where, character, length]) => {

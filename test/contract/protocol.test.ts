@@ -68,7 +68,7 @@ describe("paths and methods", () => {
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect([response.status, await response.json()]).toEqual([
       404,
-      { code: "path_not_found", message: "There is nothing at this path.", status: 404 },
+      { code: "path_not_found", message: 'There is nothing at "/nothing".', status: 404 },
     ]);
   });
 

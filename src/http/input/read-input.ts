@@ -1,6 +1,8 @@
+import { Type } from "typebox";
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, invalidInput, pathNotFound } from "../../contract/errors.ts";
 import type { Input } from "../../contract/handler.ts";
+import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
 import { compileTextReaders } from "../../contract/text-readers.ts";
@@ -24,8 +26,13 @@ export type RoutedRequest = Request & { readonly params?: Readonly<Record<string
 export type InputReader = (request: RoutedRequest, caller: Caller, requestId: string) => MaybePromise<Input | Failure>;
 
 /** Compiles an operation's input schemas into the function that reads a request. `pages` are its own, if it has any. */
-export function compileInputReader(operation: Operation, pages: PageLinks | undefined): InputReader {
+export function compileInputReader(
+  operation: Operation,
+  operations: readonly Operation[],
+  pages: PageLinks | undefined,
+): InputReader {
   const readParams = compileParamsReader(operation);
+  const refuseParams = (texts: RoutedRequest["params"]) => paramsFailure(operation, operations, texts);
   const readQuery = compileQueryReader(operation.query);
   const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
@@ -55,8 +62,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
 
   const read: InputReader = (request, caller, requestId) => {
     const params = readParams(request.params);
-    if (!params)
-      return failure(operation.params?.invalidError ?? pathNotFound, "No resource can have this identifier.");
+    if (!params) return refuseParams(request.params);
     const key = readKey(request);
     const query = readQuery(queryText(request.url));
     return readBody(request, combine, { caller, requestId, params, key, query });
@@ -65,6 +71,7 @@ export function compileInputReader(operation: Operation, pages: PageLinks | unde
   if (!readPrecondition) return read;
   return (request, caller, requestId) => {
     const matches = readPrecondition(request.headers);
+    if ("faults" in matches) return invalidInput(matches.faults);
     return whenReady(read(request, caller, requestId), (input) => ("error" in input ? input : { ...input, matches }));
   };
 }
@@ -115,4 +122,26 @@ function compileParamsReader({ params }: Operation): (texts: RoutedRequest["para
     for (const [name, readText] of readers) values[name] = readText(texts?.[name] ?? "");
     return validator.Check(values) ? values : undefined;
   };
+}
+
+/** The failure of a request whose path parameters no resource can have. It names the operation that lists those that exist. */
+function paramsFailure(
+  { params, path }: Operation,
+  operations: readonly Operation[],
+  texts: RoutedRequest["params"] = {},
+): Failure {
+  const schema = params?.schema ?? Type.Object({});
+  const values = [...compileTextReaders(schema)].map(
+    ([name, readText]) => [name, readText(texts[name] ?? "")] as const,
+  );
+  const [fault] = faultsOf(Object.fromEntries(values), schema, "", "parameter of this path");
+  const listed = path.slice(0, path.lastIndexOf("/{"));
+  const list = operations.some((one) => one.method === "GET" && one.path === listed)
+    ? ` GET ${listed} lists those that exist.`
+    : "";
+  const reason = `${fault?.path.slice(1)} ${fault?.message}`;
+  return failure(
+    params?.invalidError ?? pathNotFound,
+    `Nothing can be at ${path} with this identifier: ${reason}.${list}`,
+  );
 }

@@ -41,17 +41,19 @@ export async function serveContent(from: WebContent, request: Request): Promise<
   }
   if ("named" in from) {
     const found = await from.named(request.url.replace(/[?#].*$/, "").replace(/^.*\//, ""));
-    return found ? serveContent(found, request) : notFound();
+    return found ? serveContent(found, request) : notFound("There is no such file.");
   }
   const headers = { "Content-Type": from.type, ...noSniff, ...from.headers };
   if ("fixed" in from) return from.fixed.respond(request, headers);
   const content = await from.content();
-  return content ? new Response(content.body, { status: content.status ?? 200, headers }) : notFound();
+  return content
+    ? new Response(content.body, { status: content.status ?? 200, headers })
+    : notFound("There is nothing here at the moment.");
 }
 
 /** The response for unknown paths outside the API. */
-export function notFound(): Response {
-  return plainError(pathNotFound, "There is nothing at this path.");
+export function notFound(message: string): Response {
+  return plainError(pathNotFound, message);
 }
 
 /** An error outside the API: with the Error body, without the headers of API responses. */
