@@ -61,7 +61,12 @@ export class Proxy {
     const options = `{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port ${plainPort}\n}\n`;
     const tls = `https://localhost:${port} {\n\ttls ${certificate.cert} ${certificate.key}`;
     const files = {
-      Caddyfile: options + site.replace("petstore.example.com {", tls),
+      Caddyfile:
+        options +
+        site
+          .replace("http://petstore.example.com {", `http://localhost:${plainPort} {`)
+          .replace("petstore.example.com {", tls),
+      "petstore-plain.caddy": read("deploy/petstore-plain.caddy"),
       "petstore-proxy.caddy": read("deploy/petstore-proxy.caddy"),
     };
     return Proxy.#start(`https://localhost:${port}`, files, caddyCommand, certificate);
@@ -133,17 +138,18 @@ function newFolder(files: Readonly<Record<string, string>>): string {
 /** What Debian's nginx has around a site: the http block and a folder of snippets. */
 function nginxSiteFiles(site: string, { port, plainPort, certificate }: Place): Record<string, string> {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/${name};`);
-  const top = `pid /tmp/nginx.pid; events {} http { ${paths.join(" ")} include site.conf; }`;
+  const top = `pid /tmp/nginx.pid; events { worker_connections 768; } http { ${paths.join(" ")} include site.conf; }`;
   const own = site
     .replaceAll(/^ *listen \[::\].*\n/gm, "") // the machine may have no IPv6
-    .replace("listen 80;", `listen 127.0.0.1:${plainPort};`)
-    .replace("listen 443 ", `listen 127.0.0.1:${port} `)
+    .replaceAll("listen 80", `listen 127.0.0.1:${plainPort}`)
+    .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate.cert};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${certificate.key};`)
     .replaceAll("petstore.example.com", "localhost");
   return {
     "nginx.conf": top,
     "site.conf": own,
+    "snippets/petstore-plain.conf": read("deploy/petstore-plain.conf"),
     "snippets/petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
   };
 }

@@ -64,7 +64,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     await machine.run(step("certbot"));
     expect(await opened()).toBe("[]");
     await add("Rex");
-    const plain = "curl -s -o /dev/null -w '%{http_code}' http://shop.example.org/v1/pets";
+    const plain = "curl -s -o /dev/null -w '%{http_code}' http://shop.example.org/docs";
     await eventually(async () => (await machine.run(plain)) === "308");
     await machine.run(
       step("certbot")

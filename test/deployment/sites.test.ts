@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { payloadTooLarge, storageUnavailable } from "../../src/contract/errors.ts";
+import { connect } from "node:tls";
+import { overloaded, payloadTooLarge, storageUnavailable } from "../../src/contract/errors.ts";
 import { Authority, canCertify } from "../harness/certificates.ts";
 import { freePort } from "../harness/free-port.ts";
 import { newKeyIn } from "../harness/keys.ts";
@@ -27,6 +28,10 @@ const sites = [
   { file: "caddy-three.conf", processes: 3, start: caddy, canRun: hasCaddy },
 ];
 
+/** The requests in progress that nginx allows a client. */
+const MAX_IN_PROGRESS = 256;
+const HSTS = "max-age=31536000";
+
 /** The site, with the ports of the processes in place of its addresses. */
 function siteWith(file: string, programs: readonly Program[]): string {
   return programs.reduce(
@@ -41,11 +46,11 @@ for (const { file, processes: count, start, canRun } of sites) {
     const dataDir = newDataDir();
     const programs: Program[] = [];
     const servers: { stop(): Promise<void> }[] = [];
+    const [port, plainPort] = [freePort(), freePort()];
     let proxy: Proxy;
     let key = "";
 
     beforeAll(async () => {
-      const [port, plainPort] = [freePort(), freePort()];
       const settings: Record<string, string> = {
         PETSTORE_ENV: "production",
         PETSTORE_BASE_URL: `https://localhost:${port}/v1`,
@@ -74,12 +79,32 @@ for (const { file, processes: count, start, canRun } of sites) {
     const post = (body: string) => call("/v1/pets", { method: "POST", body });
     const add = (name: string) => post(JSON.stringify({ name, categoryId: 1 }));
 
+    const plain = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${plainPort}${path}`, {
+        headers: { Host: "localhost", ...headers },
+        redirect: "manual",
+      });
+
     test("the interface, the console and the reference page are there, operators' paths are not", async () => {
       expect((await add("Rex")).status).toBe(201);
       const { headers, status } = await call("/v1/pets?limit=1");
       expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, "1000"]);
+      expect(headers.get("strict-transport-security")).toBe(HSTS);
       for (const path of ["/docs", "/console", "/openapi.json"]) expect((await proxy.fetch(path)).status).toBe(200);
       for (const path of ["/metrics", "/healthz", "/readyz"]) expect((await proxy.fetch(path)).status).toBe(404);
+    });
+
+    test("without TLS, pages are redirected, and what may have a key is refused in the shape of an Error", async () => {
+      const page = await plain("/docs?a=1");
+      expect([page.status, page.headers.get("location")]).toEqual([308, "https://localhost/docs?a=1"]);
+      expect(page.headers.get("strict-transport-security")).toBeNull(); // browsers ignore it there
+      for (const refused of [await plain("/v1/pets"), await plain("/docs", { Authorization: `Bearer ${key}` })]) {
+        const body = { code: "https_required", message: expect.any(String), status: 403 };
+        expect([refused.status, refused.headers.get("location"), await refused.json()]).toEqual([403, null, body]);
+        expect(refused.headers.get("content-type")).toStartWith("application/json");
+      }
+      const other = await plain("/docs", { Host: "evil.example" }).catch(() => undefined); // nginx does not respond
+      expect(other?.headers.get("location") ?? null).toBeNull();
     });
 
     test("a client cannot choose the address by which it is counted", async () => {
@@ -120,7 +145,31 @@ for (const { file, processes: count, start, canRun } of sites) {
         expect(response.headers.get("content-type")).toStartWith("application/json");
         expect(response.headers.get("retry-after")).toBeNull();
         expect(response.headers.get("access-control-allow-origin")).toBe("*");
+        expect(response.headers.get("strict-transport-security")).toBe(HSTS);
       }
+    });
+
+    test.skipIf(start !== nginx)("a client with too many requests in progress gets no more", async () => {
+      let refusals = "";
+      // Requests that never send their body, each in a connection: nginx counts them from their headers on.
+      const held = Array.from({ length: MAX_IN_PROGRESS + 20 }, () => {
+        const socket = connect({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
+        socket.on("data", (bytes: Buffer) => (refusals += bytes)).on("error", () => {});
+        socket.write("POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+        return socket;
+      });
+      await eventually(() => refusals.includes("}"));
+      const { code, status } = overloaded;
+      expect(refusals).toMatch(
+        new RegExp(`^HTTP/1.1 ${status} [^]*?\r\n\r\n{"code":"${code}","message":"[^"]+","status":503}`),
+      );
+      expect(refusals).toContain("\r\nRetry-After: 1\r\n");
+      expect(refusals).toContain(`\r\nStrict-Transport-Security: ${HSTS}\r\n`);
+      for (const socket of held) socket.destroy();
+      await eventually(
+        () => proxy.fetch("/llms.txt"),
+        (response) => response.status === 200,
+      );
     });
 
     test("of several machines, one that is dead fails no new request", async () => {
@@ -140,6 +189,7 @@ for (const { file, processes: count, start, canRun } of sites) {
       );
       expect([response.status, await response.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
       expect(response.headers.get("retry-after")).toBe("1");
+      expect(response.headers.get("strict-transport-security")).toBe(HSTS);
     });
   });
 }
