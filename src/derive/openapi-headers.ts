@@ -31,7 +31,7 @@ const otherHeaders: Readonly<Record<string, Header>> = {
   RequestId: {
     description: "Identifies the request in the service's log.",
     schema: { type: "string" },
-    example: "5f0c2a91-k3",
+    example: "5f0c2a91d3b7e4806c1f",
   },
   RetryAfter: {
     description: "Whole seconds to wait before the next request (RFC 9110, section 10.2.3).",

@@ -23,6 +23,9 @@ import { type StageServices, stages } from "./stages.ts";
 /** The `Retry-After` of a request for which the store was too slow, in seconds. */
 const LATE_RETRY = 5;
 
+/** The length of a request id. It is random, so that it shows nothing of other requests. */
+const ID_BYTES = 10;
+
 export interface ApiServices extends StageServices, ReportServices {
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
@@ -39,9 +42,9 @@ export class Api {
   readonly #services: ApiServices;
   readonly #reports: RequestReports;
   readonly #base: string;
-  /** Request ids: a random part for the process, then a counter. */
-  readonly #process = crypto.randomUUID().slice(0, 8);
-  #count = 0;
+  /** Random bytes for the next request ids. Getting many at once costs less. */
+  readonly #random = Buffer.alloc(ID_BYTES * 500);
+  #used = this.#random.length;
 
   /** `base` is the base address, without a slash at the end. */
   constructor(services: ApiServices, base: string) {
@@ -53,11 +56,18 @@ export class Api {
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
     const { shedder } = this.#services;
-    const id = `${this.#process}-${(++this.#count).toString(36)}`;
-    const exchange = new Exchange(request, route, id, performance.now(), peers);
+    const exchange = new Exchange(request, route, this.#newId(), performance.now(), peers);
     exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
     const turn = shedder.laterTurn(exchange.startedAt, exchange);
     return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
+  }
+
+  #newId(): string {
+    if (this.#used === this.#random.length) {
+      crypto.getRandomValues(this.#random);
+      this.#used = 0;
+    }
+    return this.#random.toString("hex", this.#used, (this.#used += ID_BYTES));
   }
 
   #respond(exchange: Exchange): MaybePromise<Response> {

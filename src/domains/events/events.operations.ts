@@ -23,7 +23,7 @@ export function expired({ first }: { readonly first: bigint }) {
   return failure(eventsExpired, `These events are no longer stored. The first stored event has the id ${first}.`);
 }
 
-const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "5f0c2a91-k3" } as const;
+const actor = { kind: "key", keyId: "key_1a2B3c4D5e6F7g8H", requestId: "5f0c2a91d3b7e4806c1f" } as const;
 const created: Event = {
   id: 41n,
   type: "pet.created",

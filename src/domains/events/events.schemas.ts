@@ -28,7 +28,7 @@ const EventActor = Type.Object(
     }),
     keyId: Type.Optional(Type.String({ description: "The key that was used.", examples: ["key_1a2B3c4D5e6F7g8H"] })),
     requestId: Type.Optional(
-      Type.String({ description: "`X-Request-Id` of the response.", examples: ["5f0c2a91-k3"] }),
+      Type.String({ description: "`X-Request-Id` of the response.", examples: ["5f0c2a91d3b7e4806c1f"] }),
     ),
   },
   { title: "EventActor", description: "Who made the change." },

@@ -27,7 +27,7 @@ const explain: Command = {
   name: "explain",
   summary: "Explain a request by its X-Request-Id: what happened, and what to do.",
   description: "Also explains requests without a valid key, which the API does not show.",
-  example: "explain 5f0c2a91-k3",
+  example: "explain 5f0c2a91d3b7e4806c1f",
   args: ["REQUEST_ID"],
   run: ({ args: [id = ""] }, context) =>
     withStore(context, async (storage) => {

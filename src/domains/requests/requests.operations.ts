@@ -71,7 +71,7 @@ const RequestRecord = Type.Object(
 export type RequestRecord = Static<typeof RequestRecord>;
 
 const limited: RequestRecord = {
-  id: "5f0c2a91-k3",
+  id: "5f0c2a91d3b7e4806c1f",
   at: "2026-11-21T12:00:00.000Z",
   method: "GET",
   operation: "getPet",
@@ -140,7 +140,7 @@ const getRequest = defineOperation({
     "Requests without a valid key belong to no shop, so only the operator sees them.",
   separateQuota: "plan",
   params: {
-    schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91-k3"]) }),
+    schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91d3b7e4806c1f"]) }),
     invalidError: requestNotFound,
   },
   response: {
