@@ -37,7 +37,7 @@ export const telemetrySettings = {
   }),
   OTEL_TRACES_SAMPLER_ARG: setting<number>({
     meaning:
-      "The fraction of requests to trace, unless the client's `traceparent` decides " +
+      "The fraction of requests to trace, unless the `traceparent` of a valid key's request decides " +
       "(the sampler `parentbased_traceidratio`).",
     fallback: "1",
     expects: "a number from 0 to 1",

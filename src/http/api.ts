@@ -50,7 +50,7 @@ export class Api {
   constructor(services: ApiServices, base: string) {
     this.#services = services;
     this.#base = base;
-    this.#reports = new RequestReports(services, new URL(base).pathname);
+    this.#reports = new RequestReports(services, base);
   }
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */

@@ -31,11 +31,12 @@ export interface ReportServices {
 /** Reports each finished request to usage, metrics, log, traces and request records. */
 export class RequestReports {
   readonly #services: ReportServices;
-  readonly #basePath: string;
+  readonly #base: URL;
 
-  constructor(services: ReportServices, basePath: string) {
+  /** `base` is the base address. */
+  constructor(services: ReportServices, base: string) {
     this.#services = services;
-    this.#basePath = basePath;
+    this.#base = new URL(base);
   }
 
   /**
@@ -71,7 +72,7 @@ export class RequestReports {
     return simulation?.delay ? simulation.delay.then(() => response) : response;
   }
 
-  /** Writes a request to log and traces, without its path and query: clients put keys there by mistake. */
+  /** Writes a request to log and traces, without what may be a key in its path, and without its query. */
   #log(exchange: Exchange, status: number, duration: number): void {
     const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, startedAt } = exchange;
@@ -94,8 +95,11 @@ export class RequestReports {
     log.request(served);
     tracer?.record(exchange, {
       ...served,
-      traceparent: request.headers.get("traceparent"),
-      route: operation && this.#basePath + operation.path,
+      // Without a key, nobody decides which requests are traced.
+      traceparent: caller ? request.headers.get("traceparent") : null,
+      route: operation && this.#base.pathname + operation.path,
+      path: exchange.operation && recordedPath(exchange.operation, request.params),
+      base: this.#base,
       startedAt,
       isSimulated: hasSimulatedFailure(exchange),
     });

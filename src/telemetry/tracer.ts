@@ -27,8 +27,14 @@ export interface ServedRequest {
   readonly traceparent: string | null;
   /** Undefined if path and method match none. */
   readonly operation: string | undefined;
-  /** The pattern of its path. The path itself is never recorded: clients put keys there by mistake. */
+  /** The pattern of its path, with that of the base address. */
   readonly route: string | undefined;
+  /** Its path below the base address; undefined if it could hold a key, which clients put there by mistake. */
+  readonly path: string | undefined;
+  /** The base address of the service. */
+  readonly base: URL;
+  /** The client's address, if it is recorded. */
+  readonly address: string | undefined;
   readonly method: string;
   readonly status: number;
   /** The code of its error. */
@@ -150,22 +156,31 @@ function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: 
   /** Counts back from the wall clock at the end, because that clock may be set while a request is served. */
   const at = (moment: number) =>
     BigInt(Math.round(endedAtWall)) * 1_000_000n - BigInt(Math.round((endedAt - moment) * 1e6));
-  const method = methods.has(served.method) ? served.method : "_OTHER";
+  const { base, route, address } = served;
+  const isKnown = methods.has(served.method);
+  const method = isKnown ? served.method : "_OTHER";
   const isError = served.status >= 500 && !served.isSimulated;
   return [
     {
       traceId,
       spanId,
       parentSpanId: parent?.spanId,
-      name: served.operation ?? method,
+      name: [isKnown ? method : "HTTP", route].filter(Boolean).join(" "),
       kind: spanKind.server,
       start: at(startedAt),
       end: at(endedAt),
       attributes: {
         "http.request.method": method,
-        "http.route": served.route,
+        "http.request.method_original": isKnown ? undefined : served.method,
+        "http.route": route,
+        "url.scheme": base.protocol.slice(0, -1),
+        "url.path": base.pathname + (served.path ?? "/REDACTED"),
+        "server.address": base.hostname,
+        "server.port": Number(base.port || (base.protocol === "https:" ? 443 : 80)),
+        "client.address": address,
         "http.response.status_code": served.status,
         "error.type": isError ? String(served.status) : undefined,
+        "petstore.operation": served.operation,
         "petstore.request.id": served.id,
         "petstore.request.client_id": served.clientRequestId,
         "petstore.error.code": served.code,

@@ -20,7 +20,7 @@ const sampled = `00-${traceId}-${spanId}-01`;
 const nano = (text = "") => BigInt(text);
 
 describe("a request", () => {
-  test("is a span named by its operation, which continues the client's trace and contains no path", async () => {
+  test("is a span named by method and route, which continues the client's trace and contains no key", async () => {
     using receiver = new TraceReceiver();
     const settings = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.address}/`,
@@ -37,13 +37,18 @@ describe("a request", () => {
 
     const [create, ...others] = receiver.spans.filter(({ kind }) => kind === 2);
     expect(create).toMatchObject({
-      name: "createPet",
+      name: "POST /v1/pets",
       traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
       spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
       attributes: {
         "http.request.method": "POST",
         "http.route": "/v1/pets",
         "http.response.status_code": 201,
+        "url.scheme": "http",
+        "url.path": "/v1/pets",
+        "server.address": "127.0.0.1",
+        "server.port": Number(new URL(service.app.base).port),
+        "petstore.operation": "createPet",
         "petstore.request.id": made.headers.get("x-request-id"),
         "petstore.account.id": account.id,
         "petstore.key.id": record.id,
@@ -52,17 +57,21 @@ describe("a request", () => {
     expect(create?.parentSpanId).toBeUndefined();
     expect(others).toMatchObject([
       {
-        name: "getPet",
+        name: "GET /v1/pets/{petId}",
         traceId,
         parentSpanId: spanId,
         attributes: {
           "http.route": "/v1/pets/{petId}",
+          "url.path": "/v1/pets/1",
           "http.response.status_code": read.status,
           "petstore.request.client_id": "till-7:42",
           "petstore.error.code": "invalid_request",
         },
       },
-      { name: "DELETE", attributes: { "http.request.method": "DELETE", "http.response.status_code": 404 } },
+      {
+        name: "DELETE",
+        attributes: { "http.request.method": "DELETE", "http.response.status_code": 404, "url.path": "/v1/REDACTED" },
+      },
     ]);
     expect(others[1]?.attributes).not.toHaveProperty("http.route");
 
@@ -88,6 +97,10 @@ describe("a request", () => {
     const key = await service.newKey();
     for (const traceparent of [`00-${traceId}-${spanId}-00`, "", sampled]) {
       await service.call("GET", "/pets", { key, headers: { traceparent } });
+    }
+    // Without a valid key, the client does not decide.
+    for (const wrong of [undefined, `${key}0`]) {
+      await service.call("GET", "/pets", { key: wrong, headers: { traceparent: sampled } });
     }
     await service.stop();
     expect(receiver.spans.map((span) => span.traceId)).toEqual([traceId]);
@@ -162,6 +175,9 @@ const served = {
   traceparent: null,
   operation: "listPets",
   route: "/v1/pets",
+  path: "/pets",
+  base: new URL("https://petstore.example/v1"),
+  address: undefined,
   method: "GET",
   status: 200,
   code: undefined,
