@@ -1,5 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { failureOf } from "../../test/harness/failure-of.ts";
@@ -24,24 +33,21 @@ test("says in words that a file cannot be created", async () => {
 test.each([
   ["replaced", true],
   ["created", false],
-])("follows links to a file that does not exist yet, if a file may be %s", async (name, mayReplace) => {
-  const [disk, link, nextLink] = [join(folder, name), join(folder, `${name}-link`), join(folder, name, "link")];
-  mkdirSync(disk);
-  symlinkSync(`${name}/link`, link);
-  symlinkSync("latest.jsonl", nextLink);
-  expect(await writeNewFile(link, pieces(), mayReplace)).toBe(3);
-  expect(readFileSync(join(disk, "latest.jsonl"), "utf8")).toBe("one");
-  expect([readlinkSync(link), readlinkSync(nextLink)]).toEqual([`${name}/link`, "latest.jsonl"]);
-  rmSync(disk, { recursive: true });
+])("writes nothing through a link whose target is missing, if a file may be %s", async (name, mayReplace) => {
+  const [target, link] = [join(folder, `${name}-target`), join(folder, `${name}-link`)];
+  symlinkSync(target, link);
   const failure = await failureOf(writeNewFile(link, pieces(), mayReplace));
-  expect((failure as Error).message).toBe(`The folder ${disk} does not exist.`);
+  expect((failure as Error).message).toBe(`${link} is a link to a file that does not exist.`);
+  expect([existsSync(target), readlinkSync(link)]).toEqual([false, target]);
+  expect(readdirSync(folder).filter((one) => one.includes("unfinished"))).toEqual([]);
 });
 
-test("ends at a link to itself", async () => {
-  const link = join(folder, "loop");
-  symlinkSync("loop", link);
-  const failure = await failureOf(writeNewFile(link, pieces(), false));
-  expect((failure as Error).message).toBe(`${link} exists already.`);
+test("replaces the file that a link leads to, and keeps the link", async () => {
+  const [target, link] = [join(folder, "target"), join(folder, "link")];
+  writeFileSync(target, "before");
+  symlinkSync(target, link);
+  expect(await writeNewFile(link, pieces(), true)).toBe(3);
+  expect([readFileSync(target, "utf8"), readlinkSync(link)]).toEqual(["one", target]);
 });
 
 test("says in words that a file system is read-only", () => {

@@ -1,11 +1,8 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { linkTarget } from "./folders.ts";
 import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
-
-/** More links in a row are a loop. */
-const MAX_LINKS = 40;
 
 /** A file that cannot be read or written, in words for the person at the terminal. */
 export class FileError extends Error {
@@ -14,7 +11,7 @@ export class FileError extends Error {
 
 /**
  * Writes a file that appears under its name only when it is complete and on disk. An existing file is
- * an error, or is replaced atomically. A link is followed. Returns the size in bytes. Rejects with
+ * an error, or is replaced atomically. A link to an existing file is followed. Returns the size in bytes. Rejects with
  * `FileError`, or with an error of `pieces`, and then leaves no new file, unless only the sync of the folder failed.
  */
 export async function writeNewFile(name: string, pieces: AsyncIterable<string>, mayReplace: boolean): Promise<number> {
@@ -37,13 +34,14 @@ export async function writeNewFile(name: string, pieces: AsyncIterable<string>, 
   }
 }
 
-/** The path of the file that a name leads to, by links or directly. The file may not exist yet. */
-function pathOf(name: string, links = 0): string {
+/** The path of the file that a name leads to, by links or directly. */
+function pathOf(name: string): string {
   const folder = dirname(name);
   if (!existsSync(folder)) throw new FileError(`The folder ${folder} does not exist.`);
   if (existsSync(name)) return realpathSync(name);
-  const target = links < MAX_LINKS ? linkTarget(name) : undefined;
-  return target === undefined ? name : pathOf(resolve(realpathSync(folder), target), links + 1);
+  // In a folder that others can write to, their link would choose where the new file appears.
+  if (linkTarget(name) !== undefined) throw new FileError(`${name} is a link to a file that does not exist.`);
+  return name;
 }
 
 async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Promise<number> {

@@ -1,6 +1,16 @@
 // How a file appears under its name only when it is complete: write it under another name, sync it, then name it.
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** Errors of file systems that have no hard links, or no room for another one. */
@@ -19,7 +29,7 @@ export function nameIfFree(unfinished: string, name: string): boolean {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
     if (!noLinks.has(code)) throw error;
-    if (existsSync(name)) return false;
+    if (lstatSync(name, { throwIfNoEntry: false })) return false; // a link whose target is missing is there too
     renameSync(unfinished, name);
   }
   sync(dirname(name));

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { StorageUnusable } from "../errors.ts";
@@ -99,6 +99,12 @@ describe("a backup", () => {
       new StorageUnusable(`${target} exists already; a backup overwrites nothing.`),
     );
     expect(readFileSync(target, "utf8")).toBe("the only photograph of my dog");
+  });
+
+  test("is not written through a link whose target is missing", () => {
+    symlinkSync("elsewhere.db", target);
+    expect(() => backupSqlite(file, target)).toThrow(`${target} exists already`);
+    expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
   });
 
   test("overwrites no other backup that was taken at the same time", async () => {
