@@ -238,6 +238,14 @@ export function lacksScope(scope: Scope) {
   return failure(insufficientScope, `The API key lacks the scope ${scope}.`, { scope });
 }
 
+/** The error of operations that make what cannot outlive the calling key. */
+export const lifetimeExceedsKey = defineError({
+  code: "lifetime_exceeds_key",
+  status: 403,
+  meaning:
+    "The new key or webhook endpoint would outlive the calling key. Choose an earlier expiry, or call with a key that expires later.",
+});
+
 /** The error of operations that honour `If-Match`. */
 export const preconditionFailed = defineError({
   code: "precondition_failed",

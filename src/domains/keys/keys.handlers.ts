@@ -1,5 +1,5 @@
 import { scopes as allScopes, type Caller, type Mode } from "../../contract/caller.ts";
-import { failure, invalidApiKey, invalidInput } from "../../contract/errors.ts";
+import { failure, invalidApiKey, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -11,7 +11,6 @@ import {
   keyNotFound,
   type keyOperations,
   lastAdminKey,
-  lifetimeExceedsKey,
   MAX_KEYS,
   MIN_LIFETIME,
   modeNotHeld,

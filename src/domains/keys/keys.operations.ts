@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { scopes } from "../../contract/caller.ts";
-import { defineError, invalidApiKey, invalidRequest } from "../../contract/errors.ts";
+import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { defineEvent } from "../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
@@ -47,12 +47,6 @@ export const modeNotHeld = defineError({
   code: "mode_not_held",
   status: 403,
   meaning: "A test key can create test keys only.",
-});
-export const lifetimeExceedsKey = defineError({
-  code: "lifetime_exceeds_key",
-  status: 403,
-  meaning:
-    "The new key or webhook endpoint would outlive the calling key. Choose an earlier expiry, or call with a key that expires later.",
 });
 export const lastAdminKey = defineError({
   code: "last_admin_key",

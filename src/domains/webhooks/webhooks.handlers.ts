@@ -1,11 +1,10 @@
-import { type Failure, failure, invalidInput } from "../../contract/errors.ts";
+import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";
-import { lifetimeExceedsKey } from "../keys/keys.operations.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
 import { expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import type { WebhookParts } from "./open-webhooks.ts";

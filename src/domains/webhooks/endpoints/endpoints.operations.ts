@@ -1,8 +1,7 @@
 import { Type } from "typebox";
-import { invalidRequest } from "../../../contract/errors.ts";
+import { invalidRequest, lifetimeExceedsKey } from "../../../contract/errors.ts";
 import type { EventType } from "../../../contract/event-type.ts";
 import { defineOperation, noContent } from "../../../contract/operation.ts";
-import { lifetimeExceedsKey } from "../../keys/keys.operations.ts";
 import {
   endpointParams,
   endpointPath,
