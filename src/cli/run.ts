@@ -16,6 +16,7 @@ import {
   type StoreAccess,
   UsageError,
 } from "../terminal/command.ts";
+import { plainLines } from "../terminal/plain.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { adopt } from "./adopt.ts";
 import { backupsCommands } from "./backups.ts";
@@ -77,10 +78,12 @@ export async function run(
   context: ProcessContext,
   { served = domains, access = storeAccess }: RunOptions = {},
 ): Promise<number> {
-  const { environment, folder, invocation, printError } = context;
+  const { environment, folder, invocation } = context;
+  // Whatever a command prints, a name in it cannot control the terminal.
+  const printError: ProgramContext["printError"] = (text) => context.printError(plainLines(text));
   const print: ProgramContext["print"] = (text, ifLost) => {
     try {
-      context.print(text);
+      context.print(plainLines(text));
     } catch (error) {
       if (ifLost === undefined && isClosedPipe(error)) throw error;
       const failure = asFileError(error, "standard output");
@@ -112,6 +115,7 @@ export async function run(
       return {
         ...context,
         print,
+        printError,
         config,
         store: access(config),
         settings: (wanted) => valuesOf(config, wanted),

@@ -1,4 +1,5 @@
 import { type CommandContext, CommandFailed, type ParsedArguments, UsageError } from "./command.ts";
+import { plain } from "./plain.ts";
 
 /** The option of commands that ask before they do something irreversible. */
 export const yesOption = { yes: { meaning: "Do it without asking." } } as const;
@@ -14,6 +15,6 @@ export async function confirm(
 ): Promise<void> {
   if (options["yes"] !== undefined) return;
   if (!ask) throw new UsageError(`${consequence} Add --yes to do it.`);
-  const answer = await ask(`${consequence} Type yes to do it: `);
+  const answer = await ask(plain(`${consequence} Type yes to do it: `));
   if (answer.trim().toLowerCase() !== "yes") throw new CommandFailed("not_confirmed", "Nothing was done.");
 }

@@ -2,6 +2,7 @@ import { exactJson, exactValue } from "../../contract/serialize.ts";
 import type { StreamSink } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, CommandFailed, UsageError } from "../../terminal/command.ts";
+import { plain } from "../../terminal/plain.ts";
 import { table } from "../../terminal/table.ts";
 import { withStore } from "../../terminal/with-store.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
@@ -35,7 +36,7 @@ export function eventsCommand(types: readonly string[]): Command {
       const last = readLast(options["last"]);
       const { store, output, stop } = context;
       const write = (list: readonly Event[]) =>
-        output(list.map((event) => `${json ? exactJson(event) : row(event).join("  ")}\n`).join(""));
+        output(list.map((event) => `${plain(json ? exactJson(event) : row(event).join("  "))}\n`).join(""));
       return withStore(context, async (storage) => {
         const shop = await chosenShop(given, store, storage);
         const log = new EventLog(storage);

@@ -35,3 +35,28 @@ test("keys rotate says that the old key has ended if there is no overlap", async
   const { stdout } = await runInProcess(dataDir, ["keys", "rotate", key.id, "--overlap", "0"]);
   expect(stdout).toMatch(/\nThe old key \S+ \(\S+\) has ended\.\n$/);
 });
+
+test("no name that a command prints controls the terminal or turns the text around it", async () => {
+  const dataDir = newDataDir();
+  const name = "Shop \u202elatot\u2066\u200f";
+  const { id } = await runJsonInProcess(dataDir, ["accounts", "create", "--name", name, "--plan", "pro"]);
+  await runInProcess(dataDir, ["keys", "create", "--account", id, "--name", name]);
+  const printed = async (...words: string[]) => {
+    const { stdout, stderr } = await runInProcess(dataDir, words);
+    return stdout + stderr;
+  };
+  for (const words of [
+    ["accounts", "list"],
+    ["accounts", "show", id],
+    ["keys", "list", "--account", id],
+    ["keys", "list", "--account", name], // an error that names it
+  ]) {
+    const shown = await printed(...words);
+    expect([words, /[\u202e\u2066\u200f]|(?!\n)\p{Cc}/u.test(shown)]).toEqual([words, false]);
+    expect(shown).toContain("Shop \\u202elatot\\u2066\\u200f");
+    const json = await printed(...words, "--json");
+    expect([words, /[\u202e\u2066\u200f]/.test(json)]).toEqual([words, false]);
+  }
+  const [key] = await runJsonInProcess(dataDir, ["keys", "list", "--account", id]);
+  expect(key.name).toBe(name);
+});

@@ -7,6 +7,7 @@ import {
   type ParsedArguments,
   UsageError,
 } from "../../../terminal/command.ts";
+import { plainLines } from "../../../terminal/plain.ts";
 import { proxyOptions } from "../../../terminal/proxy.ts";
 import {
   messageId,
@@ -44,7 +45,8 @@ export const listenCommand: Command = {
     if (!key.startsWith("psk_test_")) {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
-    const print = (line: string, fields: object) => context.output(`${given.json ? exactJson(fields) : line}\n`);
+    const print = (line: string, fields: object) =>
+      context.output(`${plainLines(given.json ? exactJson(fields) : line)}\n`);
     const secret = shownSecret(keys);
     const publicKey = shownPublicKey(keys);
     await print(`Secret: ${secret}\nPublic key: ${publicKey}`, { secret, publicKey });
