@@ -259,7 +259,7 @@ describe("commands for operators, in production, as written", () => {
 
   test("are all known to this test", () => {
     expect(install).toBe("npm ci"); // the copy has the packages of this project
-    expect(start).toBe("PETSTORE_ENV=production PETSTORE_BASE_URL=https://api.example.org/v1 npm start");
+    expect(start).toBe("PETSTORE_ENV=production PETSTORE_BASE_URL=https://api.example.org/v1 npm start -- --create");
     expect(
       lines.slice(2).map((line) => line.replace("PETSTORE_ENV=staging ", "").split(" ").slice(5, 7).join(" ")),
     ).toEqual([

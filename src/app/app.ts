@@ -36,6 +36,8 @@ export interface AppOptions extends ServiceOptions {
   readonly metrics?: Metrics;
   /** Opens the store; if absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
+  /** If false, the store must exist. */
+  readonly create?: boolean;
   /** Aborted when the process is asked to stop. */
   readonly stop?: AbortSignal;
   /** Takes a backup of the store in another process, and ends when its signal is aborted. If absent, none are taken. */
@@ -84,14 +86,14 @@ export class App {
         onFatal?.(failedStore(config, error));
       },
     };
-    const storage = await openStore(config, observer, options.stop);
+    const storage = await openStore(config, observer, options.stop, options.create);
     let limits: RunningLimiter | undefined;
     try {
       await assignEnvironment(storage, config);
       const tasks = new BackgroundTasks(log, (asSubstitute) => storage.lead(asSubstitute));
       const parts: Omit<Host, "limiter"> = {
         storage,
-        generation: await generationOf(storage),
+        generation: await generationOf(storage, () => log.info("store_new")),
         clock,
         expiry: watchClock(clock, log, metrics, tasks),
         log,

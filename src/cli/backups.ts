@@ -25,7 +25,8 @@ const takeBackup: ProgramCommand = {
   example: "backups take --file /backups/petstore-today.db",
   description:
     "The copy is a consistent snapshot of the store, and is verified as `backups verify` does it. Without --file, it is\n" +
-    "written to PETSTORE_BACKUP_DIR, and the oldest backups there are deleted until PETSTORE_BACKUP_KEEP are left.",
+    "written to PETSTORE_BACKUP_DIR, and the oldest backups of the store there are deleted until PETSTORE_BACKUP_KEEP are\n" +
+    "left. Those of another store, or of before a restore, stay.",
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file } }, { config, folder }) =>
     file === undefined ? takeInFolder(config) : take(config, resolve(folder, file)),
@@ -65,16 +66,17 @@ const verifyBackups: ProgramCommand = {
 export const backupsCommands: readonly ProgramCommand[] = [takeBackup, listBackups, verifyBackups];
 
 /** Takes a backup into the folder of backups, and deletes what is too old there. */
-function takeInFolder(config: Config): Report {
+async function takeInFolder(config: Config): Promise<Report> {
   const { folder, keep } = config.backups;
   try {
     makeFolder(folder);
   } catch (error) {
     throw new CommandFailed("backup_failed", `The folder ${folder} cannot hold backups: ${(error as Error).message}.`);
   }
+  const mark = (await engineOf(config).inspect())?.mark;
   const unfinished = deleteUnfinished(folder);
-  return take(config, resolve(folder, backupName(new Date())), () => {
-    const { deleted, failures } = deleteOldBackups(folder, keep);
+  return take(config, resolve(folder, backupName(new Date(), mark)), () => {
+    const { deleted, failures } = deleteOldBackups(folder, mark, keep);
     return { deleted, failures: [...unfinished.failures, ...failures] };
   });
 }

@@ -2,7 +2,7 @@ import { App, type AppOptions } from "../app/app.ts";
 import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/store/serving-claim.ts";
 import { baseSetting, configuredBase } from "../app/web/base-address.ts";
-import type { Config } from "../config.ts";
+import { type Config, isProduction } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import type { ParsedArguments } from "../terminal/command.ts";
 import { takeBackupInChild } from "./backup-child.ts";
@@ -32,7 +32,7 @@ export async function runService(
 
 async function runClaimed(
   claim: ServingClaim,
-  { json }: ParsedArguments,
+  { json, options: { create } }: ParsedArguments,
   context: ProgramContext,
   { listening, ...options }: RunServiceOptions,
 ): Promise<void> {
@@ -46,7 +46,9 @@ async function runClaimed(
   let app: App;
   try {
     const takeBackup = (ending: AbortSignal) => takeBackupInChild(context, ending);
-    app = await App.start(config, { ...options, onFatal, stop, takeBackup });
+    // A missing store of production is more likely lost, or its disk not mounted, than new. An empty database was made.
+    const mayCreate = create !== undefined || !isProduction(config) || config.database !== undefined;
+    app = await App.start(config, { ...options, create: mayCreate, onFatal, stop, takeBackup });
   } catch (error) {
     if (stop.aborted) return; // a failed start does not matter: the process was asked to stop
     throw error;

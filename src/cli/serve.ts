@@ -18,7 +18,10 @@ export const serve: ProgramCommand = {
   description:
     "With --workers, N processes share the port. SIGHUP replaces them one by one; requests in progress finish.\n" +
     "They need a shared store: PETSTORE_DATABASE_URL.",
-  options: { workers: { value: "N", meaning: "Number of processes (Linux only). Without it, one process." } },
+  options: {
+    create: { meaning: "Create the embedded store if it is missing. Only production needs it." },
+    workers: { value: "N", meaning: "Number of processes (Linux only). Without it, one process." },
+  },
   run: async (given, context) => {
     const workers = readWorkers(given);
     if (workers !== undefined) await supervise(workers, given, context);

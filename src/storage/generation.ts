@@ -22,10 +22,18 @@ export const endGeneration = statement("DELETE FROM store_generation");
 
 /**
  * A random text that the store keeps from its first start until it is restored. What must differ afterwards, although it
- * names the same ids, depends on it. It is secret.
+ * names the same ids, depends on it. It is secret. `onNew` is called if this is the first start.
  */
-export async function generationOf(storage: Storage): Promise<string> {
+export async function generationOf(storage: Storage, onNew?: () => void): Promise<string> {
   const known = await storage.first(read);
-  const kept = known ?? (await storage.write(() => first(keep, randomBytes(16).toString("hex"))));
-  return (kept as GenerationRow).generation;
+  if (known) return known.generation;
+  const made = randomBytes(16).toString("hex");
+  const { generation } = (await storage.write(() => first(keep, made))) as GenerationRow;
+  if (generation === made) onNew?.();
+  return generation;
+}
+
+/** What tells backups of a store from those of others; it shows nothing of the generation. */
+export function markOf(generation: string): string {
+  return Bun.SHA256.hash(generation, "hex").slice(0, 8);
 }

@@ -9,6 +9,8 @@ export interface StoreState {
   readonly knownSchema: number;
   /** Undefined if the store has no environment yet. */
   readonly belongsToProduction: boolean | undefined;
+  /** The mark of its backups: see `markOf`. Undefined before the first start of a service. */
+  readonly mark: string | undefined;
   /** The real time of the last change of a shop, in unix milliseconds; 0 if there was none. */
   readonly lastChange: number;
   /** How far the clock of the database server is ahead of this machine's, in milliseconds; undefined without a server. */
@@ -28,6 +30,7 @@ export interface NewestSecrets extends Row {
 /** The queries that read it, for all engines. The schema of the store must not be newer than this release. */
 export const stateQueries = {
   environment: "SELECT environment FROM store_environment",
+  generation: "SELECT generation FROM store_generation",
   // The row of a deleted shop has real time and keeps the offset that its clock had.
   lastChange: `SELECT COALESCE(MAX(CASE WHEN account_id IS NULL THEN last_at ELSE last_at - ahead END), 0) AS last_change
     FROM shops`,

@@ -40,6 +40,11 @@ export const logEvents = {
     message: "The web console cannot be built. The next request for it tries again.",
     fields: [],
   },
+  store_new: {
+    level: "info",
+    message: "The store is new, or was restored or copied: this is its first start.",
+    fields: [],
+  },
   backup_taken: { level: "info", message: "A backup was taken and verified.", fields: ["file", "bytes"] },
   backup_failed: {
     level: "error",

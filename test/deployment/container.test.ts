@@ -17,7 +17,7 @@ const { port, dataDir } = readConfig(environment, undefined, settingsOf(domains)
 const compose = readCompose();
 const readme = read("deploy/README.md");
 /** The command with its continued lines. */
-const [dockerRun = ""] = /^docker run (?:.*\\\n)*.*$/m.exec(readme) ?? [];
+const [dockerRun = ""] = /^docker run --read-only (?:.*\\\n)*.*$/m.exec(readme) ?? [];
 
 /** True if the program takes these words as a command. */
 const isCommand = async (words: readonly string[]) =>

@@ -46,8 +46,8 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     await machine.run(`${pack} && rm -r deploy dist`);
   });
 
-  test("the service is installed, and answers", async () => {
-    expect(await machine.run(step("useradd"))).toContain("ready");
+  test("the service is installed", async () => {
+    await machine.run(step("useradd"));
     expect(await machine.run("stat -c '%a %U %G' /etc/petstore.env /var/backups/petstore")).toBe(
       "640 root petstore\n700 petstore petstore\n",
     );
@@ -58,6 +58,10 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     const [id = ""] = /acc_\w+/.exec(await machine.run(createAccount)) ?? [];
     key = keyIn(await machine.run(createKey.replace("acc_…", id)));
     expect(key).not.toBe("");
+  });
+
+  test("the service starts, and answers", async () => {
+    expect(await machine.run(step("enable --now"))).toContain("ready");
   });
 
   test("nginx serves the shop over TLS, and certbot can renew the certificate", async () => {
@@ -94,7 +98,16 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
   });
 
   test("no other step is in the section", () => {
-    const known = ["npm ci", "useradd", "accounts create", "certbot", "Caddyfile", "curl --fail", "restore"];
+    const known = [
+      "npm ci",
+      "useradd",
+      "accounts create",
+      "enable --now",
+      "certbot",
+      "Caddyfile",
+      "curl --fail",
+      "restore",
+    ];
     expect(blocks.filter((block) => !known.some((beginning) => block.includes(beginning)))).toEqual([]);
   });
 });

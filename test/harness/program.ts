@@ -9,8 +9,8 @@ const executable = process.env["TEST_PROGRAM"];
 /** What starts the program. The runner builds its executable, which starts in a third of the time of the sources. */
 export const programCommand: readonly string[] = executable ? [executable] : [process.execPath, source];
 
-/** What starts the service. */
-export const serveCommand: readonly string[] = [...programCommand, "serve"];
+/** What starts the service, in production too where there is no store yet. */
+export const serveCommand: readonly string[] = [...programCommand, "serve", "--create"];
 /** The same from the sources, for a test that replaces or preloads a module. */
 export const serveSource: readonly string[] = [process.execPath, source, "serve"];
 

@@ -90,9 +90,12 @@ describe("the service", () => {
     expect(await metric(program.base, "petstore_backup_interval_seconds")).toBe(86_400);
     await program.end();
     // The folder now has three backups of days before.
-    const old = ["petstore-2026-01-01T00-00-00-000Z.db", "petstore-2026-01-02T00-00-00-000Z.db"];
+    const mark = markIn(first);
+    const old = [`petstore-2026-01-01T00-00-00-000Z${mark}.db`, `petstore-2026-01-02T00-00-00-000Z${mark}.db`];
     for (const name of old) copyFileSync(join(folder, first), join(folder, name));
-    renameSync(join(folder, first), join(folder, "petstore-2026-01-03T00-00-00-000Z.db"));
+    renameSync(join(folder, first), join(folder, `petstore-2026-01-03T00-00-00-000Z${mark}.db`));
+    const ofOtherStores = ["petstore-2025-01-01T00-00-00-000Z-00000000.db", "petstore-2025-01-01T00-00-00-000Z.db"];
+    for (const name of ofOtherStores) writeFileSync(join(folder, name), "Of another store.");
     writeFileSync(join(folder, "notes.txt"), "Of the operator.");
     const killed = join(folder, `petstore-2026-01-03T00-00-00-000Z.db.unfinished-${process.pid}`);
     writeFileSync(killed, "Of one that was killed.");
@@ -103,7 +106,8 @@ describe("the service", () => {
     await again.until(() => again.output.includes('"event":"backup_taken"'));
     expect(readdirSync(folder).toSorted()).toEqual([
       "notes.txt",
-      "petstore-2026-01-03T00-00-00-000Z.db",
+      ...ofOtherStores,
+      `petstore-2026-01-03T00-00-00-000Z${mark}.db`,
       running,
       expect.stringMatching(isNow),
     ]);
@@ -129,7 +133,10 @@ describe("the service", () => {
   });
 
   test("takes no further backup because an old one cannot be deleted, and deletes the others", async () => {
-    const old = ["petstore-2026-01-01T00-00-00-000Z.db", "petstore-2026-01-02T00-00-00-000Z.db"] as const;
+    await (await start()).end();
+    const mark = markIn((await runJson(dataDir, ["backups", "take"], settings)).file);
+    rmSync(join(folder, backups()[0] ?? ""));
+    const old = [`petstore-2026-01-01T00-00-00-000Z${mark}.db`, `petstore-2026-01-02T00-00-00-000Z${mark}.db`] as const;
     mkdirSync(join(folder, old[1], "in the way"), { recursive: true });
     const settingsOfOne = { ...settings, PETSTORE_BACKUP_KEEP: "1" };
     const makeOld = () => writeFileSync(join(folder, old[0]), "");
@@ -163,6 +170,8 @@ describe("the service", () => {
   });
 });
 
+/** What is after the time in the name of a backup of a store that was served. */
+const markIn = (name: string) => /Z(-[0-9a-f]{8})\.db$/.exec(name)?.[1];
 const isNow = new RegExp(`^petstore-${new Date().getUTCFullYear()}-.*\\.db$`);
 
 /** Runs SQL in a store that no service has open. */
@@ -317,7 +326,7 @@ describe("a restore", () => {
   test("warns of a missing secret key if there are webhook endpoints", async () => {
     expect((await restore(await takeBackup())).stderr).toBe("");
     const program = await start();
-    const { key: admin } = await runJson(dataDir, ["keys", "create", "--account", accountId, "--scopes", "admin"]);
+    const { key: admin } = await runJson(dataDir, ["keys", "create", "--account", accountId, "--scopes", "admin,read"]);
     const headers = { Authorization: `Bearer ${admin}`, "Content-Type": "application/json" };
     const body = JSON.stringify({ url: "https://example.org/hook" });
     expect((await fetch(`${program.base}/webhook-endpoints`, { method: "POST", headers, body })).status).toBe(201);

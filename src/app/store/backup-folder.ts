@@ -9,14 +9,16 @@ export interface Backup {
   /** When it was taken, in Unix milliseconds. */
   readonly takenAt: number;
   readonly bytes: number;
+  /** Tells the store that it is of: see `StoreState.mark`. */
+  readonly mark: string | undefined;
 }
 
-/** `petstore-2026-11-22T08-10-00-000Z.db`: sorts by time, and is valid on every file system. */
-const form = /^petstore-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.db$/;
+/** `petstore-2026-11-22T08-10-00-000Z-1f3a09c2.db`: sorts by time, and is valid on every file system. */
+const form = /^petstore-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z(?:-([0-9a-f]{8}))?\.db$/;
 
 /** The name of a backup that is taken now. */
-export function backupName(now: Date): string {
-  return `petstore-${now.toISOString().replaceAll(/[:.]/g, "-")}.db`;
+export function backupName(now: Date, mark: string | undefined): string {
+  return `petstore-${now.toISOString().replaceAll(/[:.]/g, "-")}${mark === undefined ? "" : `-${mark}`}.db`;
 }
 
 /**
@@ -27,11 +29,11 @@ export function backupsIn(folder: string, now = Date.now()): Backup[] {
   const isFuture = ({ takenAt }: Backup) => Number(takenAt > now);
   return namesIn(folder)
     .flatMap((name) => {
-      const [, day, hour, minute, second, fraction] = form.exec(name) ?? [];
+      const [, day, hour, minute, second, fraction, mark] = form.exec(name) ?? [];
       if (day === undefined) return [];
       const file = join(folder, name);
       const takenAt = Date.parse(`${day}T${hour}:${minute}:${second}.${fraction}Z`);
-      return [{ file, takenAt, bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0 }];
+      return [{ file, takenAt, mark, bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0 }];
     })
     .toSorted((a, b) => isFuture(a) - isFuture(b) || b.takenAt - a.takenAt);
 }
@@ -42,9 +44,14 @@ export interface Deletion {
   readonly failures: readonly string[];
 }
 
-/** Deletes all but the newest backups of a folder. */
-export function deleteOldBackups(folder: string, keep: number): Deletion {
-  const old = backupsIn(folder).slice(keep);
+/** Those of one store. */
+export function ownBackups(backups: readonly Backup[], mark: string | undefined): Backup[] {
+  return backups.filter((backup) => backup.mark === mark);
+}
+
+/** Deletes all but the newest backups of a store in a folder. Those of others may be all that is left of them. */
+export function deleteOldBackups(folder: string, mark: string | undefined, keep: number): Deletion {
+  const old = ownBackups(backupsIn(folder), mark).slice(keep);
   return deleteFiles(old.map(({ file }) => file));
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, settings } from "../../config.ts";
+import { SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";
 import { inspectPostgres } from "../../storage/postgres/inspect.ts";
@@ -17,6 +18,7 @@ import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../../storage/storage.ts";
 import type { StoreState } from "../../storage/store-state.ts";
+import { backupsIn } from "./backup-folder.ts";
 
 /** The name of an embedded store in its folder. */
 export const STORE_FILE = "petstore.db";
@@ -62,11 +64,11 @@ export interface Engine {
 }
 
 /** The engine that the settings choose. */
-export function engineOf({ database, dataDir }: Config): Engine {
-  return database ? postgres(database) : sqlite(dataDir);
+export function engineOf(config: Config): Engine {
+  return config.database ? postgres(config.database) : sqlite(config);
 }
 
-function sqlite(dataDir: string): Engine {
+function sqlite({ dataDir, backups, environment }: Config): Engine {
   /** As the settings name it: the file, or a link to it. */
   const givenPath = join(dataDir, STORE_FILE);
   const file = realStoreFile(givenPath);
@@ -77,7 +79,21 @@ function sqlite(dataDir: string): Engine {
     if (fault !== undefined) throw new StorageUnusable(fault);
     return existsSync(file);
   };
-  const missing = () => new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.`);
+  const missing = () => {
+    const hint = environment === "production" ? " `serve --create` or `accounts create` makes the first one." : "";
+    return new StorageUnusable(`There is no store at ${file}. ${setting} says where it is.${hint}`);
+  };
+  /** Throws `StorageUnusable` if something is left of a store: a new one would not know its accounts and keys. */
+  const requireNothingLeft = () => {
+    if (existsSync(`${file}-wal`)) return; // it may hold acknowledged changes: opening says what to do
+    const [backup] = backupsIn(backups.folder);
+    const left = [join(dataDir, SECRET_KEY_FILE), backup?.file].find((path) => path !== undefined && existsSync(path));
+    if (left === undefined) return;
+    throw new StorageUnusable(
+      `There is no store at ${file}, but ${left} is left of one. Put the store back, or restore a backup: restore FILE ` +
+        "--yes. To start with an empty store, move what is left away.",
+    );
+  };
   const requireStore = () => {
     if (!exists()) throw missing();
   };
@@ -91,7 +107,10 @@ function sqlite(dataDir: string): Engine {
       requireNotInUse(file);
     },
     open: async ({ create, ...options }) => {
-      if (!exists() && !create) throw missing();
+      if (!exists()) {
+        requireNothingLeft();
+        if (!create) throw missing();
+      }
       return openSqlite(givenPath, options); // not `file`: the store notices when the link changes
     },
     inspect: async () => (exists() ? inspectSqlite(file) : undefined),

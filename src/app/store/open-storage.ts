@@ -4,11 +4,17 @@ import type { Storage, StorageObserver } from "../../storage/storage.ts";
 import { engineOf } from "./engines.ts";
 
 /**
- * Opens the store that the settings choose, for a service: creates it if there is none, and migrates an older schema.
- * `stop` ends the wait for a store that is locked or unreachable. Rejects with `StorageUnusable`.
+ * Opens the store that the settings choose, for a service: creates it if there is none and `create` is not false, and
+ * migrates an older schema. `stop` ends the wait for a store that is locked or unreachable. Rejects with
+ * `StorageUnusable`.
  */
-export function openStorage(config: Config, observer?: StorageObserver, stop?: AbortSignal): Promise<Storage> {
-  return engineOf(config).open({ create: true, mayMigrate: true, observer, stop });
+export function openStorage(
+  config: Config,
+  observer?: StorageObserver,
+  stop?: AbortSignal,
+  create = true,
+): Promise<Storage> {
+  return engineOf(config).open({ create, mayMigrate: true, observer, stop });
 }
 
 /** An error for the operator about a store that failed so that the service must end. */

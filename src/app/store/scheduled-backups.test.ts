@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { BackgroundTask } from "../../domains/domain.ts";
+import { markOf } from "../../storage/generation.ts";
 import { Log } from "../../telemetry/log.ts";
 import { Metrics } from "../../telemetry/metrics.ts";
 import { HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
@@ -25,13 +26,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const write = (at: number) => writeFileSync(join(folder, backupName(new Date(at))), "A backup.");
+const generation = "that of the store";
+const write = (at: number) => writeFileSync(join(folder, backupName(new Date(at), markOf(generation))), "A backup.");
 
 /** A schedule with a backup every hour. `round` resolves when its backup is taken. */
 function schedule() {
   let task: BackgroundTask | undefined;
   const repeat = (given: BackgroundTask) => void (task = given);
-  const host = { clock, metrics, repeat, log: new Log("info", async () => {}) };
+  const host = { generation, clock, metrics, repeat, log: new Log("info", async () => {}) };
   scheduleBackups({ every: HOUR_MS, folder, keep: 7 }, host, async (stop) => {
     taken++;
     await failure?.(stop);

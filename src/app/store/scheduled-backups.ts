@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import type { BackupSettings } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
+import { markOf } from "../../storage/generation.ts";
 import { Pause } from "../../timing/pause.ts";
-import { type Backup, backupsIn } from "./backup-folder.ts";
+import { type Backup, backupsIn, ownBackups } from "./backup-folder.ts";
 
 /** The wait after a failed backup before the next attempt, in milliseconds. */
 const RETRY_PAUSE = 60_000;
@@ -16,7 +17,7 @@ export type TakeBackup = (stop: AbortSignal) => Promise<void>;
  */
 export function scheduleBackups(
   { every, folder, keep }: BackupSettings,
-  { clock, log, metrics, repeat }: Pick<Host, "clock" | "log" | "metrics" | "repeat">,
+  { generation, clock, log, metrics, repeat }: Pick<Host, "generation" | "clock" | "log" | "metrics" | "repeat">,
   take: TakeBackup,
 ): void {
   if (every === undefined) return;
@@ -24,7 +25,7 @@ export function scheduleBackups(
   let newest: Backup | undefined;
   let count = 0;
   const readFolder = () => {
-    const backups = backupsIn(folder, clock.now());
+    const backups = ownBackups(backupsIn(folder, clock.now()), markOf(generation));
     [newest] = backups;
     count = backups.length;
   };

@@ -1,4 +1,5 @@
 import { StorageUnavailable } from "../errors.ts";
+import { markOf } from "../generation.ts";
 import { migrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
@@ -28,6 +29,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
     if (schema === undefined) return undefined;
     const read = (sql: string) => (connection as Connection).run({ sql });
     const [[environment], [last]] = [await read(stateQueries.environment), await read(stateQueries.lastChange)];
+    const [generation] = await read(stateQueries.generation);
     const [server] = await connection.run(readServer);
     const serverAhead = Number(server?.["now"]) - Date.now(); // now, because the next query may take seconds
     return {
@@ -35,6 +37,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment && environment["environment"] === "production",
+      mark: generation && markOf(String(generation["generation"])),
       lastChange: Number(last?.["last_change"] ?? 0),
       serverAhead,
       newestSecrets: (await read(stateQueries.newestSecrets)) as unknown as NewestSecrets[],

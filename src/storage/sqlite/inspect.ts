@@ -1,4 +1,5 @@
 import { StorageUnusable } from "../errors.ts";
+import { markOf } from "../generation.ts";
 import { migrations } from "../migrations.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
@@ -9,12 +10,14 @@ export function inspectSqlite(file: string): StoreState {
   try {
     const read = (sql: string) => database.query<Record<string, string | bigint>, []>(sql).get();
     const schema = schemaVersion(database, file, migrations);
+    const generation = read(stateQueries.generation)?.["generation"];
     const environment = read(stateQueries.environment)?.["environment"];
     return {
       engine: `SQLite ${read("SELECT sqlite_version() AS version")?.["version"]}`,
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment === undefined ? undefined : environment === "production",
+      mark: generation === undefined ? undefined : markOf(String(generation)),
       lastChange: Number(read(stateQueries.lastChange)?.["last_change"] ?? 0),
       serverAhead: undefined,
       newestSecrets: database.query<NewestSecrets, []>(stateQueries.newestSecrets).all(),
