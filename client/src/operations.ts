@@ -1187,6 +1187,7 @@ export interface ErrorCodes {
     | "payload_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
+    | "too_many_webhook_secrets"
     | "webhook_endpoint_not_found"
     | "webhooks_unavailable";
   testWebhookEndpoint:
@@ -1627,7 +1628,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Replace the secret of an endpoint (beta).
    *
-   * Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older secrets stop working at once.
+   * Creates a new secret and shows it once. Messages are also signed with each secret that was replaced in the last 24 hours.
    *
    * Needs a key with the scope `admin`.
    */

@@ -792,7 +792,7 @@ export interface ErrorCodes {
     getWebhookEndpoint: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     updateWebhookEndpoint: SharedErrorCode | "address_denied" | "address_not_global" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "lifetime_exceeds_key" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type" | "url_has_credentials" | "url_invalid" | "url_not_https" | "url_port_refused" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     deleteWebhookEndpoint: SharedErrorCode | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "webhook_endpoint_not_found" | "webhooks_unavailable";
-    rotateWebhookSecret: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "webhook_endpoint_not_found" | "webhooks_unavailable";
+    rotateWebhookSecret: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_secrets" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     testWebhookEndpoint: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_redeliveries" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     redeliverWebhooks: SharedErrorCode | "events_expired" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_redeliveries" | "unsupported_media_type" | "webhook_delivery_not_found" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     listWebhookDeliveries: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhook_endpoint_not_found" | "webhooks_unavailable";
@@ -1097,7 +1097,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Replace the secret of an endpoint (beta).
      *
-     * Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older secrets stop working at once.
+     * Creates a new secret and shows it once. Messages are also signed with each secret that was replaced in the last 24 hours.
      *
      * Needs a key with the scope `admin`.
      */

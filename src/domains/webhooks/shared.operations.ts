@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import type { Tag } from "../../contract/operation.ts";
-import { MAX_ENDPOINTS, type Refusal, refusals } from "./webhooks.schemas.ts";
+import { MAX_ENDPOINTS, MAX_SECRETS, type Refusal, refusals } from "./webhooks.schemas.ts";
 
 const webhooks: Tag = {
   name: "webhooks",
@@ -24,6 +24,11 @@ export const tooManyEndpoints = defineError({
   code: "too_many_webhook_endpoints",
   status: 409,
   meaning: `The shop already has ${MAX_ENDPOINTS} webhook endpoints, the maximum. Delete one that you no longer need.`,
+});
+export const tooManySecrets = defineError({
+  code: "too_many_webhook_secrets",
+  status: 409,
+  meaning: `${MAX_SECRETS} secrets of the endpoint are valid, the maximum. A replaced one ends after 24 hours.`,
 });
 /** The maximum number of unfinished redeliveries and tests of an endpoint. */
 export const MAX_REDELIVERIES = 10;

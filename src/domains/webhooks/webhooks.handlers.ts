@@ -18,10 +18,11 @@ import {
   refusalErrors,
   tooManyEndpoints,
   tooManyRedeliveries,
+  tooManySecrets,
   webhooksUnavailable,
 } from "./shared.operations.ts";
 import type { webhookOperations } from "./webhooks.operations.ts";
-import { type Endpoint, MAX_ENDPOINTS, refusals, sendFailures } from "./webhooks.schemas.ts";
+import { type Endpoint, MAX_ENDPOINTS, MAX_SECRETS, refusals, sendFailures } from "./webhooks.schemas.ts";
 
 type WebhookHandlers = Handlers<ReturnType<typeof webhookOperations>>;
 
@@ -86,6 +87,7 @@ function servingHandlers({
 
     *rotateWebhookSecret({ caller, requestId, params: { endpointId } }) {
       const endpoint = yield* endpoints.rotate(caller, authorOf(caller, requestId), endpointId);
+      if (endpoint === "too many") return tooManyValid;
       return endpoint === "not found" ? notFound : { body: withSecret(endpoint) };
     },
 
@@ -134,6 +136,10 @@ function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): 
 }
 
 const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
+const tooManyValid = failure(
+  tooManySecrets,
+  `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest, or try again up to 24 hours later.`,
+);
 const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
 const tooMany = failure(
   tooManyEndpoints,

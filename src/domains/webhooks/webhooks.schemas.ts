@@ -4,6 +4,8 @@ import { described, Int32, Int64, Text, Timestamp, textWithout } from "../../con
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
+/** The maximum number of valid secrets of an endpoint. Each adds two signatures to a message. */
+export const MAX_SECRETS = 5;
 /** Stands for all event types. */
 export const ALL_TYPES = "*";
 

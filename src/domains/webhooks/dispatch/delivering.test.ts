@@ -629,10 +629,15 @@ test("a test message is sent even to a paused endpoint, with a separate id", asy
   expect(delivery).not.toContainKey("eventId");
 });
 
-test("messages are signed with both secrets for a day after a rotation", async () => {
+test("messages are signed with every secret that was replaced within a day, and a sixth is refused", async () => {
   const receiver = webhooks.receiver();
-  const before = await webhooks.endpoint(receiver, { types: ["pet.created"] });
-  const after = (await webhooks.call("POST", `/webhook-endpoints/${before.id}/rotate-secret`)).json;
+  const { id, secret, publicKey } = await webhooks.endpoint(receiver, { types: ["pet.created"] });
+  const keys: [string, string][] = [[secret, publicKey]];
+  const rotate = async () => {
+    const { status, json } = await webhooks.call("POST", `/webhook-endpoints/${id}/rotate-secret`);
+    if (status === 200) keys.push([json.secret, json.publicKey]);
+    return json.code;
+  };
   const verifies = async (key: string) => {
     const { body, headers } = receiver.received.at(-1) ?? { body: "", headers: new Headers() };
     const verifying = verifyWebhook(body, headers, key, { now: webhooks.service.clock.now() });
@@ -641,14 +646,27 @@ test("messages are signed with both secrets for a day after a rotation", async (
       () => false,
     );
   };
-  const all = async () =>
-    Promise.all([before.secret, before.publicKey, after.secret, after.publicKey].map((one) => verifies(one)));
-  await webhooks.addPet();
-  await webhooks.after(DAY_MS - 1);
-  expect(await all()).toEqual([true, true, true, true]);
-  await webhooks.addPet();
-  await webhooks.after(1);
-  expect(await all()).toEqual([false, false, true, true]);
+  /** Which of the keys verify a message that is sent after this time. */
+  const validAfter = async (milliseconds: number) => {
+    await webhooks.addPet();
+    await webhooks.after(milliseconds);
+    return Promise.all(keys.map(async (pair) => (await Promise.all(pair.map(verifies))).join()));
+  };
+  await rotate();
+  expect(await validAfter(DAY_MS - 2)).toEqual(["true,true", "true,true"]);
+  await rotate();
+  expect(await validAfter(1)).toEqual(["true,true", "true,true", "true,true"]);
+  expect(await validAfter(1)).toEqual(["false,false", "true,true", "true,true"]);
+  expect([await rotate(), await rotate(), await rotate(), await rotate()]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    "too_many_webhook_secrets",
+  ]);
+  expect(keys).toHaveLength(6);
+  expect(await validAfter(DAY_MS - 3)).toEqual(["false,false", ...Array(5).fill("true,true")]);
+  expect(await validAfter(1)).toEqual(["false,false", "false,false", ...Array(4).fill("true,true")]);
+  expect(await rotate()).toBeUndefined();
 });
 
 test.each(["ends", "does not end"])(

@@ -7,6 +7,7 @@ import {
   endpointPath,
   sendingCommon,
   tooManyEndpoints,
+  tooManySecrets,
   urlErrors,
   webhookCommon,
   webhooksUnavailable,
@@ -159,8 +160,8 @@ export function endpointOperations(types: readonly EventType[]) {
     path: `${endpointPath}/rotate-secret`,
     summary: "Replace the secret of an endpoint",
     description:
-      "Creates a new secret and shows it once. For 24 hours, messages are also signed with the previous secret. Older " +
-      "secrets stop working at once.",
+      "Creates a new secret and shows it once. Messages are also signed with each secret that was replaced in the last " +
+      "24 hours.",
     testPanel: { disabled: "one click would replace a secret that receivers use" },
     params: endpointParams,
     emits: [endpointUpdated.type],
@@ -171,7 +172,7 @@ export function endpointOperations(types: readonly EventType[]) {
       examples: { "A new secret": withSecret },
       secret: true,
     },
-    errors: [webhooksUnavailable],
+    errors: [tooManySecrets, webhooksUnavailable],
   });
 
   return [

@@ -20,6 +20,7 @@ import {
   endpointDisabled,
   endpointUpdated,
   MAX_ENDPOINTS,
+  MAX_SECRETS,
   type NewEndpoint,
   RecordedEndpoint,
 } from "../webhooks.schemas.ts";
@@ -161,16 +162,22 @@ export class EndpointStore {
     return after;
   }
 
-  /** Part of a transaction: replaces the secret of an endpoint. */
-  *rotate({ accountId, mode }: ShopName, author: Author, id: string): Transaction<StoredEndpoint | "not found"> {
+  /** Part of a transaction: replaces the secret of an endpoint, unless too many are valid. */
+  *rotate(
+    { accountId, mode }: ShopName,
+    author: Author,
+    id: string,
+  ): Transaction<StoredEndpoint | "not found" | "too many"> {
     const { shop } = author;
     const now = this.#clock.now();
     const locked = yield* lockShop(shop, now);
     const row = yield* first(endpointById, accountId, mode, id);
     if (!row) return "not found";
     const before = toEndpoint(row);
-    const after = { ...before, secrets: rotated(before.secrets, this.#newSecretKeys, now) };
-    yield* all(setSecrets, JSON.stringify(after.secrets), accountId, mode, id);
+    const secrets = rotated(before.secrets, this.#newSecretKeys, now);
+    if (secrets.length > MAX_SECRETS) return "too many";
+    const after = { ...before, secrets };
+    yield* all(setSecrets, JSON.stringify(secrets), accountId, mode, id);
     yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
     return after;
   }

@@ -26,11 +26,14 @@ export function firstVersion({ current }: SecretKeys): readonly SecretVersion[] 
   return [{ version: 1, keyId: current.id, endsAt: null }];
 }
 
-/** The versions after a rotation: the new one, and the previous one, which ends a day later. */
+/**
+ * The versions after a rotation: the new one, the previous one, which ends a day later, and those before it that have
+ * not ended. If the response to a rotation is lost, the next one must not end the secret that the receiver has.
+ */
 export function rotated(versions: readonly SecretVersion[], { current }: SecretKeys, now: number): SecretVersion[] {
-  const [newest] = versions;
-  const next = { version: (newest?.version ?? 0) + 1, keyId: current.id, endsAt: null };
-  return newest ? [next, { ...newest, endsAt: now + OVERLAP }] : [next];
+  const [newest, ...older] = versions as readonly [SecretVersion, ...SecretVersion[]];
+  const next = { version: newest.version + 1, keyId: current.id, endsAt: null };
+  return [next, { ...newest, endsAt: now + OVERLAP }, ...older.filter(({ endsAt }) => endsAt !== null && endsAt > now)];
 }
 
 /** The signing keys of the newest version; undefined if its secret key is lost. */
