@@ -859,7 +859,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Add a category.
      *
-     * Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it is added.
+     * Adds a category and returns it. Names are unique: those that differ only in letter case, white space or invisible characters are the same. Animals can refer to a category before it is added.
      *
      * Needs a key with the scope `write`.
      */

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     const { account, key } = await ui.service.newAccountWithKey("enterprise");
     await ui.service.store.run(
       `${numbers(1_001)}
-       INSERT INTO categories (shop, id, name) SELECT ${await ui.service.shop(account.id)}, n, 'Dogs ' || n FROM numbers`,
+       INSERT INTO categories (shop, id, name, name_key) SELECT ${await ui.service.shop(account.id)}, n, 'Dogs ' || n, 'dogs ' || n FROM numbers`,
     );
     const page = await ui.open("/animals", { key });
     await page.getByRole("button", { name: "Import" }).click();

@@ -68,7 +68,7 @@ const rows = `
     SELECT 1, i, i, CASE WHEN i % 20000 = 19999 THEN 'pet.deleted' ELSE 'order.placed' END,
       CASE WHEN i <= ${ROWS / 2} THEN 1 ELSE i / 20 END, CAST(i AS TEXT), 'system', '{"id":7,"name":"Rex","categoryId":1}'
     FROM generate_series(1, ${ROWS}) AS i;
-  INSERT INTO categories SELECT 1, i, CAST(i AS TEXT) FROM generate_series(1, ${ROWS}) AS i;
+  INSERT INTO categories SELECT 1, i, CAST(i AS TEXT), CAST(i AS TEXT) FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO stored_responses SELECT 1, CAST(i AS TEXT), 'print', 'response', ${NOW * 1000} + i, ${NOW * 1000} + i FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO usage_counts
     SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'live', '', 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
@@ -172,7 +172,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM key_bans LEFT JOIN limit_windows", "all bans that hold, once at the start"],
   ["FROM stored_responses WHERE shop = $1 AND digest = $2", "by its key, in a transaction"],
   ["FROM store_orders WHERE status = 'placed' AND shop = $1 AND pet_id = $2", "by a unique index, in a transaction"],
-  ["FROM categories WHERE shop = $1 AND name = $2", "by a unique index, in a transaction"],
+  ["FROM categories WHERE shop = $1 AND name_key = $2", "by a unique index, in a transaction"],
   ["SELECT last_category_id AS id FROM shops", "one row, in a transaction"],
   [
     "FROM category_animals WHERE shop = $1 AND category_id = $2",

@@ -61,4 +61,7 @@ function notFound(id: bigint) {
   return failure(categoryNotFound, `No category has the id ${id}.`);
 }
 
-const nameTaken = failure(categoryNameTaken, "Another category already has this name.");
+const nameTaken = failure(
+  categoryNameTaken,
+  "Another category already has this name, or one that differs only in letter case, white space or invisible characters.",
+);

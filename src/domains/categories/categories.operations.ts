@@ -25,7 +25,7 @@ export const categoryIdTaken = defineError({
 export const categoryNameTaken = defineError({
   code: "category_name_taken",
   status: 409,
-  meaning: "Another category already has this name.",
+  meaning: "Another category already has this name, or one that looks the same.",
 });
 export const categoryInUse = defineError({
   code: "category_in_use",
@@ -114,8 +114,8 @@ const createCategory = defineOperation({
   tag: categories,
   summary: "Add a category",
   description:
-    "Adds a category and returns it. Names are unique and case-sensitive. Animals can refer to a category before it " +
-    "is added.",
+    "Adds a category and returns it. Names are unique: those that differ only in letter case, white space or invisible " +
+    "characters are the same. Animals can refer to a category before it is added.",
   body: {
     schema: NewCategory,
     examples: {

@@ -1,3 +1,4 @@
+import { nameKey } from "../../contract/folded-name.ts";
 import { together } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
@@ -54,13 +55,15 @@ export const categoryTables = [shopTable("categories", "id"), shopTable("deleted
 
 const columns = `id, name, ${metadataColumn("category", "categories")}`;
 const byId = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
-const byName = statement<IdRow>("SELECT id FROM categories WHERE shop = $1 AND name = $2");
+const byNameKey = statement<IdRow>("SELECT id FROM categories WHERE shop = $1 AND name_key = $2");
 const firstRows = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`);
 const rowsAfter = statement<CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = statement("INSERT INTO categories (shop, id, name, has_metadata) VALUES ($1, $2, $3, $4)");
-const setFields = statement("UPDATE categories SET name = $1, has_metadata = $2 WHERE shop = $3 AND id = $4");
+const insert = statement("INSERT INTO categories (shop, id, name, name_key, has_metadata) VALUES ($1, $2, $3, $4, $5)");
+const setFields = statement(
+  "UPDATE categories SET name = $1, name_key = $2, has_metadata = $3 WHERE shop = $4 AND id = $5",
+);
 const remove = statement("DELETE FROM categories WHERE shop = $1 AND id = $2");
 const noteDeletion = statement("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
 const lastAssigned = statement<IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
@@ -131,10 +134,11 @@ export class CategoryStore {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
-    if (yield* first(byName, shop, name)) return "name taken";
+    const key = nameKey(name);
+    if (yield* first(byNameKey, shop, key)) return "name taken";
     const metadata = unlessEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
-    yield* all(insert, shop, added.id, name, metadataFlag(metadata));
+    yield* all(insert, shop, added.id, name, key, metadataFlag(metadata));
     yield* together(insertMetadata(shop, "category", added.id, metadata));
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
@@ -159,8 +163,10 @@ export class CategoryStore {
     const name = patch.name ?? before.name;
     const after = { id, name, ...(metadata && { metadata }) };
     if (name === before.name && sameMetadata(metadata, before.metadata)) return before;
-    if (name !== before.name && (yield* first(byName, shop, name))) return "name taken";
-    yield* all(setFields, name, metadataFlag(metadata), shop, id);
+    const key = nameKey(name);
+    const named = yield* first(byNameKey, shop, key);
+    if (named && named.id !== id) return "name taken";
+    yield* all(setFields, name, key, metadataFlag(metadata), shop, id);
     yield* replaceMetadata(shop, "category", id, before.metadata, metadata);
     yield* publishLast(locked, author, [event(categoryUpdated, after, before)]);
     return after;

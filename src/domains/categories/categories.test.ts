@@ -89,8 +89,27 @@ describe("createCategory", () => {
     expect((await list()).json).toEqual([{ id: 5, name: "Birds" }]);
   });
 
-  test("accepts names that differ in letter case or in Unicode normalization", async () => {
-    for (const name of ["Birds", "birds", "Birds ", "V\u00f6gel", "Vo\u0308gel", "🐕".repeat(255)]) {
+  test.each([
+    ["Birds", "birds"],
+    ["Birds", "Birds "],
+    ["Song birds", " song\u00a0 Birds"],
+    ["Birds", "B\u200birds\ufeff"], // zero-width characters
+    ["Birds", "\u202eBi\u00adrds"],
+    ["Birds", "\uff22irds"], // a wide letter
+    ["V\u00f6gel", "Vo\u200b\u0308gel"],
+    ["\u200b", " "],
+  ])("refuses for a category %j the name %j, which looks the same", async (name, twin) => {
+    expect((await create({ name })).json).toEqual({ id: 1, name });
+    expect(outcomeOf(await create({ name: twin }))).toEqual([409, "category_name_taken"]);
+    await create({ name: "Fish" });
+    expect(outcomeOf(await rename(2, { name: twin }))).toEqual([409, "category_name_taken"]);
+    const renamed = await rename(1, { name: twin });
+    expect([renamed.status, renamed.json.name]).toEqual([200, twin]);
+    expect(outcomeOf(await create({ name }))).toEqual([409, "category_name_taken"]);
+  });
+
+  test("accepts names that look different, and the longest ones", async () => {
+    for (const name of ["Birds", "Birds!", "Vogel", "V\u00f6gel", "🐕".repeat(255), "\ufdfa".repeat(255)]) {
       expect([name, (await create({ name })).status]).toEqual([name, 201]);
     }
   });

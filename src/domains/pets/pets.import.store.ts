@@ -1,3 +1,4 @@
+import { foldedToStore } from "../../contract/folded-name.ts";
 import { INT64_MAX } from "../../contract/schemas.ts";
 import { exactJson } from "../../contract/serialize.ts";
 import type { LineFaults } from "../../files/lines.ts";
@@ -11,7 +12,6 @@ import { unlessEmpty } from "../metadata/metadata.schemas.ts";
 import { metadataFlag } from "../metadata/metadata.store.ts";
 import { addToFigure, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import { foldedToStore } from "./folded-name.ts";
 import type { FilePet, IdRule } from "./pets.files.ts";
 import {
   advanceLastId,

@@ -23,7 +23,7 @@ interface CountRow extends Row {
   animals: bigint;
 }
 
-const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES ($1, $2, $3)");
+const addCategory = statement("INSERT INTO categories (shop, id, name, name_key) VALUES ($1, $2, $3, $3)");
 const kept = statement<CategoryRow>("SELECT category_id, animals FROM category_animals ORDER BY category_id");
 const counted = statement<CategoryRow>(
   "SELECT category_id, count(*) AS animals FROM pets GROUP BY category_id ORDER BY category_id",

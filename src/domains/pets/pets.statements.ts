@@ -1,3 +1,4 @@
+import { folded } from "../../contract/folded-name.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
 import {
@@ -15,7 +16,6 @@ import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.t
 import { readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
 import { dayOfChange, isCurrent, isCurrentShop, setTime } from "../shops/shops.statements.ts";
-import { folded } from "./folded-name.ts";
 import { type ListFilters, petCreated } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 

@@ -1,3 +1,4 @@
+import { foldedToStore } from "../../contract/folded-name.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -18,7 +19,6 @@ import {
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
-import { foldedToStore } from "./folded-name.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import { type ListFilters, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";

@@ -34,7 +34,7 @@ const addPet = statement<PetRow>(
 const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5");
 const allPets = statement<PetRow>("SELECT name FROM pets");
 const stagedPets = { name: "staged_pets", columns: { line: "integer" } } as const;
-const addCategory = statement("INSERT INTO categories (shop, id, name) VALUES (1, $1, $2)");
+const addCategory = statement("INSERT INTO categories (shop, id, name, name_key) VALUES (1, $1, $2, $2)");
 
 /** Writers and readers of one store, and the results of their work. */
 class Load {

@@ -18,7 +18,8 @@ import type { Migration } from "../migration.ts";
  *
  * `category_animals` counts the animals of each category. A trigger counts those that are added; the statements of the
  * service count those that are moved or deleted. `deleted_categories` has ids that must not be given again.
- * `name_folded` is the name as searches compare it; null for a name in ASCII.
+ * `name_folded` is the name as searches compare it; null for a name in ASCII. `name_key` is the same for names that
+ * look the same.
  */
 export const shopSchema: Migration = {
   name: "shops",
@@ -68,10 +69,11 @@ export const shopSchema: Migration = {
       shop INTEGER NOT NULL,
       id INTEGER NOT NULL,
       name TEXT NOT NULL,
+      name_key TEXT NOT NULL,
       has_metadata INTEGER,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
-    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
+    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name_key);
     CREATE TABLE deleted_categories (
       shop INTEGER NOT NULL,
       id INTEGER NOT NULL,
@@ -182,10 +184,11 @@ export const shopSchema: Migration = {
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
       name TEXT COLLATE "C" NOT NULL,
+      name_key TEXT COLLATE "C" NOT NULL,
       has_metadata BIGINT,
       PRIMARY KEY (shop, id)
     );
-    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name);
+    CREATE UNIQUE INDEX categories_by_name ON categories (shop, name_key);
     CREATE TABLE deleted_categories (
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,

@@ -12,3 +12,15 @@ export function foldedToStore(name: string): string | null {
 }
 
 const isAscii = /^[\0-\x7f]*$/;
+
+/** The longest key, in UTF-16 units: an index of PostgreSQL cannot hold more. Only names that folding expands reach it. */
+const MAX_KEY = 800;
+
+/**
+ * The same for names that look the same: those that differ only in case, width, normalization, white space or characters
+ * that show nothing.
+ */
+export function nameKey(name: string): string {
+  const shown = folded(name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""));
+  return shown.replaceAll(/\s+/g, " ").trim().slice(0, MAX_KEY).toWellFormed();
+}
