@@ -6,7 +6,7 @@ const RETURNS_UNUSED = "MIMALLOC_PURGE_HOLES";
 
 /** True in the one-file executable, which alone holds files besides its code. */
 const isExecutable = Bun.embeddedFiles.length > 0;
-const program = isExecutable ? [process.execPath] : [process.execPath, import.meta.path];
+const program = isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, import.meta.path];
 
 if (process.argv[2] === "serve" && process.env[RETURNS_UNUSED] === undefined) keepUnusedMemory();
 const { runProgram } = await import("./cli/program.ts");
@@ -19,10 +19,11 @@ process.exit(await runProgram({ program, project: join(import.meta.dir, "..") })
  */
 function keepUnusedMemory(): void {
   if (process.platform === "win32") return; // it has no such call
-  const [, ...script] = program;
-  const words = [...process.execArgv, ...script, ...process.argv.slice(2)];
   try {
-    process.execve?.(process.execPath, [process.execPath, ...words], { ...process.env, [RETURNS_UNUSED]: "0" });
+    process.execve?.(process.execPath, [...program, ...process.argv.slice(2)], {
+      ...process.env,
+      [RETURNS_UNUSED]: "0",
+    });
   } catch {
     // The system does not allow it. The service then runs with the default.
   }
