@@ -2,7 +2,7 @@ import { baseAddress, baseSetting } from "../../app/web/base-address.ts";
 import type { Config } from "../../config.ts";
 import { rootOf } from "../../contract/base-address.ts";
 import type { ValkeyState } from "../../limits/valkey/inspect.ts";
-import { proxyOptions } from "../../terminal/proxy.ts";
+import { proxyOptions } from "../../telemetry/proxy.ts";
 import { ANOTHER_PROGRAM, READINESS_DEADLINE, readiness } from "../health.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 

@@ -1,5 +1,5 @@
+import { proxyOptions } from "../../../telemetry/proxy.ts";
 import { CommandFailed } from "../../../terminal/command.ts";
-import { proxyOptions } from "../../../terminal/proxy.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
 const SILENCE = 30_000;

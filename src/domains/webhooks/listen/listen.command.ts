@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { exactJson } from "../../../contract/serialize.ts";
+import { proxyOptions } from "../../../telemetry/proxy.ts";
 import {
   type Command,
   type CommandContext,
@@ -8,7 +9,6 @@ import {
   UsageError,
 } from "../../../terminal/command.ts";
 import { plainLines } from "../../../terminal/plain.ts";
-import { proxyOptions } from "../../../terminal/proxy.ts";
 import {
   messageId,
   type SigningKeys,
