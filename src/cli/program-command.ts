@@ -22,7 +22,7 @@ export interface ProgramContext extends CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The command line that starts this program again. */
   readonly program: readonly string[];
-  /** Calls `listener` on each SIGHUP, which otherwise ends the process. */
+  /** Calls `listener` on each SIGHUP, which otherwise asks the process to stop. */
   readonly onHangup: (listener: () => void) => void;
 }
 

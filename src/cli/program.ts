@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { writeNow, writeOutput } from "../telemetry/standard-output.ts";
@@ -17,6 +17,8 @@ let ignoresSignals = false;
 
 process.on("SIGTERM", () => requestStop(143));
 process.on("SIGINT", () => requestStop(130));
+const onTerminalClosed = () => requestStop(129);
+if (!ignoresHangup()) process.on("SIGHUP", onTerminalClosed);
 
 /** The first signal asks for an orderly end. A later one ends the process at once, with its status. */
 function requestStop(status: number): void {
@@ -26,6 +28,12 @@ function requestStop(status: number): void {
   // If the event loop was blocked, signals received in time are handled only after this timer, so wait one more turn.
   setTimeout(() => setTimeout(() => (ignoresSignals = false), 1), SAME_SIGNAL);
   stop.abort();
+}
+
+/** Whether SIGHUP is to be ignored, as `nohup` asks for. Only Linux says so. */
+function ignoresHangup(): boolean {
+  if (process.platform !== "linux") return false;
+  return /^SigIgn:.*[13579bdf]$/m.test(readFileSync("/proc/self/status", "utf8")); // the lowest bit is for signal 1
 }
 
 /** How this program was started. */
@@ -86,7 +94,7 @@ export function runProgram(start: Start): Promise<number> {
     input: () => addAbortSignal(stop.signal, process.stdin),
     output: writeOutput,
     program: start.program,
-    onHangup: (listener) => process.on("SIGHUP", listener),
+    onHangup: (listener) => process.off("SIGHUP", onTerminalClosed).on("SIGHUP", listener),
     showStatus: process.stderr.isTTY ? showStatus : undefined,
     ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
     stop: stop.signal,

@@ -13,7 +13,7 @@ const MAX_WORKERS = 256;
 
 export const serve: ProgramCommand = {
   name: "serve",
-  summary: "Run the service until SIGTERM or SIGINT.",
+  summary: "Run the service until SIGTERM, SIGINT or SIGHUP.",
   example: "serve --workers 4",
   description:
     "With --workers, N processes share the port. SIGHUP replaces them one by one; requests in progress finish.\n" +
