@@ -9,13 +9,17 @@ export function fitsInt64(value: unknown): boolean {
 
 const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");
 
-/** A copy of the schema in which every int64 has its range checked and may be a bigint, and every rule is checked. */
+/**
+ * A copy of the schema in which every int64 has its range checked and may be a bigint, and every rule is checked. Handlers check
+ * formats other than times, with errors of their own.
+ */
 function checkable<S>(schema: S): S | object {
   if (Array.isArray(schema)) return schema.map((part) => checkable(part));
   if (typeof schema !== "object" || schema === null) return schema;
   if (isInt64(schema)) return int64Value;
   const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
-  const copy: TSchema = Object.fromEntries(Object.entries(keywords).map(([key, value]) => [key, checkable(value)]));
+  const checked = Object.entries(keywords).filter(([key, value]) => key !== "format" || value === "date-time");
+  const copy: TSchema = Object.fromEntries(checked.map(([key, value]) => [key, checkable(value)]));
   return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, ofType(copy, allows), () => message), copy);
 }
 

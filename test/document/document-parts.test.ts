@@ -216,6 +216,12 @@ describe("schemas", () => {
     expect(unnamed).toEqual([]);
   });
 
+  test("have the format of each address", () => {
+    const addresses = schemas().filter(([path, { type }]) => /\/url$/i.test(path) && type === "string");
+    expect(addresses.length).toBeGreaterThanOrEqual(3);
+    expect(addresses.filter(([, { format }]) => format !== "uri")).toEqual([]);
+  });
+
   test("have no pattern in responses", () => {
     const responses = operations.map((operation) => documented(operation).responses);
     const parts = [...partsOf(responses, "", new Set())];

@@ -75,6 +75,7 @@ const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
 
 const url = Type.String({
   description: "Where to send messages: an https URL, except in development.",
+  format: "uri",
   minLength: 1,
   maxLength: 2048,
   ...textWithout("\\x00-\\x20\\x7F-\\x9F", "no space and no control character"),
