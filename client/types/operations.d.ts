@@ -611,7 +611,7 @@ export interface RequestRecord {
     /** How to fix a failure. */
     readonly advice?: string | undefined;
 }
-/** Sort order (beta): `id`, the default, returns the oldest animals first, `-id` the newest. */
+/** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
 export type StoreOrderSort = "id" | "-id";
@@ -629,11 +629,11 @@ export interface ListPetsQuery {
     readonly cursor?: string | undefined;
     /** Filters animals by availability status. */
     readonly status?: PetStatus | undefined;
-    /** Filters animals by category (beta). */
+    /** Filters animals by category. */
     readonly categoryId?: Int64 | undefined;
-    /** Returns animals whose name contains this text, ignoring case (beta). There are no wildcards. */
+    /** Returns animals whose name contains this text, ignoring case. There are no wildcards. */
     readonly name?: string | undefined;
-    /** Filters animals by `id` (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
+    /** Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
     readonly ids?: readonly Int64[] | undefined;
     readonly sort?: PetSort | undefined;
 }

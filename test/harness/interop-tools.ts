@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the third-party tools that the service is tested with. */
@@ -39,14 +39,36 @@ export function hasInteropTools(): boolean {
   return success;
 }
 
+/**
+ * The folder of a package that draws the document, such as `redoc@2.5.4`; undefined without a registry. Such a package
+ * is one file for browsers, but its manifest names hundreds of others: only the package itself is fetched.
+ */
+export function pageTool(specification: string): string | undefined {
+  const folder = join(interopFolder, "node_modules/.pages", specification.replaceAll("/", "-"));
+  if (existsSync(join(folder, "package.json"))) return folder;
+  mkdirSync(folder, { recursive: true });
+  const pack = Bun.spawnSync(["npm", "pack", "--ignore-scripts", "--json", specification], { cwd: folder });
+  if (!pack.success) return undefined;
+  const [{ filename, integrity }] = JSON.parse(pack.stdout.toString()) as [{ filename: string; integrity: string }];
+  if (integrity !== manifest().pages[specification]) throw new Error(`${specification} has another checksum.`);
+  return Bun.spawnSync(["tar", "-xzf", filename, "--strip-components=1"], { cwd: folder }).success ? folder : undefined;
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  /** Checksums of the packages of `pageTool`. */
+  readonly pages: Readonly<Record<string, string>>;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(interopFolder, "package.json"), "utf8")) as Manifest;
+}
+
 /** The tools and their versions in docs/interop.md. */
 export function interopList(): string {
-  const manifest = JSON.parse(readFileSync(join(interopFolder, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-    optionalDependencies: Record<string, string>;
-  };
-  const all = { ...manifest.dependencies, ...manifest.optionalDependencies };
-  return Object.entries(all)
-    .map(([name, version]) => `\`${name}\` ${version}`)
-    .join(", ");
+  const { dependencies, optionalDependencies, pages } = manifest();
+  const named = Object.entries({ ...dependencies, ...optionalDependencies }).map(([name, version]) => [name, version]);
+  const drawing = Object.keys(pages).map((specification) => specification.split(/(?<!^)@/));
+  return [...named, ...drawing].map(([name, version]) => `\`${name}\` ${version}`).join(", ");
 }

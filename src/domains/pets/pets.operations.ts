@@ -63,15 +63,15 @@ const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
  */
 const filters = {
   status: Type.Optional(described(PetStatus, "Filters animals by availability status.")),
-  categoryId: Type.Optional(Int64({ description: "Filters animals by category (beta).", examples: [1n] })),
+  categoryId: Type.Optional(Int64({ description: "Filters animals by category.", examples: [1n] })),
   name: Type.Optional({
     ...name,
-    description: "Returns animals whose name contains this text, ignoring case (beta). There are no wildcards.",
+    description: "Returns animals whose name contains this text, ignoring case. There are no wildcards.",
   }),
   ids: Type.Optional(
     Type.Array(petId, {
       description:
-        "Filters animals by `id` (beta): up to 100 ids, separated by commas or in repeated parameters. Unknown ids " +
+        "Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids " +
         "are ignored. `limit` still applies.",
       minItems: 1,
       maxItems: 100,
@@ -81,7 +81,7 @@ const filters = {
     Type.Enum(["id", "-id"], {
       title: "PetSort",
       type: "string",
-      description: "Sort order (beta): `id`, the default, returns the oldest animals first, `-id` the newest.",
+      description: "Sort order: `id`, the default, returns the oldest animals first, `-id` the newest.",
     }),
   ),
 };
