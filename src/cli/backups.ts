@@ -13,7 +13,7 @@ import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
 import { makeFolder } from "../files/folders.ts";
 import { StorageUnusable } from "../storage/errors.ts";
-import { type Contents, verifySqlite } from "../storage/sqlite/verify.ts";
+import { type Contents, verifyBackup } from "../storage/sqlite/verify.ts";
 import { counted } from "../terminal/amounts.ts";
 import { CommandFailed, type Report } from "../terminal/command.ts";
 import { table } from "../terminal/table.ts";
@@ -103,7 +103,7 @@ interface Verified {
 
 function verify({ file }: Pick<Backup, "file">): Verified {
   try {
-    return { file, contents: verifySqlite(file) };
+    return { file, contents: verifyBackup(file) };
   } catch (error) {
     if (error instanceof StorageUnusable) return { file, fault: error.message };
     throw error;

@@ -104,7 +104,11 @@ describe("the service", () => {
     writeFileSync(join(folder, running), "Of one that is being taken.");
     const again = await start({ PETSTORE_BACKUP_EVERY: "1d", PETSTORE_BACKUP_KEEP: "2" });
     await again.until(() => again.output.includes('"event":"backup_taken"'));
-    expect(readdirSync(folder).toSorted()).toEqual([
+    expect(
+      readdirSync(folder)
+        .filter((name) => !name.endsWith(".sha256"))
+        .toSorted(),
+    ).toEqual([
       "notes.txt",
       ...ofOtherStores,
       `petstore-2026-01-03T00-00-00-000Z${mark}.db`,
@@ -194,7 +198,7 @@ describe("backups", () => {
     );
     const { status, stdout } = await run("backups", "verify");
     expect([status, stdout.match(/ is intact: 0 animals/g)?.length]).toEqual([0, 2]);
-    expect(readdirSync(folder)).toHaveLength(2); // reading made no file
+    expect(readdirSync(folder)).toHaveLength(4); // with their checksums: reading made no file
   });
 
   test("of a damaged store are refused, and leave no file", async () => {
@@ -207,6 +211,20 @@ describe("backups", () => {
   test("in a folder are not verified by the name of the folder", async () => {
     const { status, stderr } = await run("backups", "verify", "--file", dataDir);
     expect([status, stderr]).toEqual([1, `${dataDir} is a folder. Name a backup in it.\n`]);
+  });
+
+  test("are reported if a byte was changed, also where the structure stays intact", async () => {
+    await newKeyIn(dataDir, { name: "Corner shop" });
+    const { file: taken } = await runJson(dataDir, ["backups", "take"], settings);
+    const bytes = readFileSync(taken);
+    bytes.write("Korner", bytes.indexOf("Corner shop"));
+    writeFileSync(taken, bytes);
+    const { status, stderr } = await run("backups", "verify");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("its bytes are not those that were written")]);
+    expect(await restore(taken)).toMatchObject({ status: 1, stderr });
+    expect(Bun.spawnSync(["sha256sum", "--check", `${taken}.sha256`], { cwd: folder }).exitCode).toBe(1);
+    rmSync(`${taken}.sha256`); // as of a backup that was copied without it
+    expect((await run("backups", "verify")).status).toBe(0);
   });
 
   test("are reported if damaged, also those that open", async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asFileError } from "../../files/new-file.ts";
+import { deleteChecksum } from "../../storage/sqlite/backup-checksum.ts";
 import { HOUR_MS } from "../../timing/units.ts";
 
 /** A backup in the folder of backups. */
@@ -52,7 +53,9 @@ export function ownBackups(backups: readonly Backup[], mark: string | undefined)
 /** Deletes all but the newest backups of a store in a folder. Those of others may be all that is left of them. */
 export function deleteOldBackups(folder: string, mark: string | undefined, keep: number): Deletion {
   const old = ownBackups(backupsIn(folder), mark).slice(keep);
-  return deleteFiles(old.map(({ file }) => file));
+  const deletion = deleteFiles(old.map(({ file }) => file));
+  for (const file of deletion.deleted) deleteChecksum(file);
+  return deletion;
 }
 
 /** Deletes the unfinished files of killed backups: those that were not written for an hour. */

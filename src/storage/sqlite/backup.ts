@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { nameIfFree, sync, unfinishedName } from "../../files/unfinished-file.ts";
 import { StorageUnusable } from "../errors.ts";
+import { checksumOf, noteChecksum } from "./backup-checksum.ts";
 import { openWithoutMigrating } from "./database.ts";
 import { type Contents, verifySqlite } from "./verify.ts";
 
@@ -18,7 +19,11 @@ export function backupSqlite(file: string, target: string): Contents {
     database.query("VACUUM INTO $1").run(unfinished);
     sync(unfinished);
     const contents = verifySqlite(unfinished);
-    if (nameIfFree(unfinished, target)) return contents;
+    const checksum = checksumOf(unfinished);
+    if (nameIfFree(unfinished, target)) {
+      noteChecksum(target, checksum); // not before: another backup may get the name
+      return contents;
+    }
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new StorageUnusable(`The backup to ${target} failed: ${reason}.`, { cause: error });

@@ -6,7 +6,7 @@ import { StorageUnusable } from "../errors.ts";
 import { endGeneration } from "../generation.ts";
 import { openWithoutMigrating } from "./database.ts";
 import { markOf } from "./moved-mark.ts";
-import { type Contents, verifySqlite } from "./verify.ts";
+import { type Contents, verifyBackup, verifySqlite } from "./verify.ts";
 
 export interface Restored {
   readonly contents: Contents;
@@ -22,7 +22,7 @@ export interface Restored {
  * copies of killed restores, but the previous store may have its new name.
  */
 export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
-  const contents = verifySqlite(backup);
+  const contents = verifyBackup(backup);
   accept(contents);
   const unfinished = unfinishedName(file);
   const aside = `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, "-")}`;

@@ -9,6 +9,7 @@ import { all } from "../transaction.ts";
 import { backupSqlite } from "./backup.ts";
 import { restoreSqlite } from "./restore.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
+import { verifyBackup } from "./verify.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-backup-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,7 +69,7 @@ describe("a backup", () => {
   test("contains everything, and can be used as a store", async () => {
     await addPair();
     backupSqlite(file, target);
-    expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
+    expect(readdirSync(join(place, "copies")).toSorted()).toEqual(["backup.db", "backup.db.sha256"]);
     expect(await pairsIn(target)).toEqual([1, 1]);
   });
 
@@ -113,7 +114,8 @@ describe("a backup", () => {
     const backups = Array.from({ length: 4 }, () => backupInProcess(target));
     const statuses = await Promise.all(backups.map(({ exited }) => exited));
     expect(statuses.filter((status) => status === 0)).toHaveLength(1);
-    expect(readdirSync(join(place, "copies"))).toEqual(["backup.db"]);
+    expect(readdirSync(join(place, "copies")).toSorted()).toEqual(["backup.db", "backup.db.sha256"]);
+    expect(() => verifyBackup(target)).not.toThrow(); // the checksum is that of the one that got the name
   });
 
   test("succeeds beside the unfinished file of a killed process with the same id", async () => {

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { stateQueries } from "../store-state.ts";
+import { requireUnchanged } from "./backup-checksum.ts";
 import { requireOwnFile, schemaVersion } from "./database.ts";
 import { realStoreFile } from "./store-files.ts";
 
@@ -14,6 +15,13 @@ export interface Contents {
   readonly rows: Readonly<Record<string, number>>;
   /** Undefined if the store has no environment yet. */
   readonly belongsToProduction: boolean | undefined;
+}
+
+/** Verifies a backup: that it is as it was written, and what `verifySqlite` does. */
+export function verifyBackup(file: string): Contents {
+  const contents = verifySqlite(file); // first: its messages say more
+  requireUnchanged(file);
+  return contents;
 }
 
 /**
