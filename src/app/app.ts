@@ -77,9 +77,13 @@ export class App {
     const { clock = systemClock, openStore = openStorage, metrics = new Metrics(), onFatal } = options;
     const log = options.log ?? new Log(config.logLevel);
     if (!isBuilt) checkDomains(options.domains ?? domains, Object.keys(settings));
+    let hasFailed = false;
     const observer: StorageObserver = {
       committed: (seconds, transactions) => metrics.committed(seconds, transactions),
-      failed: (cause) => metrics.storeFailed(cause),
+      failed: (cause) => {
+        metrics.storeFailed(cause);
+        hasFailed = true;
+      },
       postponed: (work, error) => log.failing("task_failed", error, { task: work }),
       fatal: (error) => {
         log.error("store_unusable", error);
@@ -91,6 +95,13 @@ export class App {
     try {
       await assignEnvironment(storage, config);
       const tasks = new BackgroundTasks(log, (asSubstitute) => storage.lead(asSubstitute));
+      // After a failure, the log and the alert must not take silence for health when there are no requests.
+      const checkStore = async () => {
+        if (!hasFailed) return;
+        hasFailed = false;
+        await storage.check();
+      };
+      tasks.add({ name: "check_store", by: "each", run: checkStore });
       const parts: Omit<Host, "limiter"> = {
         storage,
         generation: await generationOf(storage, () => log.info("store_new")),

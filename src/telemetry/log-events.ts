@@ -116,6 +116,11 @@ export const logEvents = {
     fields: ["task"],
     per: "task",
   },
+  recovered: {
+    level: "info",
+    message: "No failure of the lines before has happened again for ten seconds.",
+    fields: ["failures"],
+  },
   overload_started: { level: "warn", message: "The service is overloaded. Some requests are refused.", fields: [] },
   overload_ended: { level: "info", message: "Requests are no longer refused.", fields: [] },
   limits_not_shared: {

@@ -26,6 +26,8 @@ const REMINDER = 10_000;
 interface Continuing {
   readonly event: EventName;
   times: number;
+  /** True if it had not happened for a part of an interval when that ended. */
+  isQuiet: boolean;
   cause: unknown;
   fields: Fields;
 }
@@ -50,6 +52,8 @@ export class Log {
   /** What the next text begins with: a line feed if the previous one may have ended within a line. */
   #start = "";
   readonly #continuing = new Map<string, Continuing>();
+  /** Failures that are over, while others continue. */
+  readonly #over: string[] = [];
   #reminder: Timer | undefined;
   /** The time of the last line, in unix milliseconds and as text. */
   #timeOf = 0;
@@ -96,7 +100,7 @@ export class Log {
       return;
     }
     this.#failure(event, cause, fields);
-    this.#continuing.set(series, { event, times: 0, cause, fields: fields ?? {} });
+    this.#continuing.set(series, { event, times: 0, isQuiet: false, cause, fields: fields ?? {} });
     this.#reminder ??= setInterval(() => this.#remind(), REMINDER).unref();
   }
 
@@ -107,7 +111,7 @@ export class Log {
 
   /** Writes the buffered lines. */
   async close(): Promise<void> {
-    this.#remind();
+    this.#remind(true);
     clearTimeout(this.#timer);
     clearInterval(this.#reminder);
     await Promise.race([this.#written.then(() => this.#write()), Bun.sleep(CLOSE_TIMEOUT)]);
@@ -118,18 +122,26 @@ export class Log {
    * the writing thread has finished, so it waits for a fixed time, which is enough if the log is being read.
    */
   closeAtOnce(): void {
-    this.#remind();
+    this.#remind(true);
     clearTimeout(this.#timer);
     void this.#write();
     Bun.sleepSync(CLOSE_AT_ONCE_TIMEOUT);
   }
 
-  #remind(): void {
+  /** Also says that all failures are over, after their last lines. */
+  #remind(isClosing = false): void {
     for (const [series, continuing] of this.#continuing) {
-      if (continuing.times === 0) this.#continuing.delete(series);
-      else this.#failure(continuing.event, continuing.cause, continuing.fields, continuing.times);
+      const { times, isQuiet } = continuing;
+      if (times > 0) this.#failure(continuing.event, continuing.cause, continuing.fields, times);
+      else if (isQuiet) {
+        this.#continuing.delete(series);
+        this.#over.push(series);
+      }
+      continuing.isQuiet = times === 0;
       continuing.times = 0;
     }
+    if (isClosing || this.#continuing.size > 0 || this.#over.length === 0) return;
+    this.info("recovered", { failures: [...new Set(this.#over.splice(0))].join(", ") });
   }
 
   /** The current time as text. It is formatted once a millisecond, because many lines share it. */

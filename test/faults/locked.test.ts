@@ -28,6 +28,11 @@ test("a locked store can be read, is written once unlocked, and rejects writes t
   other.close();
   expect(new Set(await waiting)).toEqual(new Set([201])); // nobody needs to try again
   await store.ready("200 ready");
+  await store.program.until(() => store.program.output.includes('"event":"recovered"'));
+  const lines = store.program.output.trim().split("\n");
+  expect(lines.findLastIndex((line) => line.includes('"level":"error"'))).toBeLessThan(
+    lines.findIndex((line) => line.includes('"event":"recovered"')),
+  );
   expect(await store.program.end()).toBe(0);
   expect(store.loggedFailures()).toBe(store.failures);
   expect(store.names()).toHaveLength(1 + 50);
