@@ -179,6 +179,34 @@ describe.each(units)("%s", (file, environment, folders) => {
   });
 });
 
+test("petstore-admin reads the settings without obeying them as a shell", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "petstore-admin-")), "petstore.env");
+  const given = [
+    "# A comment",
+    "A=postgres://x/?a=1&b=$(id);c=`id`",
+    'B="two words"',
+    "C='it$HOME'",
+    "D=",
+    "not a setting",
+  ];
+  writeFileSync(file, given.join("\n")); // without a line break at the end
+  const script = read("deploy/petstore-admin")
+    .replace("/etc/petstore.env", file)
+    .replace("runuser -u petstore -- /usr/local/bin/petstore", "env");
+  const { stdout, stderr } = Bun.spawnSync(["sh", "-c", script], { env: { PATH: process.env["PATH"] } });
+  const lines = stdout.toString().split("\n");
+  expect([stderr.toString(), lines.filter((line) => /^[ABCD]=/.test(line)).toSorted()]).toEqual([
+    "",
+    ["A=postgres://x/?a=1&b=$(id);c=`id`", "B=two words", "C=it$HOME", "D="],
+  ]);
+});
+
+test.each(units)("%s never gives up", (file) => {
+  const unit = read(`deploy/${file}`);
+  expect(unit).toContain("\nStartLimitIntervalSec=0\n");
+  expect(unit).not.toContain("StartLimitBurst");
+});
+
 describe.skipIf(!hasValkey)("alert rules and board", () => {
   const rules = parse(read("deploy/prometheus-alerts.yaml")) as {
     groups: { rules: { alert: string; expr: string; annotations: { summary: string; description?: string } }[] }[];

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import lock from "../../package-lock.json" with { type: "json" };
 import { pathNotFound } from "../../src/contract/errors.ts";
+import { canMount, onSmallDisk } from "../faults/faulty-disk.ts";
 import { FreshCopy } from "../harness/fresh-copy.ts";
 import { eventually, keyIn, newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { unfinishedRequest } from "../harness/stopping.ts";
@@ -110,6 +111,19 @@ describe("the service", () => {
     expect(await unfinished.finish()).toContain("HTTP/1.1 201");
     expect([await program.child.exited, program.errors]).toEqual([0, ""]);
   });
+
+  test.skipIf(!canMount).each(["stopped in good order", "new"])(
+    "names a full disk, if the store is %s",
+    async (state) => {
+      const dataDir = newDataDir();
+      if (state !== "new") expect(await (await Program.start(dataDir)).end()).toBe(0);
+      const fill = ["sh", "-c", 'dd if=/dev/zero of="$0/fill" bs=4k 2>/dev/null; exec "$@"', dataDir];
+      const program = new Program(dataDir, {}, onSmallDisk(dataDir, 4_000_000, [...fill, ...serveCommand]));
+      expect(await program.child.exited).toBe(1);
+      const reason = `the disk of ${dataDir} is full. Free some space, then start again.`;
+      expect(program.errors).toBe(`The store at ${join(dataDir, "petstore.db")} cannot be opened: ${reason}\n`);
+    },
+  );
 
   test("ignores SIGHUP if it was started with nohup", async () => {
     const program = await Program.start(newDataDir(), {}, ["nohup", ...serveCommand]);
