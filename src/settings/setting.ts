@@ -47,8 +47,8 @@ export interface ReadSettings<S extends Settings> {
 }
 
 /**
- * Reads settings from environment variables. An empty variable counts as unset. A name that is no setting but looks like
- * one is a fault.
+ * Reads settings from environment variables. White space around a value was pasted with it, and an empty variable counts
+ * as unset. A name that is no setting but looks like one is a fault.
  */
 export function readSettings<S extends Settings>(
   variables: Readonly<Record<string, string | undefined>>,
@@ -59,7 +59,7 @@ export function readSettings<S extends Settings>(
     .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
     .map((name) => `${name} is not a setting.${reasonFor(name, known)}`);
   const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
-    const text = variables[name] || fallback;
+    const text = variables[name]?.trim() || fallback;
     const value = text === "" ? undefined : parse(text);
     if (text !== "" && value === undefined) {
       faults.push(

@@ -30,12 +30,25 @@ export const webhookSettings = {
   }),
 };
 
+/** The length of the secret of `petstore listen`. */
+export const LISTEN_SECRET_BYTES = 32;
+
 /** The settings of `petstore listen`, with the names that the client uses. */
 export const listenSettings = {
   PETSTORE_KEY: optionalSetting<string>({
     meaning: "The test key of `petstore listen`.",
     expects: "an API key such as psk_test_…",
     parse: (text) => (/^[!-~]+$/.test(text) ? text : undefined),
+    isSecret: true,
+  }),
+  PETSTORE_WEBHOOK_SECRET: optionalSetting<Uint8Array>({
+    meaning:
+      "The secret with which `petstore listen` signs, so that the receiver can keep it. Unset: a new one for each run.",
+    expects: "a secret such as `petstore listen` prints (whsec_…)",
+    parse: (text) => {
+      const bytes = Buffer.from(text.replace(/^whsec_/, ""), "base64");
+      return bytes.length === LISTEN_SECRET_BYTES && text === `whsec_${bytes.toString("base64")}` ? bytes : undefined;
+    },
     isSecret: true,
   }),
   PETSTORE_URL: setting<string>({

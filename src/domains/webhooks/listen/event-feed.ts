@@ -1,5 +1,6 @@
 import { proxyOptions } from "../../../telemetry/proxy.ts";
 import { CommandFailed } from "../../../terminal/command.ts";
+import { readRetryAfter } from "../sending/backoff.ts";
 
 /** A connection that receives nothing for this long, in milliseconds, is closed: the service sends a comment every 15 s. */
 const SILENCE = 30_000;
@@ -106,8 +107,7 @@ export class EventFeed {
       return;
     }
     if (response.status < 500 && response.status !== 429) throw new CommandFailed(code, message);
-    const asked = Number(response.headers.get("retry-after"));
-    if (asked > 0) this.#wait = Math.max(this.#wait, asked * 1000);
+    this.#wait = Math.max(this.#wait, readRetryAfter(response.headers, Date.now()) ?? 0);
     await say(`Not connected: ${message}`);
   }
 

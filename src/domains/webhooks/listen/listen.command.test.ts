@@ -1,5 +1,7 @@
 // `petstore listen` next to a running service. It knows only the service's address and a key.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { verifyWebhook } from "../../../../client/src/index.ts";
 import { contextOf } from "../../../../test/harness/commands.ts";
 import { startEventServer } from "../../../../test/harness/event-server.ts";
@@ -29,9 +31,9 @@ function receiver(respond?: () => Response): Receiver {
 }
 
 /** Starts the command and waits until it follows the events. */
-async function listen({ port }: Receiver, base: string, ...words: string[]) {
+async function listen({ port }: { readonly port: number }, base: string, words: readonly string[] = [], secret = "") {
   const proxy = "http://127.0.0.1:9"; // not used for this machine
-  const settings = { PETSTORE_KEY: key, PETSTORE_URL: base, HTTP_PROXY: proxy };
+  const settings = { PETSTORE_KEY: key, PETSTORE_URL: base, PETSTORE_WEBHOOK_SECRET: secret, HTTP_PROXY: proxy };
   const all = command("--forward", `http://127.0.0.1:${port}/hook`, ...words);
   const program = new Program(newDataDir(), settings, all);
   toStop.push(() => program.end());
@@ -76,16 +78,8 @@ describe("petstore listen", () => {
   test("prints the status of a rejected message, starts after a given event, and uses a given secret", async () => {
     const failing = receiver(() => new Response(null, { status: 500 }));
     const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-    const program = await listen(
-      failing,
-      service.app.base,
-      "--after",
-      "1",
-      "--secret",
-      secret,
-      "--types",
-      "pet.created",
-    );
+    const words = ["--after", "1", "--types", "pet.created"];
+    const program = await listen(failing, service.app.base, words, ` ${secret}\n`); // pasted
     await program.until(() => program.output.includes("2 pet.created 500"));
     expect(program.output).toContain(`Secret: ${secret}\n`);
     const [{ headers, body } = { headers: new Headers(), body: "" }] = failing.received;
@@ -132,12 +126,32 @@ describe("petstore listen", () => {
     expect(new Set(server.keys)).toEqual(new Set([`Bearer ${key}`]));
   });
 
+  test("sends each event on a new connection, because one that was kept may be half open", async () => {
+    let received = 0;
+    const halfOpen = createServer((socket) => {
+      // After one response it is silent, as behind a NAT that has forgotten the connection.
+      socket.once("data", () => {
+        received++;
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+      });
+      socket.on("error", () => {});
+    }).listen(0, "127.0.0.1");
+    await once(halfOpen, "listening");
+    toStop.push(() => halfOpen.close());
+    const program = await listen(halfOpen.address() as AddressInfo, service.app.base);
+    for (const count of [1, 2]) {
+      await addPet("Rex");
+      await program.until(() => program.output.split("pet.created 200").length > count);
+    }
+    expect(received).toBe(2);
+  });
+
   test.each([
     [{ PETSTORE_KEY: "" }, ["--forward", "http://127.0.0.1:1/"], 1, "Set PETSTORE_KEY"],
     [{ PETSTORE_KEY: "psk_live_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "must be a test key"],
     [{ PETSTORE_KEY: "psk_test_x" }, ["--forward", "http://127.0.0.1:1/"], 1, "API key"],
     [{}, ["--forward", "127.0.0.1:3000"], 2, "--forward must be an http or https URL"],
-    [{}, ["--forward", "http://127.0.0.1:1/", "--secret", "whsec_eA=="], 2, "--secret must be a secret"],
+    [{ PETSTORE_WEBHOOK_SECRET: "whsec_eA==" }, ["--forward", "http://127.0.0.1:1/"], 1, "SECRET must be a secret"],
     [{}, ["--forward", "http://127.0.0.1:1/", "--after", "x"], 2, "--after must be the id"],
     [{}, [], 2, "needs --forward"],
   ])("with %j and %j ends with an error", async (settings, words, expected, message) => {

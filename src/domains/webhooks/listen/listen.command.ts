@@ -18,10 +18,8 @@ import {
   signingKeys,
 } from "../secrets/signatures.ts";
 import { TIME_LIMIT } from "../sending/send.ts";
-import { listenSettings } from "../webhooks.settings.ts";
+import { LISTEN_SECRET_BYTES, listenSettings } from "../webhooks.settings.ts";
 import { EventFeed, type FeedEvent } from "./event-feed.ts";
-
-const SECRET_BYTES = 32;
 
 /** Forwards the events of a sandbox to a receiver that the service itself cannot reach. */
 export const listenCommand: Command = {
@@ -29,22 +27,23 @@ export const listenCommand: Command = {
   summary: "Forward the events of a sandbox to a program on this machine, as webhooks.",
   description:
     "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as\n" +
-    "a signed message. Prints the secret first. Reconnects when the stream ends. Each message is sent once. With --json,\n" +
-    "each line is an object.",
+    "a signed message. Prints the secret first: that in PETSTORE_WEBHOOK_SECRET, or a new one. Reconnects when the\n" +
+    "stream ends. Each message is sent once. With --json, each line is an object.",
   example: "listen --forward http://127.0.0.1:3000/hook",
   options: {
     forward: { meaning: "Where to send the messages.", value: "URL", isRequired: true },
     types: { meaning: "Only events of these types, separated by commas.", value: "TYPES" },
     after: { meaning: "Start after the event with this id instead of with the next one.", value: "EVENT_ID" },
-    secret: { meaning: "The secret of another run, so that the receiver can keep it.", value: "SECRET" },
   },
   run: async (given, context) => {
-    const { target, types, after, keys } = readOptions(given);
-    const { PETSTORE_KEY: key, PETSTORE_URL: base } = context.settings(listenSettings);
+    const { target, types, after } = readOptions(given);
+    const { PETSTORE_KEY: key, PETSTORE_URL: base, PETSTORE_WEBHOOK_SECRET } = context.settings(listenSettings);
     if (key === undefined) throw new CommandFailed("key_missing", "Set PETSTORE_KEY to a test key.");
     if (!key.startsWith("psk_test_")) {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
+    const shared = PETSTORE_WEBHOOK_SECRET ?? randomBytes(LISTEN_SECRET_BYTES);
+    const keys = signingKeys(shared, shared); // the public key, too, stays the same with the secret
     const print = (line: string, fields: object) =>
       context.output(`${plainLines(given.json ? exactJson(fields) : line)}\n`);
     const secret = shownSecret(keys);
@@ -80,6 +79,8 @@ async function forward(
       headers: { "content-type": "application/json", ...signedHeaders(id, body, Date.now(), [keys]) },
       body,
       redirect: "manual",
+      // A connection that was kept may be half open, and an event on it would be lost.
+      keepalive: false,
       ...proxyOptions(target),
       signal: AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]),
     });
@@ -90,7 +91,7 @@ async function forward(
   }
 }
 
-function readOptions({ options: { forward: url = "", types, after, secret } }: ParsedArguments) {
+function readOptions({ options: { forward: url = "", types, after } }: ParsedArguments) {
   const target = URL.parse(url);
   if (!target || !/^https?:$/.test(target.protocol)) {
     throw new UsageError("--forward must be an http or https URL such as http://127.0.0.1:3000/hook.");
@@ -98,13 +99,5 @@ function readOptions({ options: { forward: url = "", types, after, secret } }: P
   if (after !== undefined && !/^(0|[1-9][0-9]{0,18})$/.test(after)) {
     throw new UsageError("--after must be the id of an event.");
   }
-  return { target, types, after, keys: keysOf(secret) };
-}
-
-/** The signing keys of a run. The public key is derived from the secret, so `--secret` keeps both the same. */
-function keysOf(secret: string | undefined): SigningKeys {
-  const shared =
-    secret === undefined ? randomBytes(SECRET_BYTES) : Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  if (shared.length !== SECRET_BYTES) throw new UsageError("--secret must be a secret that listen has printed.");
-  return signingKeys(shared, shared);
+  return { target, types, after };
 }

@@ -67,6 +67,8 @@ test("nothing is done after a success", () => {
   expect(nextStep(1, { failure: undefined, status: 200 }, 0.5)).toEqual({ kind: "done" });
 });
 
+const headersOf = (text: string | null) => ({ get: (name: string) => (name === "retry-after" ? text : null) });
+
 describe("Retry-After", () => {
   const now = Date.UTC(2026, 10, 21, 12);
 
@@ -80,6 +82,9 @@ describe("Retry-After", () => {
     ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
     ["Sun, 21 Nov 2027 12:00:00 GMT", DAY_MS],
     ["Sat, 41 Nov 2026 12:02:00 GMT", undefined],
+    ["Saturday, 21-Nov-26 12:02:00 GMT", 120_000],
+    ["Sat Nov 21 12:02:00 2026", 120_000],
+    ["Sun Nov  1 12:02:00 2026", 0],
     ["2026-11-21T12:02:00Z", undefined],
     ["-1", undefined],
     ["1.5", undefined],
@@ -88,12 +93,17 @@ describe("Retry-After", () => {
     ["", undefined],
     [null, undefined],
   ])("%p is %p milliseconds", (text, milliseconds) => {
-    expect(readRetryAfter(text, now)).toBe(milliseconds as number);
+    expect(readRetryAfter(headersOf(text), now)).toBe(milliseconds as number);
+  });
+
+  test("is compared with the receiver's own clock", () => {
+    const headers = { "Retry-After": "Sat, 21 Nov 2026 12:02:00 GMT", Date: "Sat, 21 Nov 2026 12:01:30 GMT" };
+    expect(readRetryAfter(new Headers(headers), now)).toBe(30_000);
   });
 
   test("is at most a day, or nothing, for any text", () => {
     const property = fc.property(fc.string(), (text) => {
-      const read = readRetryAfter(text, now);
+      const read = readRetryAfter(headersOf(text), now);
       return read === undefined || (read >= 0 && read <= DAY_MS);
     });
     fc.assert(property);

@@ -54,13 +54,24 @@ export function isDue(dueAt: number, now: number): boolean {
 }
 
 const seconds = /^[0-9]+$/;
-/** The one form of a date that senders may write (RFC 9110, section 5.6.7). */
-const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+/** The three forms of a date that recipients must accept (RFC 9110, section 5.6.7). Only the last names no zone. */
+const httpDate =
+  /^([A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT|[A-Z][a-z]+day, [0-9]{2}-[A-Z][a-z]{2}-[0-9]{2} [0-9:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4})$/;
 
-/** The wait of a `Retry-After` header (seconds or a date) in milliseconds, at most a day; undefined if it is neither. */
-export function readRetryAfter(text: string | null, now: number): number | undefined {
-  if (text === null) return undefined;
+/**
+ * The wait of a `Retry-After` header (seconds or a date) in milliseconds, at most a day; undefined if it is neither. A
+ * date is compared with the `Date` of the response, if it has one, because the clocks of the two machines may differ.
+ */
+export function readRetryAfter(headers: Pick<Headers, "get">, now: number): number | undefined {
+  const text = headers.get("retry-after") ?? "";
   if (seconds.test(text)) return Math.min(Number(text) * SECOND_MS, MAX_WAIT);
-  const date = httpDate.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_WAIT);
+  const until = timeOf(text);
+  return until === undefined
+    ? undefined
+    : Math.min(Math.max(0, until - (timeOf(headers.get("date") ?? "") ?? now)), MAX_WAIT);
+}
+
+function timeOf(date: string): number | undefined {
+  const time = httpDate.test(date) ? Date.parse(`${date.replace(" GMT", "")} GMT`) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -80,7 +80,8 @@ test.each([
   [new Date(NOON + 60_000).toUTCString(), 60_000],
   ["soon", undefined],
 ])("Retry-After %p of a failure is parsed", async (text, retryAfter) => {
-  const busy = receiver({ respond: () => new Response("busy", { status: 503, headers: { "retry-after": text } }) });
+  const headers = { "retry-after": text, date: new Date(NOON).toUTCString() };
+  const busy = receiver({ respond: () => new Response("busy", { status: 503, headers }) });
   const expected = { failure: "error_status" as const, status: 503, excerpt: "busy", retryAfter };
   expect(await send(message(urlOf(busy)), network())).toEqual({ ...expected, duration: 0 });
 });

@@ -153,7 +153,7 @@ async function outcomeOf(response: Response, clock: Clock): Promise<Outcome> {
     failure,
     status,
     excerpt: await readExcerpt(response),
-    retryAfter: failure && readRetryAfter(response.headers.get("retry-after"), clock.now()),
+    retryAfter: failure && readRetryAfter(response.headers, clock.now()),
   };
 }
 
