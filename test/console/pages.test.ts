@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { sampleShop } from "../../scripts/sample-shop.ts";
 import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole } from "../harness/console.ts";
+import { eventually } from "../harness/program.ts";
 
 const source = await Bun.file(join(import.meta.dir, "../../console/src/pages/pages.ts")).text();
 /** The paths of all pages, with `:name` for parameters. The module itself needs a browser. */
@@ -69,7 +70,10 @@ describe.skipIf(!hasBrowser)("each page of the console", () => {
     ({ key } = shop);
     ({ service } = webhooks);
     stop = () => webhooks.stop();
-    const requests = await service.call("GET", "/requests?limit=1", { key });
+    const requests = await eventually(
+      () => service.call("GET", "/requests?limit=1", { key }), // they are written in batches
+      ({ json }) => json.length > 0,
+    );
     values = { petId: "1", eventId: "1", requestId: requests.json[0].id, endpointId, deliveryId: "1" };
   });
   afterAll(async () => {

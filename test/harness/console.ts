@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { MESSAGE_TIME } from "../../console/src/ui/message-time.ts";
 import type { Scope } from "../../src/contract/caller.ts";
 import { TestBrowser } from "./browser.ts";
+import { eventually } from "./program.ts";
 import { type TestOptions, TestService } from "./service.ts";
 
 /** What a browser itself reports of an error response. The page cannot prevent it. */
@@ -23,6 +24,7 @@ export class TestConsole {
   readonly browser: TestBrowser;
   readonly key: string;
   readonly origin: string;
+  readonly #opened: { readonly page: Page; readonly key: string }[] = [];
 
   static async start(options: TestOptions & { readonly width?: number } = {}): Promise<TestConsole> {
     const service = await TestService.start(options);
@@ -43,12 +45,23 @@ export class TestConsole {
     this.origin = new URL(service.app.base).origin;
   }
 
-  /** Opens a page of the console, signed in by a link. */
-  open(
+  /** Opens a page of the console, signed in by a link. If another page is signed in with another key, agrees to this one. */
+  async open(
     path = "",
     { key = this.key, colors = "light" }: { key?: string; colors?: "light" | "dark" } = {},
   ): Promise<Page> {
-    return this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
+    const mayAsk = this.#opened.some((other) => other.key !== key && !other.page.isClosed());
+    const page = await this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
+    this.#opened.push({ page, key });
+    if (!mayAsk) return page;
+    const isReady = `document.querySelector("dialog, .sign-in") !== null || Object.values(sessionStorage).join().includes("${key}")`;
+    await eventually(
+      () => page.evaluate<boolean>(isReady),
+      (ready) => ready,
+    );
+    const dialog = page.getByRole("dialog", { name: /^Sign in as/ });
+    if (await dialog.isVisible()) await dialog.getByRole("button", { name: "Sign in" }).click();
+    return page;
   }
 
   /** Opens a page of the console and waits until it receives events. It shows all that follow. */

@@ -1,4 +1,4 @@
-import type { RateLimit } from "petstore-client";
+import type { FetchInit, RateLimit } from "petstore-client";
 import { Watchable } from "../watchable.ts";
 
 /** Why requests wait: no connection, a used-up limit, a banned key or an unavailable service. */
@@ -17,6 +17,9 @@ export const tightestWindow = new Watchable<RateLimit | undefined>(undefined);
 
 /** How long an interruption lasts if the response has no `Retry-After`, in seconds. */
 const DEFAULT_WAIT = 5;
+
+/** A request whose response the browser does not store: who uses it next could read that. */
+export const uncached = (url: string, init: FetchInit) => new Request(url, { ...init, cache: "no-store" });
 
 /** Sends a request. Records the limit headers of its response, and whether requests must wait. */
 export async function watchedFetch(request: Request): Promise<Response> {

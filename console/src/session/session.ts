@@ -1,11 +1,12 @@
 import { type CurrentKey, type FetchInit, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, permits } from "../contract.ts";
 import { baseUrl } from "../router.tsx";
-import { exemptionOf, firstResponsesOf, watchedFetch } from "../service/connection.ts";
+import { exemptionOf, firstResponsesOf, uncached, watchedFetch } from "../service/connection.ts";
 import { noteStream } from "../service/live.ts";
 import { clearCache } from "../service/query.ts";
+import { sayFailure } from "../ui/toasts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
-import { answerTabs, findKey, forgetKey, keepKey } from "./key.ts";
+import { answerTabs, findKey, forgetKey, keepKey, takeLinkedKey } from "./key.ts";
 
 /** The user is signed in with a key. */
 export interface OpenSession {
@@ -27,26 +28,53 @@ export const session = new Watchable<Session>({ kind: "starting" });
 /** How long the first rendering waits for the first query of its page, in milliseconds. */
 const FIRST_QUERY_TIME = 200;
 
+/** How long the check of a key may take, in milliseconds. */
+const CHECK_TIMEOUT = 5_000;
+
 let sendFirstQuery: (petstore: Petstore) => Promise<unknown> | undefined;
 
+/** The key of a link, while the user is signed in with another one and has not yet chosen. */
+export const offeredKey = new Watchable<{ readonly secret: string; readonly key: CurrentKey } | undefined>(undefined);
+
+/** Signs in with the key of a link. A session with another key stays: whoever sent the link could follow what is entered. */
+async function followLink(secret: string): Promise<void> {
+  const { value } = session;
+  if (value.kind !== "open") return signIn(secret);
+  if (value.secret === secret) return undefined;
+  try {
+    refuseMalformed(secret);
+    const petstore = new Petstore({ key: secret, baseUrl, fetch: (...given) => fetch(uncached(...given)) });
+    const key = await petstore.getCurrentKey({ timeout: CHECK_TIMEOUT });
+    if (session.value === value) offeredKey.set({ secret, key });
+  } catch (error) {
+    sayFailure("The key of the link was not used", error);
+  }
+}
+
+addEventListener("hashchange", () => {
+  const linked = takeLinkedKey();
+  if (linked) void followLink(linked);
+});
+
 /**
- * Signs in with the key of the tab or of another one. Resolves when the user is signed in, or must sign in.
+ * Signs in with the key of the tab, of another one or of a link. Resolves when the user is signed in, or must sign in.
  * `send` sends the first query of the page, at the same time as the request that checks the key.
  */
 export function start(send: typeof sendFirstQuery): Promise<void> {
+  const linked = takeLinkedKey();
   sendFirstQuery = send;
   answerTabs(() => close());
-  return new Promise((resolve) =>
-    findKey(
-      (key) => {
-        if (session.value.kind !== "open") void signIn(key).then(resolve);
-      },
-      () => {
-        close();
-        resolve();
-      },
-    ),
-  );
+  return new Promise((resolve) => {
+    const use = async (key?: string) => {
+      const { kind } = session.value;
+      if (kind === "open" || (kind === "starting" && currentSignIn > 0)) return; // the user was faster
+      if (key) await signIn(key);
+      else if (!linked) close();
+      if (linked) await followLink(linked);
+      resolve();
+    };
+    findKey((key) => void use(key));
+  });
 }
 
 /** Changes with each sign-in and sign-out, so that requests of an earlier one are recognized. */
@@ -60,7 +88,7 @@ let currentSignIn = 0;
 function fetchFor(signInNumber: number, secret: string): (url: string, init: FetchInit) => Promise<Response> {
   const firstResponses = firstResponsesOf(secret);
   return async (url, init) => {
-    const request = new Request(url, init);
+    const request = uncached(url, init);
     const { value } = session;
     const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
@@ -82,15 +110,18 @@ function fetchFor(signInNumber: number, secret: string): (url: string, init: Fet
   };
 }
 
+function refuseMalformed(secret: string): void {
+  if (/^[!-~]+$/.test(secret)) return;
+  throw new PetstoreError("The key is malformed.", { code: "", operation: "", status: 401 });
+}
+
 /** Signs in with a key if the service knows it. */
 export async function signIn(secret: string): Promise<void> {
   const signInNumber = ++currentSignIn;
   session.set({ kind: "starting" });
   const fetch = fetchFor(signInNumber, secret);
   try {
-    if (!/^[!-~]+$/.test(secret)) {
-      throw new PetstoreError("The key is malformed.", { code: "", operation: "", status: 401 });
-    }
+    refuseMalformed(secret);
     // The added number gives the client its own gate: that of an earlier sign-in may wait for a response that never comes.
     // `fetchFor` sends the real key.
     const petstore = new Petstore({
@@ -100,7 +131,7 @@ export async function signIn(secret: string): Promise<void> {
       onResponse: noteStream,
     });
     const firstQuery = sendFirstQuery(petstore);
-    const key = await petstore.getCurrentKey({ timeout: 5_000 });
+    const key = await petstore.getCurrentKey({ timeout: CHECK_TIMEOUT });
     await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
     open({ kind: "open", petstore, key, secret });
   } catch (error) {
@@ -125,9 +156,16 @@ export function signOut(): void {
   close();
 }
 
+/** Replaces the session of this tab by one with another key. */
+export function switchTo(secret: string): void {
+  close();
+  void signIn(secret);
+}
+
 function close(error?: PetstoreError): void {
   currentSignIn++;
   clearCache();
+  offeredKey.set(undefined);
   session.set({ kind: "closed", error });
 }
 

@@ -39,7 +39,8 @@ export function SignIn() {
             aria-describedby="key-hint"
           />
           <p id="key-hint" class="fine">
-            The key is kept in the open tabs of this console until you sign out.
+            An admin of your shop creates keys on the page Keys; the first one comes from the operator of the service.
+            Yours is kept in the open tabs of this console until you sign out.
           </p>
         </div>
         <button type="submit" class="main" disabled={!key.trim()}>

@@ -3,6 +3,7 @@ import { permits } from "../contract.ts";
 import { pages } from "../pages/pages.ts";
 import { go, usePlace } from "../router.tsx";
 import { followShop } from "../service/live.ts";
+import { OfferedKey } from "../session/offered-key.tsx";
 import { useSession } from "../session/session.ts";
 import { applyEvent } from "../shop/apply-event.ts";
 import { SandboxClock } from "../shop/sandbox.ts";
@@ -49,6 +50,7 @@ export function Shell() {
       )}
       <SandboxClock />
       <ShortcutList />
+      <OfferedKey />
       <Toasts />
     </div>
   );

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useId } from "./use-id.ts";
 
 interface DialogProps {
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly onClose: () => void;
   /** True if Escape, a click outside it and going back do not close it, so that a secret is not lost. */
   readonly ignoresEscape?: boolean;

@@ -3,7 +3,7 @@ import { Dialog } from "../dialog.tsx";
 import { Form, type FormProps } from "./form.tsx";
 
 interface FormDialogProps extends Omit<FormProps, "onDone" | "onCancel"> {
-  readonly title: string;
+  readonly title: ComponentChildren;
   /** What is above the form. */
   readonly children?: ComponentChildren;
   /** True if the result replaces the form. */
