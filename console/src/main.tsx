@@ -1,10 +1,27 @@
-import { render } from "preact";
+import { options, render } from "preact";
 import { App } from "./app.tsx";
 import { pages } from "./pages/pages.ts";
 import { currentPlace } from "./router.tsx";
 import { prefetchEndOfLog } from "./service/live.ts";
 import { preload } from "./service/query.ts";
 import { start } from "./session/session.ts";
+
+/** The elements that hold names and values. */
+const names: ReadonlySet<unknown> = new Set(["bdi", "code", "kbd", "pre"]);
+
+// A browser that translates the page replaces texts by elements, which Preact does not know. So each text is the whole
+// content of an element, and a change replaces what the browser has put there.
+options.vnode = (node: { type: unknown; props: unknown }) => {
+  if (!node.type) Object.assign(node, { type: "span", props: { children: node.props } });
+  if (typeof node.type !== "string") return;
+  const props = node.props as Record<string, unknown>;
+  if (names.has(node.type)) props["translate"] = false;
+  const { children } = props;
+  if (typeof children === "string" || typeof children === "number") {
+    props["textContent"] = children;
+    delete props["children"];
+  }
+};
 
 // Rendered only once, after this, because that is faster. Until then the static page shows a placeholder.
 await start((petstore) => {

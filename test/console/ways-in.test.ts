@@ -1,5 +1,5 @@
 // Every way into the console leads to the same page: by form, link, reload, another tab or a restored one, also where the
-// browser stores nothing. Signing out reaches every tab, wherever it is.
+// browser stores nothing or translates the page. Signing out reaches every tab, wherever it is.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { hasBrowser, TestBrowser } from "../harness/browser.ts";
@@ -23,13 +23,33 @@ const browsers = {
   "whose storage is full": `Storage.prototype.setItem = () => { throw new DOMException("Full.", "QuotaExceededError"); }`,
 };
 
+/** Puts every text into two elements, as Google's translator does, and does so again after each change. */
+const translator = `addEventListener("DOMContentLoaded", () => {
+  const translate = () => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let text; (text = texts.nextNode()); ) {
+      const isOther = text.parentElement.closest("font, [translate=no], script, noscript");
+      if (text.data.trim() && !isOther) found.push(text);
+    }
+    for (const text of found) {
+      const [outer, inner] = [document.createElement("font"), document.createElement("font")];
+      inner.textContent = "«" + text.data + "»";
+      outer.append(inner);
+      text.replaceWith(outer);
+    }
+  };
+  translate();
+  new MutationObserver(translate).observe(document.body, { childList: true, subtree: true, characterData: true });
+})`;
+
 const errorsOf = ({ errors }: TestBrowser) => errors.filter((error) => !/^Failed to load resource: .* 429/.test(error));
 
-/** What the page of animals shows, without the counts of requests, and how high it is. */
+/** What the page of animals shows, without translation and the counts of requests, and how high it is. */
 async function shownOn(page: Page): Promise<readonly [string, number]> {
   await rex(page).waitFor();
   const text = await page.evaluate<string>("document.body.innerText");
-  const plain = text.replace(/[\d,]+ of [\d,]+ requests left/, "");
+  const plain = text.replace(/[«»]/g, "").replace(/[\d,]+ of [\d,]+ requests left/, "");
   return [plain, await page.evaluate<number>("document.documentElement.scrollHeight")];
 }
 
@@ -199,5 +219,32 @@ describe.skipIf(!hasBrowser)("the console", () => {
       const read = cached.replace("/v1/pets?limit=50&sort=-id", address);
       expect([address, await page.evaluate(read)]).toEqual([address, "not cached"]);
     }
+  });
+
+  test("shows what has changed when a browser translates it", async () => {
+    const browser = await newBrowser(translator);
+    const page = await browser.open(`${ui.origin}/console`);
+    await enter(page, ui.key);
+    await page.getByText("«Live»").waitFor();
+    await page.getByText("«1 animal»").waitFor();
+    const id = await ui.addPet({ name: "Bella", status: "available" });
+    await page.getByText("«2 animals»").waitFor();
+    await ui.goTo(page, "/animals");
+    await page.getByRole("link", { name: "Bella", exact: true }).waitFor(); // names are not translated
+    await ui.service.call("PATCH", `/pets/${id}`, { key: ui.key, body: { name: "Luna" } });
+    await page.getByRole("link", { name: "Luna", exact: true }).waitFor();
+    expect(await page.getByText("Bella").count()).toBe(0);
+    await page.getByRole("link", { name: "Luna", exact: true }).click();
+    await page.getByRole("heading", { name: "Luna", exact: true }).waitFor();
+    await ui.service.call("PATCH", `/pets/${id}`, { key: ui.key, body: { name: "Ida" } });
+    await page.getByRole("heading", { name: "Ida", exact: true }).waitFor();
+    await page.goBack();
+    await page.getByLabel("Category").getByRole("option", { name: /^Dogs/ }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "«Sold»" }).click();
+    await rex(page).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "«All»" }).click();
+    const plain = await (await newBrowser()).open(link());
+    expect(await shownOn(page)).toEqual(await shownOn(plain));
+    expect(errorsOf(browser)).toEqual([]);
   });
 });

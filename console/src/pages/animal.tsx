@@ -73,6 +73,7 @@ function AnimalDetails({ of: pet, dialog, setDialog }: DetailsProps) {
   return (
     <Page
       title={pet.name}
+      isName
       actions={
         <>
           {may("placeStoreOrder") && pet.status === "available" && (

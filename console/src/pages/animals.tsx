@@ -166,6 +166,7 @@ function Filters() {
         name="category"
         label="Category"
         all="All categories"
+        areNames
         choices={[...(categories?.values() ?? [])].map(({ id, name }) => {
           const count = countIn(figures, id);
           return [String(id), count === undefined ? name : `${name} (${numberOf(count)})`] as const;

@@ -70,6 +70,7 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
   return (
     <Page
       title={url}
+      isName
       actions={
         <>
           {may("testWebhookEndpoint") && (

@@ -44,7 +44,7 @@ export function Requests() {
           choose={(chosen) => filterBy({ status: chosen, code: undefined })}
         />
         <SelectFilter name="operation" label="Operation" all="All operations" choices={operations} />
-        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" choices={keyChoices(keys)} />}
+        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" areNames choices={keyChoices(keys)} />}
         <input
           type="search"
           aria-label="Request id"

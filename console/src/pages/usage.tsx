@@ -59,7 +59,7 @@ export function Usage() {
           chosen={name}
           choose={(chosen) => filterBy({ span: chosen === "days" ? "" : chosen })}
         />
-        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" choices={keyChoices(keys)} />}
+        {may("listKeys") && <SelectFilter name="key" label="Key" all="All keys" areNames choices={keyChoices(keys)} />}
         <SelectFilter
           name="operation"
           label="Operation"

@@ -33,6 +33,7 @@ export function CategoryControl({ id, field, entry, change, described }: Control
   return (
     <Select
       id={id}
+      areNames
       value={entry as string}
       required={field.isRequired ?? false}
       choose={change}

@@ -4,6 +4,11 @@ import { numberOf, wordOf } from "./words.ts";
 /** A part of each bar: its name, and the CSS class for its colour. */
 export type Series = readonly (readonly [name: string, style: string])[];
 
+/** Sets the text of an SVG element, which has no elements of HTML for it. */
+const showing = (text: string) => (element: SVGElement | null) => {
+  if (element) element.textContent = text;
+};
+
 export interface Bar {
   /** The label of the bar on the axis, and in full. */
   readonly label: string;
@@ -92,9 +97,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
             return (
               <g key={value}>
                 <line x1="0" x2="100%" y1={y} y2={y} />
-                <text x="-8" y={y + 4} text-anchor="end">
-                  {numberOf(value)}
-                </text>
+                <text x="-8" y={y + 4} text-anchor="end" ref={showing(numberOf(value))} />
               </g>
             );
           })}
@@ -121,9 +124,7 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
                   );
                 })}
                 {isLabelled && (
-                  <text x={`${(index + 1) * width}%`} y={HEIGHT + 18} text-anchor="end">
-                    {name}
-                  </text>
+                  <text x={`${(index + 1) * width}%`} y={HEIGHT + 18} text-anchor="end" ref={showing(name)} />
                 )}
               </g>
             );

@@ -9,10 +9,11 @@ interface SelectFilterProps {
   /** The label of the choice that filters nothing. */
   readonly all: string;
   readonly choices: readonly (readonly [value: string, text: string])[];
+  readonly areNames?: boolean;
 }
 
 /** A filter with fixed choices, stored in the address. */
-export function SelectFilter({ name, label, all, choices }: SelectFilterProps) {
+export function SelectFilter({ name, label, all, choices, areNames = false }: SelectFilterProps) {
   const { query } = usePlace();
   return (
     <Select
@@ -20,6 +21,7 @@ export function SelectFilter({ name, label, all, choices }: SelectFilterProps) {
       value={query[name] ?? ""}
       choose={(value) => filterBy({ [name]: value })}
       choices={[["", all], ...choices]}
+      areNames={areNames}
     />
   );
 }
