@@ -1,5 +1,6 @@
 import { type Config, valuesOf } from "../config.ts";
 import type { Write } from "../contract/handler.ts";
+import { errorsOf } from "../contract/operation-properties.ts";
 import type { Host } from "../domains/domain.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
@@ -51,6 +52,16 @@ export function openService(
   const bound = served.flatMap((domain) =>
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
   );
+  // Successes, and faults of the service: what error rates and alerts are made of. Other failures appear as they happen.
+  for (const operation of operations) {
+    const faults = errorsOf(operation).filter(({ status }) => status >= 500);
+    const statuses = [operation.response.status, ...faults.map(({ status }) => status)];
+    metrics.expect(
+      operation.name,
+      statuses,
+      faults.map(({ code }) => code),
+    );
+  }
   scheduleDeletion(host, callers, served);
   const { shedder, deadlines, drains, delays, streams } = controls;
   const { server, base, docs, webConsole } = serveOperations(config, bound, {

@@ -35,7 +35,8 @@ class OperationMetrics {
   readonly statuses = new Map<Status, number>();
   /** How many failed, by the code of their error. */
   readonly codes = new Map<string, number>();
-  readonly durations = new Histogram();
+  /** Undefined before the first request. */
+  durations: Histogram | undefined;
 }
 
 /**
@@ -53,11 +54,21 @@ export class Metrics {
   readonly #waits = new Map<string, Histogram>();
   readonly #callbacks: { name: string; type: "gauge" | "counter"; help: string; read: () => number }[] = [];
 
+  /**
+   * Exposes these counters of an operation from the start: `rate` of Prometheus misses the count with which a series
+   * begins.
+   */
+  expect(operation: string, statuses: readonly number[], codes: readonly string[]): void {
+    const metrics = this.#of(operation);
+    for (const status of statuses) metrics.statuses.set(status, 0);
+    for (const code of codes) metrics.codes.set(code, 0);
+  }
+
   /** Counts a served request. `operation` is a name of the contract, or undefined for none. */
   request(operation: string | undefined, status: Status, seconds: number): void {
     const metrics = this.#of(operation);
     metrics.statuses.set(status, (metrics.statuses.get(status) ?? 0) + 1);
-    metrics.durations.observe(seconds);
+    (metrics.durations ??= new Histogram()).observe(seconds);
   }
 
   /** Counts a failed request by the code of its error. `operation` as above. */
@@ -133,7 +144,7 @@ export class Metrics {
       for (const [code, count] of codes) {
         failures.push(`petstore_requests_failed_total{operation="${operation}",code="${code}"} ${count}\n`);
       }
-      durations.push(histogram.expose("petstore_request_duration_seconds", `operation="${operation}"`));
+      if (histogram) durations.push(histogram.expose("petstore_request_duration_seconds", `operation="${operation}"`));
     }
     const cpu = process.cpuUsage();
     return [

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { join } from "node:path";
 import { domains, type ServedDomain } from "../../src/app/domains.ts";
+import { errorsOf } from "../../src/contract/operation-properties.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { logEvents } from "../../src/telemetry/log-events.ts";
 import { metric } from "../harness/metrics.ts";
@@ -284,6 +285,24 @@ describe("the monitoring pages", () => {
     expect(await (await page("/healthz")).json()).toEqual({ status: "ok" });
     expect([(await page("/readyz")).status, await (await page("/readyz")).json()]).toEqual([200, { status: "ready" }]);
     expect([(await page("/healthz", "HEAD")).status, (await page("/healthz", "POST")).status]).toEqual([200, 405]);
+  });
+
+  test("have zeros for the successes and faults of each operation from the start, which rate() needs", async () => {
+    const fresh = await TestService.start();
+    const text = await (await fetch(new URL("/metrics", fresh.app.base))).text();
+    await fresh.stop();
+    const expected = domains
+      .flatMap(({ operations }) => operations)
+      .flatMap((operation) => {
+        const faults = errorsOf(operation).filter(({ status }) => status >= 500);
+        const statuses = [operation.response.status, 500, 503].map(
+          (status) => `total{operation="${operation.name}",status="${status}"} 0`,
+        );
+        const codes = faults.map(({ code }) => `failed_total{operation="${operation.name}",code="${code}"} 0`);
+        return statuses.concat(codes);
+      });
+    const lines = text.split("\n").filter((line) => line.startsWith("petstore_requests_"));
+    expect(lines.map((line) => line.slice("petstore_requests_".length))).toEqual(expect.arrayContaining(expected));
   });
 
   test("count requests, denials, bans and commits", async () => {
