@@ -106,7 +106,7 @@ export function everyOperation(operations: readonly Operation[], start: () => Pr
     test("keeps secrets and streams, and nothing else, out of caches", async () => {
       const { status, headers } = await send(operation, { key });
       const isKept = !operation.response.secret && !operation.response.stream;
-      if (status < 400) expect(headers.get("cache-control")).toBe(isKept ? null : "no-store");
+      if (status < 400) expect((headers.get("cache-control") ?? "").includes("no-store")).toBe(!isKept);
     });
 
     test("returns 401 without a key", async () => {

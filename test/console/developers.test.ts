@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     const page = await ui.open("/events?type=pet.created");
     await page.getByRole("link", { name: "Added" }).last().click();
     await page.getByRole("heading", { name: /^Event \d/ }).waitFor();
-    const link = page.getByRole("link", { name: /-/ });
+    const link = page.getByRole("link", { name: /^[0-9a-f]{20}$/ });
     await eventually(async () => (await call("GET", `/requests/${await link.innerText()}`)).status === 200);
     await link.click();
     await page.getByText("createPet succeeded with status 201.").waitFor();

@@ -216,19 +216,15 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.close();
   });
 
-  test("a key that may not read events sees its deliveries, and redelivers a range", async () => {
+  test("a key that may not read events sees its deliveries, and redelivers none", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver());
     await webhooks.addPet("Rex");
     await webhooks.deliver();
     const { key } = (await webhooks.call("POST", "/keys", { name: "admin", scopes: ["admin"] })).json;
     const page = await ui.open(`/webhooks/${id}`, { key });
-    await button(page, "Redeliver events").click();
-    await dialogOf(page).getByLabel("From").waitFor();
-    expect(await dialogOf(page).getByText("Since a time").count()).toBe(0);
-    await submit(page, "Redeliver").click();
-    await page.getByText(/^Events \d+ to \d+ are queued$/).waitFor();
     await page.getByRole("link", { name: /^Pet created/ }).click();
     await page.getByText("Message id").waitFor();
+    expect(await page.getByRole("button", { name: /Redeliver|Change/ }).count()).toBe(0);
     expect(await page.locator("main").getByRole("alert").count()).toBe(0);
     await page.close();
   });
