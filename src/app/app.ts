@@ -1,6 +1,6 @@
 import { type Config, settings } from "../config.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { checkDomains, type Host } from "../domains/domain.ts";
+import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import { generationOf } from "../storage/generation.ts";
@@ -8,12 +8,12 @@ import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
-import { ExpiryClock } from "../timing/expiry-clock.ts";
 import { settlesWithin } from "../timing/settles-within.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
 import { isBuilt } from "./is-built.ts";
+import { watchClock, watchDisk, watchEventLoop } from "./machine-metrics.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { openService, type Service, type ServiceOptions } from "./open-service.ts";
 import { assignEnvironment } from "./store/check-environment.ts";
@@ -44,18 +44,6 @@ export interface AppOptions extends ServiceOptions {
   readonly takeBackup?: TakeBackup;
   /** Called when the process must end, because continuing would risk data. */
   readonly onFatal?: (error: Error) => void;
-}
-
-/** The time by which old data is deleted. A jump of the wall clock is logged, even if nothing asks for the time. */
-function watchClock(clock: Clock, log: Log, metrics: Metrics, tasks: BackgroundTasks): ExpiryClock {
-  const expiry = new ExpiryClock(clock, (ahead) => log.warn("clock_jumped", { seconds: Math.round(ahead / 1000) }));
-  tasks.add({ name: "watch_clock", by: "each", run: async () => void expiry.now() });
-  metrics.gauge(
-    "petstore_clock_ahead_seconds",
-    "How far the wall clock has been set ahead since the start of the process.",
-    () => Math.round(expiry.ahead / 1000),
-  );
-  return expiry;
 }
 
 /** The opened parts of a service. */
@@ -102,11 +90,13 @@ export class App {
         await storage.check();
       };
       tasks.add({ name: "check_store", by: "each", run: checkStore });
+      const watched = { clock, log, metrics, repeat: (task: BackgroundTask) => tasks.add(task) };
+      let isNew = false;
       const parts: Omit<Host, "limiter"> = {
         storage,
-        generation: await generationOf(storage, () => log.info("store_new")),
+        generation: await generationOf(storage, () => void (isNew = true)),
         clock,
-        expiry: watchClock(clock, log, metrics, tasks),
+        expiry: watchClock(watched),
         log,
         metrics,
         dataFolder: config.database ? undefined : config.dataDir,
@@ -114,6 +104,12 @@ export class App {
         repeat: (task) => tasks.add(task),
         runSoon: () => tasks.runSoon(),
       };
+      if (isNew) log.info("store_new");
+      metrics.gauge("petstore_store_new", "1 if the store is new, or was restored or copied before this start.", () =>
+        Number(isNew),
+      );
+      watchEventLoop(watched);
+      if (parts.dataFolder !== undefined) watchDisk(watched, parts.dataFolder);
       if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
       limits = await openLimiter(config, parts);
       const stopping = new AbortController();

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { metricsText } from "../harness/metrics.ts";
+import { metric, metricsText } from "../harness/metrics.ts";
+import { eventually } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { read, root } from "./files.ts";
 
@@ -72,6 +73,34 @@ const cases: Readonly<Record<string, Case>> = {
     fires: 11,
     labels: { ...at, severity: "warning" },
     summary: "The wall clock of a:8080 was set by 2h 0m 0s.",
+  },
+  PetstoreDiskFull: {
+    series: { [of("petstore_disk_bytes")]: "1000x40", [of("petstore_disk_free_bytes")]: "101x10 50x30" },
+    quiet: 10,
+    fires: 17,
+    labels: { ...at, severity: "critical" },
+    summary: "The disk of a:8080 has 5% left.",
+  },
+  PetstoreEventLoopBlocked: {
+    series: { [of("petstore_event_loop_delay_seconds")]: "0.5x10 2x30" },
+    quiet: 10,
+    fires: 17,
+    labels: { ...at, severity: "warning" },
+    summary: "a:8080 is blocked for 2s again and again.",
+  },
+  PetstoreStoreNew: {
+    series: { [of("petstore_store_new")]: "0x10 1x30" },
+    quiet: 10,
+    fires: 11,
+    labels: { ...at, severity: "warning" },
+    summary: "a:8080 serves a store that is new, restored or copied.",
+  },
+  PetstoreBackupSmall: {
+    series: { [of("petstore_backup_newest_bytes")]: "1048576x10 600000x10 102400x10" },
+    quiet: 21,
+    fires: 22,
+    labels: { ...at, severity: "critical" },
+    summary: "The newest backup of a:8080 has 100kiB, less than half of one before.",
   },
   PetstoreServerErrors: {
     series: {
@@ -314,6 +343,21 @@ describe("in a running service", () => {
     expect(await valueOf("PetstoreServerErrors", { operation: "createPet", status: "503" })).toBe(1);
     expect(await valueOf("PetstoreSlowCommits", { le: "+Inf" })).toBeGreaterThan(0);
     expect(await valueOf("PetstoreSlowResponses", { operation: "createPet", le: "+Inf" })).toBe(2);
+  });
+
+  test("the machine is measured: its disk, its store, and how long the event loop was blocked", async () => {
+    service = await TestService.start();
+    Bun.sleepSync(700); // the service runs in this process
+    await eventually(async () => (await valueOf("PetstoreEventLoopBlocked")) >= 0.5);
+    const [free, size] = await Promise.all(
+      ["free_", ""].map((part) => metric(service.app.base, `petstore_disk_${part}bytes`)),
+    );
+    expect(free).toBeGreaterThan(0);
+    expect(size).toBeGreaterThan(free as number);
+    expect(await metric(service.app.base, "petstore_store_bytes")).toBeGreaterThan(10_000);
+    expect(await valueOf("PetstoreStoreNew")).toBe(1);
+    service = await service.restart();
+    expect(await valueOf("PetstoreStoreNew")).toBe(0);
   });
 
   test("every series of an alert that is there from the start has the labels that the case here says", async () => {
