@@ -23,12 +23,17 @@ export const health: ProgramCommand = {
  * The status that the service reports, or `ANOTHER_PROGRAM`. Rejects if nothing responds. It does not use `fetch`, which
  * would use a proxy from the environment.
  */
-export async function readiness({ host, port }: Config): Promise<string> {
+export function readiness({ host, port }: Config): Promise<string> {
+  // Where IPv6 is off, a service on `::` listens on IPv4 alone.
+  if (host === "::") return readinessAt("::1", port).catch(() => readinessAt("127.0.0.1", port));
+  return readinessAt(host === "0.0.0.0" ? "127.0.0.1" : host, port);
+}
+
+async function readinessAt(host: string, port: number): Promise<string> {
   const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
-  const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const signal = AbortSignal.timeout(READINESS_DEADLINE);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  get({ host: own, port, path: "/readyz", signal }, resolve).on("error", reject);
+  get({ host, port, path: "/readyz", signal }, resolve).on("error", reject);
   try {
     const pieces: Buffer[] = [];
     for await (const piece of await promise) pieces.push(piece as Buffer);

@@ -6,7 +6,7 @@ import lock from "../../package-lock.json" with { type: "json" };
 import { pathNotFound } from "../../src/contract/errors.ts";
 import { canMount, onSmallDisk } from "../faults/faulty-disk.ts";
 import { FreshCopy } from "../harness/fresh-copy.ts";
-import { eventually, keyIn, newDataDir, Program, serveCommand } from "../harness/program.ts";
+import { eventually, keyIn, newDataDir, Program, programCommand, serveCommand } from "../harness/program.ts";
 import { unfinishedRequest } from "../harness/stopping.ts";
 import { anyExecutable } from "./executable.ts";
 import { root } from "./files.ts";
@@ -124,6 +124,32 @@ describe("the service", () => {
       expect(program.errors).toBe(`The store at ${join(dataDir, "petstore.db")} cannot be opened: ${reason}\n`);
     },
   );
+
+  test.skipIf(!canMount)("on `::` where IPv6 is off is found by `health`", () => {
+    const off = "ip link set lo up && echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6";
+    const tries = 'for _ in $(seq 200); do "$@" health 2>/dev/null && break; sleep 0.1; done';
+    const script = `${off}; "$@" serve >/dev/null & ${tries}; kill $! && wait $!`;
+    const { exitCode, stdout, stderr } = Bun.spawnSync(
+      ["unshare", "-rn", "sh", "-c", script, "sh", ...programCommand],
+      {
+        env: { ...process.env, PETSTORE_HOST: "::", PETSTORE_PORT: "8080", PETSTORE_DATA_DIR: newDataDir() },
+      },
+    );
+    expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([0, "ready\n", ""]);
+  });
+
+  test("with all file descriptors in use answers again when connections end", async () => {
+    const few = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"];
+    const program = await Program.start(newDataDir(), {}, [...few, ...serveCommand]);
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        Bun.connect({ hostname: "127.0.0.1", port: program.port, socket: { data: () => {}, error: () => {} } }),
+      ),
+    );
+    for (const socket of sockets) socket.end();
+    expect((await fetch(new URL("/readyz", program.base))).status).toBe(200);
+    expect([await program.end(), program.errors]).toEqual([0, ""]);
+  });
 
   test("ignores SIGHUP if it was started with nohup", async () => {
     const program = await Program.start(newDataDir(), {}, ["nohup", ...serveCommand]);
