@@ -17,6 +17,31 @@ export const systemClock: Clock = {
   },
 };
 
+/** What each signal ends, and its listener. */
+const followed = new WeakMap<AbortSignal, { readonly runs: Set<() => void>; readonly listener: () => void }>();
+
+/**
+ * Calls `run` when the signal is aborted. The returned function takes that back. A signal gets one listener, however many
+ * calls it ends: Node warns of a leak from eleven on.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  let entry = followed.get(signal);
+  if (!entry) {
+    const runs = new Set<() => void>();
+    entry = { runs, listener: () => runs.forEach((one) => one()) };
+    followed.set(signal, entry);
+    signal.addEventListener("abort", entry.listener);
+  }
+  const { runs, listener } = entry;
+  runs.add(run);
+  return () => {
+    runs.delete(run);
+    if (runs.size > 0) return;
+    followed.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+}
+
 /** Runs `work` with a signal that is aborted with its parent, or after a timeout with `lateReason`. */
 export async function within<T>(
   clock: Clock,
@@ -27,14 +52,13 @@ export async function within<T>(
 ): Promise<T> {
   parent?.throwIfAborted();
   const controller = new AbortController();
-  const follow = () => controller.abort(parent?.reason);
-  parent?.addEventListener("abort", follow);
+  const leave = parent && onAbort(parent, () => controller.abort(parent.reason));
   const cancel = clock.after(milliseconds, () => controller.abort(lateReason?.()));
   try {
     return await work(controller.signal);
   } finally {
     cancel();
-    parent?.removeEventListener("abort", follow);
+    leave?.();
   }
 }
 

@@ -1,3 +1,5 @@
+import { onAbort } from "./clock.ts";
+
 /**
  * A generator whose `return` and `throw` take effect at once. Those of an async generator wait for the `next` that was
  * called before them, which can wait for as long as nothing happens in the shop. `items` must end with its signal.
@@ -9,15 +11,14 @@ export function endable<T>(
   const end = new AbortController();
   let isEnded = false;
   async function* run(): AsyncGenerator<T, void, void> {
-    const follow = () => end.abort(parent?.reason);
     parent?.throwIfAborted();
-    parent?.addEventListener("abort", follow);
+    const leave = parent && onAbort(parent, () => end.abort(parent.reason));
     try {
       yield* items(end.signal);
     } catch (error) {
       if (!isEnded) throw error;
     } finally {
-      parent?.removeEventListener("abort", follow);
+      leave?.();
     }
   }
   const generator = run();

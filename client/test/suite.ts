@@ -366,6 +366,17 @@ const attempts: Record<string, Test> = {
     same((await call).name, "AbortError");
     same((await failureOf(() => clientFor(context).getPet(1, { signal: controller.signal }))).name, "AbortError");
   },
+  "share one listener of a signal, and leave none": async (context) => {
+    const { signal, listeners } = countedSignal();
+    const counts = new Set<number>();
+    const petstore = clientFor(context, { onRequest: () => counts.add(listeners.size) });
+    const reads = Array.from({ length: 20 }, async () => {
+      for await (const _ of petstore.listPets({ limit: 1 }, { signal })) break;
+      await petstore.getShop({ signal });
+    });
+    await Promise.all(reads);
+    same([[...counts], listeners.size], [[1], 0]);
+  },
   "are seen by hooks, which may change headers": async (context) => {
     const seen: unknown[] = [];
     const petstore = clientFor(context, {

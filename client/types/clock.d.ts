@@ -8,6 +8,11 @@ export interface Clock {
     after(milliseconds: number, run: () => void): () => void;
 }
 export declare const systemClock: Clock;
+/**
+ * Calls `run` when the signal is aborted. The returned function takes that back. A signal gets one listener, however many
+ * calls it ends: Node warns of a leak from eleven on.
+ */
+export declare function onAbort(signal: AbortSignal, run: () => void): () => void;
 /** Runs `work` with a signal that is aborted with its parent, or after a timeout with `lateReason`. */
 export declare function within<T>(clock: Clock, milliseconds: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>, lateReason?: () => unknown): Promise<T>;
 /**
