@@ -5,7 +5,9 @@ import { parseOtlpEndpoint, parseOtlpHeaders } from "../telemetry/otlp.ts";
 /** The settings of logs, metrics and traces. */
 export const telemetrySettings = {
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
-    meaning: "The least serious log lines that are written. Requests are `info`; `debug` adds the settings.",
+    meaning:
+      "The least serious log lines that are written. Requests are `info`; `debug` adds the settings. `brief` " +
+      "is `info` without requests that succeeded within a second.",
     fallback: "info",
     ...oneOf(logLevels),
   }),

@@ -1,4 +1,5 @@
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+/** From all lines to none. `brief` has lines of `info`, but of requests only those that failed or were slow. */
+export const logLevels = ["debug", "info", "brief", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** What a field of a log line holds. An undefined one is left out. */
@@ -6,7 +7,7 @@ export type Field = string | number | boolean | null | undefined;
 
 /** One kind of log line. */
 interface LogEvent {
-  readonly level: Exclude<LogLevel, "silent">;
+  readonly level: Exclude<LogLevel, "brief" | "silent">;
   /** What has happened, as a sentence that is the same each time. */
   readonly message: string;
   /** The fields of its lines, besides those that all lines have. Absent: any fields. */

@@ -19,6 +19,9 @@ const CLOSE_AT_ONCE_TIMEOUT = 100;
 /** The maximum number of buffered characters. Further lines are dropped and counted. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
 
+/** A request that took at least this long is slow, in milliseconds. */
+const SLOW = 1_000;
+
 /** A continuing failure is logged at once, then once per this interval, in milliseconds. */
 const REMINDER = 10_000;
 
@@ -43,6 +46,7 @@ export class Log {
   readonly takesRequests: boolean;
   readonly #sink: LogSink;
   readonly #threshold: number;
+  readonly #isBrief: boolean;
   readonly #fields: Fields;
   readonly #requestLines: RequestLines;
   #buffered = "";
@@ -64,7 +68,8 @@ export class Log {
     this.#sink = sink;
     this.#fields = fields;
     this.#requestLines = new RequestLines(fields);
-    this.#threshold = logLevels.indexOf(level);
+    this.#isBrief = level === "brief";
+    this.#threshold = logLevels.indexOf(this.#isBrief ? "info" : level);
     this.takesRequests = this.#takes("request");
   }
 
@@ -106,7 +111,9 @@ export class Log {
 
   /** Logs a served request. */
   request(line: RequestLine): void {
-    if (this.takesRequests) this.#append(this.#requestLines.compose(line, this.#time()));
+    const { status, duration } = line;
+    if (this.takesRequests && (!this.#isBrief || status >= 400 || duration >= SLOW))
+      this.#append(this.#requestLines.compose(line, this.#time()));
   }
 
   /** Writes the buffered lines. */

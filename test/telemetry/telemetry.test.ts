@@ -112,6 +112,26 @@ describe("the log", () => {
     expect(guesses).toMatchObject([{ count: 12, addresses: 1 }]);
   });
 
+  test("that is brief has of requests only those that failed or were slow, and all else of info", async () => {
+    const program = await Program.start(newDataDir(), { PETSTORE_LOG_LEVEL: "brief" });
+    const ask = (key: string) => fetch(`${program.base}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    for (const key of [keyIn(program.output), "wrong"]) await (await ask(key)).text();
+    await program.end();
+    const events = program.output
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+    expect(events.filter(({ event }) => event === "request")).toMatchObject([{ status: 401 }]);
+    expect(events).toContainEqual(expect.objectContaining({ level: "info", event: "stopping" }));
+
+    const lines: string[] = [];
+    const log = new Log("brief", async (text) => void lines.push(...text.trimEnd().split("\n")));
+    for (const duration of [999, 1_000])
+      log.request({ id: String(duration), method: "GET", status: 200, duration } as never);
+    await log.close();
+    expect(lines.map((line) => JSON.parse(line).requestId)).toEqual(["1000"]);
+  });
+
   test("has for each event a name that the code uses, and a sentence", async () => {
     const root = join(import.meta.dir, "../../src");
     const files = [...new Bun.Glob("**/*.ts").scanSync(root)].filter((file) => !/events\.ts$|\.test\.ts$/.test(file));
