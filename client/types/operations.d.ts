@@ -36,7 +36,7 @@ export interface NewPet {
     readonly status?: PetStatus | undefined;
     readonly metadata?: NewMetadata | undefined;
 }
-/** Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs. */
+/** Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs; a patch has at most 100. */
 export type MetadataPatch = {
     readonly [name: string]: string | null;
 } | null;

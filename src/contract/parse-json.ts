@@ -1,16 +1,17 @@
 import { shown } from "./messages.ts";
 
-/** A text in which a number may lose digits: it has at least 16, with or without a decimal point, or an exponent. */
-const mayLoseDigits = /[0-9.]{17}|[0-9]{16}|[0-9][eE]/;
+/** A text in which a number may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. */
+const mayLoseDigits = /[0-9][0-9.]{15}|[0-9][eE]/;
 /** From here on no integer is a 64-bit integer, so its exact digits are not needed. */
 const FAR_TOO_LARGE = 1e20;
 
 /**
  * Parses JSON (RFC 8259) without rounding integers: one that a JavaScript number cannot represent exactly
- * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON.
+ * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON. `mayLose` is false if no
+ * number needs this.
  */
-export function parseJson(text: string): unknown {
-  if (!mayLoseDigits.test(text)) return JSON.parse(text);
+export function parseJson(text: string, mayLose = mayLoseDigits.test(text)): unknown {
+  if (!mayLose) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context: { source?: string }) =>
     typeof value === "number" && context.source !== undefined ? exactNumber(value, context.source) : value,
   );
@@ -125,6 +126,12 @@ function brokenText(text: string, from: number, at: number): string {
 }
 
 function place(text: string, at: number): string {
-  const before = text.slice(0, at).split("\n");
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < at; index++) {
+    if (text[index] !== "\n") continue;
+    line++;
+    start = index + 1;
+  }
+  return `line ${line}, column ${at - start + 1}`;
 }

@@ -25,7 +25,7 @@ function checkable<S>(schema: S): S | object {
 
 /** Applies a rule to values of the schema's type only: `type` rejects others, but not null where it is allowed. */
 function ofType({ type }: TSchema & { readonly type?: unknown }, allows: Rule["allows"]): Rule["allows"] {
-  const typed = type === "string" ? "string" : "object";
+  const typed = [type].flat().includes("string") ? "string" : "object";
   return (value) => typeof value !== typed || value === null || allows(value);
 }
 

@@ -1,16 +1,21 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /**
  * How long a process has waited so far for a CPU that others used, in milliseconds; 0 if the system does
  * not report it. On a busy machine this can be most of a duration.
  */
 export function runQueueDelayOf(pid: number): number {
-  return schedstat(pid, 1);
+  return schedstat(`${pid}`, 1);
 }
 
-/** How long a process has used CPUs so far, in milliseconds; 0 if the system does not report it. */
+/** How long the main thread of a process has used CPUs so far, in milliseconds; 0 if the system does not report it. */
 export function cpuTimeOf(pid: number): number {
-  return schedstat(pid, 0);
+  return schedstat(`${pid}`, 0);
+}
+
+/** The same for all threads of a process: also those that compile, collect garbage, write and compress. */
+export function cpuTimeOfThreads(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedstat(`${pid}/task/${thread}`, 0), 0);
 }
 
 /**
@@ -26,9 +31,9 @@ export function stopwatch(...pids: number[]): () => number {
   };
 }
 
-function schedstat(pid: number, field: number): number {
+function schedstat(process: string, field: number): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[field]) / 1_000_000;
+    return Number(readFileSync(`/proc/${process}/schedstat`, "utf8").split(" ")[field]) / 1_000_000;
   } catch {
     return 0;
   }

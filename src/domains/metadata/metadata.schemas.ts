@@ -8,6 +8,8 @@ const MAX_PAIRS = 50;
 const MAX_KEY_LENGTH = 40;
 const MAX_VALUE_LENGTH = 500;
 const MAX_BYTES = 4_096;
+/** Enough to remove all pairs and to set as many others. */
+const MAX_PATCH_PAIRS = 2 * MAX_PAIRS;
 
 /** The metadata of a resource. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -61,7 +63,8 @@ const MetadataPatch = Type.Unsafe<MetadataPatch>({
   type: ["object", "null"],
   description:
     "Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. " +
-    "The limits of `NewMetadata` apply to the resulting pairs.",
+    `The limits of \`NewMetadata\` apply to the resulting pairs; a patch has at most ${MAX_PATCH_PAIRS}.`,
+  maxProperties: MAX_PATCH_PAIRS,
   propertyNames: keys,
   additionalProperties: { ...value, type: ["string", "null"], description: "A value; `null` removes the pair." },
   examples: [{ shelf: "C-3", supplier: null }],

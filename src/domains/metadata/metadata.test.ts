@@ -164,6 +164,18 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     expect([status, json.details]).toEqual([400, [{ path: `/body${path}`, message }]]);
   });
 
+  test("refuses half a character and more than 100 pairs in a patch, too", async () => {
+    await add({ a: "1" });
+    const { status, json } = await send("PATCH", one, { metadata: { a: "\ud800" } });
+    expect([status, json.details]).toEqual([
+      400,
+      [{ path: "/body/metadata/a", message: "must hold no unpaired surrogate" }],
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, null]));
+    const { json: refused } = await send("PATCH", one, { metadata: many });
+    expect(refused.details).toEqual([{ path: "/body/metadata", message: "must have at most 100 pairs; it has 101" }]);
+  });
+
   test("refuses the key __proto__, which many programs cannot represent", async () => {
     await add({ a: "1" });
     const metadata = JSON.parse('{"__proto__":"x"}');

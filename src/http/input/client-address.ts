@@ -1,6 +1,9 @@
 import { BlockList, isIP } from "node:net";
 import type { Exchange } from "../exchange.ts";
 
+/** The most proxies of a chain that are looked at: a client can send thousands of their addresses. */
+const MAX_HOPS = 32;
+
 /**
  * Finds the address that a request without a valid key is counted for: an IPv4 address, or the first
  * 64 bits of an IPv6 address, because one customer commonly has all addresses that start with them.
@@ -52,11 +55,11 @@ export class ClientAddresses {
   #behind(peer: string, hops: string): string {
     let client = peer;
     let end = hops.length;
-    while (end >= 0 && this.#isTrusted(client)) {
+    for (let hop = 0; hop < MAX_HOPS && end >= 0 && this.#isTrusted(client); hop++) {
       const comma = hops.lastIndexOf(",", end - 1);
-      const hop = unmapped(withoutPort(hops.slice(comma + 1, end).trim()));
-      if (isIP(hop) === 0) break;
-      client = hop;
+      const before = unmapped(withoutPort(hops.slice(comma + 1, end).trim()));
+      if (isIP(before) === 0) break;
+      client = before;
       end = comma;
     }
     return client;

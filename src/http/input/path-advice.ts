@@ -4,7 +4,7 @@ import { suggest } from "../../contract/suggest.ts";
 
 /** Paths that are longer, or have more segments, are compared with none: the work for a request stays small. */
 const MAX_LENGTH = 200;
-const MAX_SEGMENTS = 8;
+const MAX_SEGMENTS = 6;
 
 // How different two paths are: the sum of these for their segments.
 const OTHER_CASE = 0.1;

@@ -8,6 +8,7 @@ import {
   unsupportedMediaType,
 } from "../../contract/errors.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
+import { outlineOf } from "../../contract/json-outline.ts";
 import { shown, withCommas } from "../../contract/messages.ts";
 import { parseJson, syntaxFault } from "../../contract/parse-json.ts";
 import { BODY_LIMIT, VALUES_LIMIT } from "../../contract/request-limits.ts";
@@ -49,12 +50,13 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
 
   const parse = (bytes: Uint8Array): BodyResult => {
     if (bytes.length === 0) return missingBody;
-    if (hasTooManyValues(bytes)) return tooManyValues;
+    const { hasTooManyValues, mayLoseDigits } = outlineOf(bytes);
+    if (hasTooManyValues) return tooManyValues;
     let text: string | undefined;
     let value: unknown;
     try {
       text = utf8.decode(bytes);
-      value = parseJson(text);
+      value = parseJson(text, mayLoseDigits);
     } catch {
       const message = text === undefined ? "is not JSON in valid UTF-8" : syntaxFault(text);
       return { faults: [{ path: "/body", message }] };
@@ -89,22 +91,6 @@ export const readEmptyBody: BodyReader = (request, next, context) => {
 /** Reads no body. The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
 export const ignoreBody: BodyReader = ({ headers }, next, context) =>
   next(hasMalformedLength(headers) ? malformedLength : noBody, context);
-
-const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
-
-/** Counts the values of a JSON text before it is parsed: each follows a comma or the beginning of an array or object. */
-function hasTooManyValues(bytes: Uint8Array): boolean {
-  if (bytes.length <= VALUES_LIMIT) return false;
-  let values = 0;
-  let isText = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === BACKSLASH) at++;
-    else if (byte === QUOTE) isText = !isText;
-    else if (!isText && (byte === COMMA || byte === BRACKET || byte === BRACE) && ++values > VALUES_LIMIT) return true;
-  }
-  return false;
-}
 
 /** Compiles the check of a body's media type and encoding. */
 function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {

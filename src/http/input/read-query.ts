@@ -1,6 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
+import { withCommas } from "../../contract/messages.ts";
+import { VALUES_LIMIT } from "../../contract/request-limits.ts";
 import { compileTextReaders, itemsOf } from "../../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 
@@ -15,6 +17,8 @@ const MAX_CACHED_LENGTH = 256;
 export type QueryResult =
   | { readonly value: Readonly<Record<string, unknown>>; readonly cursor: string | undefined }
   | { readonly faults: Fault[] };
+
+const tooManyParameters = `has more than ${withCommas(VALUES_LIMIT)} parameters`;
 
 /** The end of the query in a link to a page. A cursor of other characters is decoded like any parameter. */
 const linkEnd = /&cursor=([\w.-]{1,512})$/;
@@ -114,9 +118,12 @@ function splitQuery(
 ): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
   const faults: Fault[] = [];
-  for (const pair of query === "" ? [] : query.split("&")) {
+  for (const [index, pair] of query.split("&").filter(Boolean).entries()) {
     if (texts.size >= maxNames || faults.length >= MAX_FAULTS) break;
-    if (pair === "") continue;
+    if (index === VALUES_LIMIT) {
+      faults.push({ path: "/query", message: tooManyParameters });
+      break;
+    }
     const equals = pair.indexOf("=");
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
