@@ -130,7 +130,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     const ledger = new Ledger();
     const random = new Random(6);
     const animals = new Animals(random);
-    const { key, close } = await newAccount();
+    const { key, close } = await newAccount(settings, scopes);
     for (let round = 0; round < 3; round++) {
       const programs = await Promise.all([start(), start(), start(), start()]);
       let isGone = false;

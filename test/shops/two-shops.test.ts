@@ -2,6 +2,7 @@
 // and after another shop has data with the same ids.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
+import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
 import { filtersOf } from "../harness/query-examples.ts";
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const newShop = async () => (await service.newAccountWithKey("enterprise", unlimitedQuota, ["read", "write"])).key;
+const newShop = async () => (await service.newAccountWithKey("enterprise", unlimitedQuota, scopes)).key;
 
 /** The parts of a response that must not depend on other shops. */
 const comparable = ({ status, text: whole, headers }: TestResponse) => {

@@ -14,6 +14,7 @@ import { readExactly } from "../../../test/harness/ledger.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
+import { scopes } from "../../contract/caller.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {
@@ -26,7 +27,7 @@ class Walk {
     const tasks = new ManualTasks();
     const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
     const service = await TestService.start({ domains: tasks.domains, settings });
-    const walk = new Walk(service, tasks, await service.newKey());
+    const walk = new Walk(service, tasks, await service.newKey("enterprise", undefined, scopes));
     const { id, name } = walk.#model.category;
     expect((await walk.#call("POST", "/categories", { name })).json.id).toBe(id);
     return walk;
