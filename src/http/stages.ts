@@ -28,6 +28,7 @@ import { explainMismatch } from "./input/precondition.ts";
 import type { Admission, Authenticator, KnownCaller, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
+import { leavesTooMuchUnread } from "./response/unread.ts";
 import type { Delays } from "./simulation/delays.ts";
 import { simulate } from "./simulation/simulate-stage.ts";
 import type { Streams } from "./streams/streams.ts";
@@ -82,11 +83,13 @@ function authFailureOf(caller: KnownCaller | undefined, { request }: Exchange): 
   return caller.isSuspended ? suspended : undefined;
 }
 
-/** Stage: refuses requests at overload. They are not counted. */
+/** Stage: refuses requests at overload, and reads of shops that leave too much unread. They are not counted. */
 const shedLoad: Stage = (exchange, { shedder }) => whenReady(shedder.refuses(exchange), refusalIf, exchange);
 
 function refusalIf(isRefused: boolean, exchange: Exchange): Failure | undefined {
-  return isRefused ? refuseAtOverload(exchange) : undefined;
+  const { caller } = exchange;
+  const isUnread = caller !== undefined && leavesTooMuchUnread(caller.shop) && !exchange.isWrite;
+  return isRefused || isUnread ? refuseAtOverload(exchange) : undefined;
 }
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */

@@ -60,7 +60,7 @@ describe("every document", () => {
         const { headers, bytes } = await get(path, { "Accept-Encoding": accepted });
         expect([path, accepted, headers.get("content-encoding") ?? "identity"]).toEqual([path, accepted, coding]);
         expect(headers.get("vary")).toBe("Accept-Encoding");
-        expect(headers.get("content-length")).toBe(String(bytes.length));
+        expect([null, String(bytes.length)]).toContain(headers.get("content-length")); // null: in pieces
         expect(decoders[coding]?.(bytes).equals(plain.bytes)).toBe(true);
         if (coding !== "identity") expect(bytes.length).toBeLessThan(plain.bytes.length);
       }

@@ -97,13 +97,31 @@ function parseResponses(bytes: Buffer, isHead: boolean): RawResponse[] {
     if (end < 0 || !status) throw new Error(`Not a response: ${JSON.stringify(rest.toString("latin1"))}`);
     const headers = new Headers(lines.map(parseHeader));
     const hasBody = !isHead && status >= 200 && status !== 204 && status !== 304;
-    const length = hasBody ? Number(headers.get("content-length") ?? 0) : 0;
     const start = end + 4;
+    if (hasBody && headers.get("transfer-encoding") === "chunked" && rest.length > start) {
+      const chunks: Buffer[] = [];
+      rest = takeChunks(rest.subarray(start), chunks);
+      responses.push({ status, headers, text: Buffer.concat(chunks).toString("utf8") });
+      continue;
+    }
+    const length = hasBody ? Number(headers.get("content-length") ?? 0) : 0;
     if (start + length > rest.length) throw new Error(`The body of ${line} ends early.`);
     responses.push({ status, headers, text: rest.toString("utf8", start, start + length) });
     rest = rest.subarray(start + length);
   }
   return responses;
+}
+
+/** Takes the chunks of one body (RFC 9112, section 7.1). Returns what follows it. */
+function takeChunks(bytes: Buffer, chunks: Buffer[]): Buffer {
+  const start = bytes.indexOf("\r\n") + 2;
+  const line = bytes.toString("latin1", 0, start);
+  const end = start + Number.parseInt(line, 16);
+  if (!/^[0-9a-f]+\r\n$/i.test(line) || bytes.toString("latin1", end, end + 2) !== "\r\n")
+    throw new Error(`Not a chunk: ${JSON.stringify(line)}`);
+  chunks.push(bytes.subarray(start, end));
+  const rest = bytes.subarray(end + 2);
+  return end === start ? rest : takeChunks(rest, chunks);
 }
 
 function parseHeader(line: string): [string, string] {

@@ -13,8 +13,10 @@ const PERIOD = 200;
 const GAP = 20;
 /** Shops that one statement reads. */
 const MAX_SHOPS = 1_000;
-/** Events in one read. */
+/** Events in one read for all followers of a shop. */
 const PAGE = 200;
+/** Earlier events in one read for one follower. They stay in memory until its client has taken them. */
+const CATCH_UP_PAGE = 16;
 
 /**
  * Sends the events of shops to their followers. It polls all watched shops together, five times a second and after
@@ -81,23 +83,23 @@ export class EventWatch {
     try {
       await sink.drained(); // many large events next to other unread bytes would look like a slow client
       while (sink.isOpen && !watched.join(follower)) {
-        const upTo = watched.position; // later events may not be on disk yet
-        const page = await this.#log.after(watched.shop, follower.position, PAGE, filters);
-        if ("refused" in page) return sink.end(); // the client learns the reason when it reconnects
-        const { items, next = upTo } = page;
-        send(
-          follower,
-          items.filter(({ id }) => id <= upTo),
-          next < upTo ? next : upTo,
-        );
+        await nextTurn(); // the embedded store reads synchronously, and many may catch up at once
+        await this.#sendEarlier(watched, follower, filters);
         await sink.drained();
-        // Without a page to send, nothing has waited: the embedded store reads synchronously.
-        if (page.next !== undefined) await nextTurn();
       }
     } catch (error) {
       this.#failed(error);
       sink.end(); // the client reconnects and continues from its position
     }
+  }
+
+  /** Sends a page of earlier events. It is apart, so that the page is freed while the client reads. */
+  async #sendEarlier({ shop, position: upTo }: WatchedShop, follower: Follower, filters: EventFilters): Promise<void> {
+    const page = await this.#log.after(shop, follower.position, CATCH_UP_PAGE, filters);
+    if ("refused" in page) return follower.sink.end(); // the client learns the reason when it reconnects
+    const { items, next = upTo } = page;
+    const stored = items.filter(({ id }) => id <= upTo); // later events may not be on disk yet
+    send(follower, stored, next < upTo ? next : upTo);
   }
 
   #pollSoon(): void {

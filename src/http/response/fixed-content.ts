@@ -3,13 +3,16 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type Coding, codings, preferredCoding } from "./content-coding.ts";
 import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
+import { sharedBody } from "./large-body.ts";
 
 /** Larger content, in bytes, is compressed at a lower level, because the first client would wait for seconds. */
 const LARGE = 1_000_000;
 
 /** Content in one coding, with its strong entity tag (RFC 9110, section 8.8.3). */
 interface Representation {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Makes the body of a response. */
+  readonly body: ReturnType<typeof sharedBody>;
   readonly tag: string;
 }
 
@@ -38,7 +41,7 @@ export class FixedContent {
       const { "Content-Type": _, ...unchanged } = own as Record<string, string>;
       return new Response(null, { status: 304, headers: unchanged });
     }
-    return new Response(body, { headers: coding === "identity" ? own : { ...own, "Content-Encoding": coding } });
+    return new Response(body(), { headers: coding === "identity" ? own : { ...own, "Content-Encoding": coding } });
   }
 
   /** Creates and compresses the content before its first request. */
@@ -58,17 +61,18 @@ export class FixedContent {
 
   async #plain(): Promise<Representation> {
     const made = await this.#make();
-    const body = typeof made === "string" ? new TextEncoder().encode(made) : made;
-    return { body, tag: entityTag(body) };
+    const bytes = typeof made === "string" ? new TextEncoder().encode(made) : made;
+    return { bytes, body: sharedBody(bytes), tag: entityTag(bytes) };
   }
 
   async #compressed(coding: "br" | "gzip"): Promise<Representation> {
-    const { body, tag } = await this.#representation("identity");
-    const quality = body.length > LARGE ? 5 : constants.BROTLI_MAX_QUALITY;
+    const { bytes: plain, tag } = await this.#representation("identity");
+    const quality = plain.length > LARGE ? 5 : constants.BROTLI_MAX_QUALITY;
     const compressed =
       coding === "gzip"
-        ? await promisify(gzip)(body)
-        : await promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
-    return { body: new Uint8Array(compressed), tag: `${tag.slice(0, -1)}-${coding}"` };
+        ? await promisify(gzip)(plain)
+        : await promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+    const bytes = new Uint8Array(compressed);
+    return { bytes, body: sharedBody(bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
   }
 }

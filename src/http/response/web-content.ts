@@ -2,6 +2,7 @@ import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../../cont
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { FixedContent } from "./fixed-content.ts";
 import { noSniff } from "./headers.ts";
+import { bodyOf } from "./large-body.ts";
 
 interface ContentHeaders {
   /** The media type. */
@@ -47,7 +48,7 @@ export async function serveContent(from: WebContent, request: Request): Promise<
   if ("fixed" in from) return from.fixed.respond(request, headers);
   const content = await from.content();
   return content
-    ? new Response(content.body, { status: content.status ?? 200, headers })
+    ? new Response(bodyOf(content.body, undefined), { status: content.status ?? 200, headers })
     : notFound("There is nothing here at the moment.");
 }
 

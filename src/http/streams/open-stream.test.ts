@@ -9,7 +9,7 @@ const encoder = compileEventEncoder(streamTicks) as EventEncoder;
 /** A stream that started at time 0, and the data that its client reads. */
 function open() {
   const ends: StreamEnd[] = [];
-  const stream = new OpenStream(encoder, 3n, 1_000, 0, (reason) => ends.push(reason));
+  const stream = new OpenStream(encoder, 1, 3n, 1_000, 0, (reason) => ends.push(reason));
   const reader = stream.body.getReader();
   let got = "";
   const read = async () => {
@@ -50,15 +50,16 @@ test("the id to resume from never decreases", async () => {
 
 test("a stream ends after an hour, once, with all events from before", async () => {
   const { stream, ends, read, reader } = open();
-  stream.send([tick(4)]);
+  await read();
+  const next = read(); // its client waits for more
   stream.sweep(3_599_999);
   expect(ends).toEqual([]);
+  stream.send([tick(4)]);
   stream.sweep(3_600_000);
   stream.sweep(3_600_001);
   stream.send([tick(5)]);
   expect(ends).toEqual(["max_age"]);
-  await read();
-  expect((await read()).events.map(({ id }) => id)).toEqual(["4"]);
+  expect((await next).events.map(({ id }) => id)).toEqual(["4"]);
   expect((await reader.read()).done).toBe(true);
 });
 
@@ -95,4 +96,16 @@ test("a client that does not read may have half a megabyte waiting, and loses it
   stream.send([tick(5, "x".repeat(50_000))]);
   expect([ends, stream.isOpen]).toEqual([["slow_client"], false]);
   expect((await reader.read()).done).toBe(true);
+});
+
+test("a client that takes nothing for 30 s loses its stream", async () => {
+  const { stream, ends, read } = open();
+  await read();
+  void read();
+  stream.sweep(60_000);
+  stream.send([tick(4)]);
+  for (let now = 61_000; now < 90_000; now += 1_000) stream.sweep(now);
+  expect(ends).toEqual([]);
+  stream.sweep(90_000);
+  expect(ends).toEqual(["slow_client"]);
 });

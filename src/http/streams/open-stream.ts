@@ -1,10 +1,13 @@
 import type { StreamSink } from "../../contract/stream.ts";
+import { addUnread, leavesTooMuchUnread } from "../response/unread.ts";
 import { aliveComment, type EventEncoder, endOfLog, streamHead } from "./event-encoder.ts";
 
-/** The maximum number of bytes buffered for a slow client, in addition to the system's buffers of its connection. */
+/** The maximum number of bytes that wait for a slow client, in addition to the system's buffers of its connection. */
 const MAX_BUFFERED = 512 * 1024;
 /** Milliseconds of silence after which a client gets a comment. */
 const MAX_SILENCE = 15_000;
+/** Milliseconds after which a client that takes nothing of what it was sent loses its stream. */
+const MAX_STALL = 30_000;
 /** Milliseconds after which a stream ends. Its client reconnects, so it soon reaches a new version of the service. */
 const MAX_AGE = 3_600_000;
 
@@ -21,12 +24,18 @@ export interface StreamCounts {
 export class OpenStream implements StreamSink<unknown> {
   readonly body: ReadableStream<Uint8Array>;
   readonly #encoder: EventEncoder;
+  readonly #shop: number;
   readonly #since: number;
   readonly #onEnd: (reason: StreamEnd) => void;
   #position: bigint;
   #queue: Uint8Array[] = [];
-  /** Bytes in the queue. */
-  #buffered = 0;
+  /** Bytes in the queue, and those that the connection got and has not sent. */
+  #queued = 0;
+  #sending = 0;
+  /** True if the connection has sent all it got, or asked for more, since the last sweep. */
+  #hasTaken = false;
+  /** The last sweep at which nothing was unread, or something had been taken since the one before. */
+  #takenBefore: number;
   #events = 0;
   #bytes = 0;
   /** True if anything was sent since the last sweep. */
@@ -39,21 +48,33 @@ export class OpenStream implements StreamSink<unknown> {
   #drained: PromiseWithResolvers<void> | undefined;
 
   /** `now` is monotonic time. `retry` is sent to the client, in milliseconds. `onEnd` is called once. */
-  constructor(encoder: EventEncoder, position: bigint, retry: number, now: number, onEnd: (reason: StreamEnd) => void) {
+  constructor(
+    encoder: EventEncoder,
+    shop: number,
+    position: bigint,
+    retry: number,
+    now: number,
+    onEnd: (reason: StreamEnd) => void,
+  ) {
     this.#encoder = encoder;
+    this.#shop = shop;
     this.#position = position;
-    this.#since = this.#silentSince = now;
+    this.#since = this.#silentSince = this.#takenBefore = now;
     this.#onEnd = onEnd;
     this.#push(streamHead(retry, position));
     // No internal queue, because it would hide how much the client has read.
     this.body = new ReadableStream(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.close("client_closed") },
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#cancel() },
       { highWaterMark: 0 },
     );
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  get #unread(): number {
+    return this.#queued + this.#sending;
   }
 
   get counts(): StreamCounts {
@@ -73,7 +94,7 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   drained(): Promise<void> {
-    if (this.#buffered === 0 || !this.#isOpen) return Promise.resolve();
+    if (this.#unread === 0 || !this.#isOpen) return Promise.resolve();
     this.#drained ??= Promise.withResolvers();
     return this.#drained.promise;
   }
@@ -92,8 +113,10 @@ export class OpenStream implements StreamSink<unknown> {
   close(reason: StreamEnd): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (reason === "slow_client" || reason === "client_closed") this.#queue = []; // a slow client reconnects for it
-    if (this.#queue.length === 0) this.#buffered = 0;
+    if (reason === "slow_client" || reason === "client_closed") {
+      this.#queue = []; // a slow client reconnects for it
+      this.#setUnread(0, reason === "slow_client" ? this.#sending : 0);
+    }
     this.#more?.resolve();
     this.#drained?.resolve();
     this.#onEnd(reason);
@@ -101,6 +124,9 @@ export class OpenStream implements StreamSink<unknown> {
 
   /** Sends a keep-alive or ends the stream if it is time. `now` is monotonic time. Call it about every second. */
   sweep(now: number): void {
+    if (this.#hasTaken || this.#unread === 0) this.#takenBefore = now;
+    this.#hasTaken = false;
+    if (now - this.#takenBefore >= MAX_STALL) return this.close("slow_client");
     if (now - this.#since >= MAX_AGE) return this.close("max_age");
     if (!this.#hasSent && now - this.#silentSince < MAX_SILENCE) return;
     if (!this.#hasSent) this.#push(aliveComment(this.#position));
@@ -109,30 +135,44 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   #push(bytes: Uint8Array): void {
-    if (this.#buffered > 0 && this.#buffered + bytes.length > MAX_BUFFERED) return this.close("slow_client");
+    const isFull = this.#unread > 0 && this.#unread + bytes.length > MAX_BUFFERED;
+    if (isFull || leavesTooMuchUnread(this.#shop)) return this.close("slow_client");
     this.#append(bytes);
   }
 
   #append(bytes: Uint8Array): void {
     this.#queue.push(bytes);
-    this.#buffered += bytes.length;
+    this.#setUnread(this.#queued + bytes.length, this.#sending);
     this.#bytes += bytes.length;
     this.#hasSent = true;
     this.#more?.resolve();
   }
 
-  /** Called when the connection can accept more data. */
+  #setUnread(queued: number, sending: number): void {
+    addUnread(this.#shop, queued + sending - this.#unread);
+    this.#queued = queued;
+    this.#sending = sending;
+  }
+
+  /** Called when the connection has sent what it got, and can accept more data. */
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    while (this.#buffered === 0 && this.#isOpen) {
+    this.#hasTaken = true;
+    this.#setUnread(this.#queued, 0);
+    while (this.#queue.length === 0 && this.#isOpen) {
       this.#drained?.resolve();
       this.#drained = undefined;
       this.#more = Promise.withResolvers();
       await this.#more.promise;
     }
     this.#more = undefined;
+    if (this.#queue.length === 0) return controller.close();
     for (const bytes of this.#queue) controller.enqueue(bytes);
     this.#queue = [];
-    this.#buffered = 0;
-    if (!this.#isOpen) controller.close();
+    this.#setUnread(0, this.#queued);
+  }
+
+  #cancel(): void {
+    this.close("client_closed");
+    this.#setUnread(0, 0);
   }
 }

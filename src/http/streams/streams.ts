@@ -80,7 +80,7 @@ export class Streams {
     const source = (success as Streamed).stream;
     const now = this.#services.clock.monotonic();
     let stop: (() => void) | undefined;
-    const stream = new OpenStream(encoder, source.position, RECONNECT_DELAY, now, (reason) => {
+    const stream = new OpenStream(encoder, caller.shop, source.position, RECONNECT_DELAY, now, (reason) => {
       stop?.();
       this.#close(entry, exchange, name, reason, now);
     });
