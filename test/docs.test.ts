@@ -14,7 +14,7 @@ const documents = [
   ...new Glob("{client,console,deploy,docs}/**/*.md").scanSync(root),
 ].filter((page) => !page.endsWith("-results.md") && !page.includes("node_modules/"));
 /** Without the changelog, which grows with each release. */
-const MOST_WORDS = 29_700;
+const MOST_WORDS = 30_000;
 const MOST_WORDS_OF_A_PAGE = 2200;
 
 /** The lines of all shell blocks of a document; a line that ends with a backslash continues in the next. */

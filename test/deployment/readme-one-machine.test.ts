@@ -91,7 +91,9 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     await add("Tom");
     const lines = step("restore").trim().split("\n");
     for (const line of lines) {
-      const files = line.includes("FILE") ? (await machine.run("ls /var/backups/petstore")).trim().split("\n") : [];
+      const files = line.includes("FILE")
+        ? (await machine.run("ls /var/backups/petstore | grep db$")).trim().split("\n")
+        : [];
       await machine.run(line.replace("FILE", files.at(-1) ?? "")); // the newest
     }
     expect(JSON.parse(await opened())).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
