@@ -271,7 +271,7 @@ describe("petstore doctor", () => {
       const server = await PostgresServer.start();
       const settings = { PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
       const [dataDir, withKey] = [newDataDir(), { ...settings, PETSTORE_SECRET_KEY: secretKey }];
-      const { key } = await newKeyIn(dataDir, { scopes: ["admin"], settings });
+      const { key } = await newKeyIn(dataDir, { scopes: ["admin", "read"], settings });
       const program = await Program.start(dataDir, withKey);
       const endpoint = await fetch(`${program.base}/webhook-endpoints`, {
         method: "POST",
