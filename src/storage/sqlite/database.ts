@@ -17,6 +17,8 @@ import { writeStatistics } from "./statistics.ts";
 
 /** Older releases of SQLite can corrupt a database in WAL mode. */
 const OLDEST_SQLITE = "3.51.3";
+/** The size in bytes to which the write-ahead log shrinks when all of it was copied. An import makes it longer. */
+const LOG_SIZE = 16 * 1024 * 1024;
 /** The page cache in KiB. If the working set does not fit, most reads cost a system call. */
 const CACHE_SIZE = 8_192;
 /** Identifies the file as ours (`PRAGMA application_id`): "PETS" in ASCII. */
@@ -76,6 +78,7 @@ function prepareForWork(database: Database, file: string, migrations: readonly M
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
   database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
+  database.run(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
   database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
   database.run("PRAGMA foreign_keys = ON");
   database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
