@@ -26,7 +26,7 @@ async function newCopy(newPlace: () => Promise<Place>, copyOf: (place: Place) =>
   const newKey = async (mode: string, scopes = "read,write") =>
     (await runJson(dataDir, ["keys", "create", "--account", id, "--mode", mode, "--scopes", scopes], environment))
       .key as string;
-  const [live, sandbox, admin] = [await newKey("live"), await newKey("test"), await newKey("test", "admin")];
+  const [live, sandbox, admin] = [await newKey("live"), await newKey("test"), await newKey("test", "admin,read")];
   const program = await Program.start(dataDir, environment);
   await fetch(`${program.base}/webhook-endpoints`, {
     method: "POST",
