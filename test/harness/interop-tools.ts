@@ -70,5 +70,5 @@ export function interopList(): string {
   const { dependencies, optionalDependencies, pages } = manifest();
   const named = Object.entries({ ...dependencies, ...optionalDependencies }).map(([name, version]) => [name, version]);
   const drawing = Object.keys(pages).map((specification) => specification.split(/(?<!^)@/));
-  return [...named, ...drawing].map(([name, version]) => `\`${name}\` ${version}`).join(", ");
+  return [...named, ...drawing].map((parts) => `\`${parts.join("@")}\``).join(", ");
 }
