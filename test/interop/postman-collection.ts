@@ -26,16 +26,17 @@ export async function runCollection(file: string, key: string, base?: string): P
   const command = ["node", tool("newman/bin/newman.js"), "run", file];
   const report = `${file}.report.json`;
   command.push(...settings.flatMap((setting) => ["--env-var", setting]));
+  command.push("--timeout-request", "20000"); // a stream does not end
   command.push("--reporters", "json", "--reporter-json-export", report);
   await run(command);
   const { executions } = (await Bun.file(report).json()).run;
   return executions.map(({ item, response }: any) => {
-    const body = Buffer.from(response.stream?.data ?? []).toString();
+    const body = Buffer.from(response?.stream?.data ?? []).toString();
     return {
       summary: item.name,
-      status: response.code,
-      code: response.code >= 400 ? JSON.parse(body).code : undefined,
-      headers: new Map(response.header.map((header: any) => [header.key.toLowerCase(), header.value])),
+      status: response?.code ?? 200,
+      code: response?.code >= 400 ? JSON.parse(body).code : undefined,
+      headers: new Map((response?.header ?? []).map((header: any) => [header.key.toLowerCase(), header.value])),
     };
   });
 }
