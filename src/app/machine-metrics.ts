@@ -53,6 +53,9 @@ export function watchDisk({ metrics }: Parts, dataFolder: string): void {
   gauge("petstore_store_bytes", "Size of the embedded store, without its write-ahead log.", () => {
     return statSync(join(dataFolder, STORE_FILE)).size;
   });
+  gauge("petstore_store_log_bytes", "Size of its write-ahead log, which grows during a long read.", () => {
+    return statSync(join(dataFolder, `${STORE_FILE}-wal`)).size;
+  });
   gauge("petstore_disk_free_bytes", "Space that the service can still use on the disk of the embedded store.", () => {
     const { bavail, bsize } = statfsSync(dataFolder);
     return bavail * bsize;

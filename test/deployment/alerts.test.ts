@@ -81,6 +81,13 @@ const cases: Readonly<Record<string, Case>> = {
     labels: { ...at, severity: "critical" },
     summary: "The disk of a:8080 has 5% left.",
   },
+  PetstoreStoreLogLarge: {
+    series: { [of("petstore_store_log_bytes")]: "67108864x10 209715200x30" },
+    quiet: 25,
+    fires: 26,
+    labels: { ...at, severity: "warning" },
+    summary: "The write-ahead log of the store of a:8080 stays at 200MiB.",
+  },
   PetstoreEventLoopBlocked: {
     series: { [of("petstore_event_loop_delay_seconds")]: "0.5x10 2x30" },
     quiet: 10,
@@ -355,6 +362,8 @@ describe("in a running service", () => {
     expect(free).toBeGreaterThan(0);
     expect(size).toBeGreaterThan(free as number);
     expect(await metric(service.app.base, "petstore_store_bytes")).toBeGreaterThan(10_000);
+    await service.newKey();
+    expect(await valueOf("PetstoreStoreLogLarge")).toBeGreaterThan(0);
     expect(await valueOf("PetstoreStoreNew")).toBe(1);
     service = await service.restart();
     expect(await valueOf("PetstoreStoreNew")).toBe(0);
