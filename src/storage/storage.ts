@@ -38,8 +38,8 @@ export interface Storage {
   /** The first row of a read, if there is one. Throws `StorageUnavailable`. */
   first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R | undefined>;
   /**
-   * All rows of a read, in batches of some hundred. All of them come from one snapshot, however slowly they are read.
-   * Throws `StorageUnavailable` or `StorageUnusable`.
+   * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
+   * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.
    */
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]>;
   /**

@@ -3,16 +3,19 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { stopwatch } from "../../../test/harness/cpu-time.ts";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
+import { failureOf } from "../../../test/harness/failure-of.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
-import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import { CommitUnknown, StorageUnavailable, streamIdle } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
 import { afterCommit, all, final, first, type Transaction } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
+import { Connection } from "./connection.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
+import { streamRows } from "./stream-rows.ts";
 
 /** The documented time until all work succeeds after the server returns, in milliseconds. */
 const WELL_WITHIN = 2_000;
@@ -30,6 +33,9 @@ interface PetRow extends Row {
 const addPet = statement<PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
+);
+const sessionsInTransaction = statement<{ sessions: bigint }>(
+  "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );
 const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5");
 const allPets = statement<PetRow>("SELECT name FROM pets");
@@ -274,6 +280,18 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.untilWell()).toBeLessThan(WELL_WITHIN);
     await load.more(100);
     expect(await load.faults()).toEqual(noFaults);
+  });
+
+  test("ends a stream whose consumer has paused for too long, with the error of an embedded store", async () => {
+    const url = await newStore();
+    const storage = await open(url);
+    const address = parsePostgresAddress(url) as PostgresAddress;
+    const connection = await Connection.open({ address, deadline: 10_000, isReader: true, idle: 300 });
+    const stream = streamRows(connection, { sql: "SELECT n FROM generate_series(1, 1000) AS n" }, []);
+    expect((await stream.next()).value).toHaveLength(500);
+    await eventually(async () => (await storage.first(sessionsInTransaction))?.sessions === 0n);
+    expect(String(await failureOf(() => stream.next()))).toBe(String(streamIdle()));
+    connection.close();
   });
 
   test("is followed to its standby after a failover", async () => {

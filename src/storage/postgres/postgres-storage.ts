@@ -1,4 +1,4 @@
-import { StorageUnavailable } from "../errors.ts";
+import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
 import { type AppendStep, final, type StatementStep, type Transaction } from "../transaction.ts";
@@ -39,8 +39,6 @@ const APPEND_LOCK_TIMEOUT = 250;
 const STEP_LOCK_TIMEOUT = 500;
 /** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
 const IMPORT_DEADLINE = 600_000;
-/** How long the consumer of a stream may take for one batch, in milliseconds. */
-const STREAM_IDLE = 600_000;
 /** How often to check whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */

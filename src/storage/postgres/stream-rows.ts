@@ -1,7 +1,11 @@
+import { streamIdle } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
+import { postgresCode } from "./errors.ts";
 
 const begin: Statement = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+/** The server's code for a session that it ended because this process was idle in a transaction for too long. */
+const IDLE = "25P03";
 /** Only these rows are in memory at a time. */
 const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
 
@@ -14,11 +18,15 @@ export async function* streamRows<R extends Row>(
   { sql }: Statement<R>,
   parameters: readonly SqlParameter[],
 ): AsyncGenerator<R[]> {
-  await connection.run(begin);
-  await connection.run({ sql: `DECLARE streamed NO SCROLL CURSOR FOR ${sql}` }, parameters);
-  for (;;) {
-    const rows = await connection.run(fetch);
-    if (rows.length === 0) return;
-    yield rows as Row[] as R[];
+  try {
+    await connection.run(begin);
+    await connection.run({ sql: `DECLARE streamed NO SCROLL CURSOR FOR ${sql}` }, parameters);
+    for (;;) {
+      const rows = await connection.run(fetch);
+      if (rows.length === 0) return;
+      yield rows as Row[] as R[];
+    }
+  } catch (error) {
+    throw postgresCode(error) === IDLE ? streamIdle(error) : error;
   }
 }

@@ -1,3 +1,4 @@
+import { STREAM_IDLE, streamIdle } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { asStorageError, openWithoutMigrating } from "./database.ts";
@@ -7,7 +8,8 @@ const BATCH = 500;
 
 /**
  * All rows of a read on the store in `file`, from one snapshot. It uses a separate connection, because SQLite keeps the
- * snapshot for that connection until the read ends.
+ * snapshot for that connection until the read ends. Until then, the write-ahead log grows: a consumer that pauses for
+ * longer than `STREAM_IDLE` loses the snapshot.
  */
 export async function* streamRows<R extends Row>(
   file: string,
@@ -15,11 +17,21 @@ export async function* streamRows<R extends Row>(
   parameters: readonly SqlParameter[],
 ): AsyncGenerator<R[]> {
   const connection = new Connection(openWithoutMigrating(file));
+  let isIdle = false;
+  const idle = setTimeout(() => {
+    isIdle = true;
+    connection.close();
+  }, STREAM_IDLE);
   try {
-    yield* connection.batches(statement, parameters, BATCH) as Generator<R[]>;
+    for (const rows of connection.batches(statement, parameters, BATCH)) {
+      idle.refresh();
+      yield rows as R[];
+      if (isIdle) throw streamIdle();
+    }
   } catch (error) {
     throw asStorageError(error);
   } finally {
+    clearTimeout(idle);
     connection.close();
   }
 }
