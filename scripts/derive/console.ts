@@ -23,7 +23,7 @@ interface FormSchema {
 const SAMPLE = "updatePet";
 
 /** Fields that no form of the console shows. */
-const hidden = new Set(["deliveryId", "paused"]);
+const hidden = new Set(["deliveryId", "expiresAt", "paused"]);
 /** Fields that forms of the console describe in other words, or not. */
 const described = new Set([
   "categoryId",
@@ -125,7 +125,8 @@ function kindOf({ type, format, enum: choices, items }: FormSchema): string | un
   if (choices) return "choice";
   if (items?.enum) return "choices";
   if (isMap(type)) return "pairs";
-  if (type === "array" || type === "boolean") throw new TypeError(`The console has no control for type ${type}.`);
+  if (type === "array" || type === "boolean" || type === "null")
+    throw new TypeError(`The console has no control for type ${type}.`);
   if (type === "integer") return format === "int64" ? "id" : "integer";
   return format === "date-time" ? "time" : undefined;
 }

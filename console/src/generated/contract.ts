@@ -333,11 +333,6 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
     ],
   },
   { name: "description", label: "Description", canBeEmpty: true, maxLength: 255 },
-  {
-    name: "expiresAt",
-    label: "Expires at",
-    hint: "Lets the endpoint outlive the key that set its URL. The calling key must not expire.",
-  },
 ];
 export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "from", label: "From", hint: "The first event. Default: the oldest stored one.", kind: "id" },
