@@ -21,7 +21,7 @@ const allowedAcrossShops = [
   "SELECT shop, id, at FROM request_records WHERE at < $1",
   "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
-  "SELECT account_id, mode, id FROM webhook_endpoints WHERE expires_at <= $1 AND state <> 'disabled'",
+  "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE expires_at <= $1",
   "SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets, created_at,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",

@@ -191,7 +191,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
     "looks at all endpoints, of which there are few, once a round",
   ],
   ["position, last_delivery_id, owner AS epoch, due_at FROM webhook_endpoints", "by its key"],
-  ["FROM webhook_endpoints WHERE expires_at <= $1", "by an index: the endpoints that are due"],
+  ["(account_id, mode) WHERE expires_at <= $1", "by an index: the endpoints that are due"],
   ["FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2", "at most 1,000, when a process takes an endpoint over"],
   ["FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2", "at most 10"],
   ["AS position, shop FROM webhook_endpoints JOIN shops ON", "a command that lists all endpoints"],

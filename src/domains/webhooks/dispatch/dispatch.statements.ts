@@ -126,7 +126,8 @@ export const moveBackTo = statement(
 );
 /** Endpoints of all shops that have expired by `$1`, in Unix milliseconds, and are not disabled yet. */
 export const expiredEndpoints = acrossShops<EndpointName>(
-  "SELECT account_id, mode, id FROM webhook_endpoints WHERE expires_at <= $1 AND state <> 'disabled'",
+  `SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode)
+   WHERE expires_at <= $1 AND state <> 'disabled'`,
 );
 export const disableExpired = lockStatement<EpochRow>(
   `UPDATE webhook_endpoints SET state = 'disabled', owner = owner + 1, due_at = NULL, blocked = 0

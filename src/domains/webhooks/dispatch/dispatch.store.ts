@@ -1,9 +1,10 @@
+import type { Mode } from "../../../contract/caller.ts";
 import { each } from "../../../storage/combined-steps.ts";
 import type { SqlParameter } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
-import { lockShop } from "../../shops/shops.store.ts";
+import { lockShopOf } from "../../shops/shops.store.ts";
 import type { Health } from "../endpoints/endpoint-health.ts";
 import { endpointById } from "../endpoints/endpoints.statements.ts";
 import { type EndpointStore, type StoredEndpoint, toEndpoint } from "../endpoints/endpoints.store.ts";
@@ -146,34 +147,31 @@ export class DispatchStore {
    * Disables an endpoint, unless it has been changed or taken over in the meantime. Its position is then before the first
    * event that it missed.
    */
-  async disable(endpoint: CourierEndpoint): Promise<boolean> {
-    const { accountId, mode, id, epoch } = endpoint;
-    return this.#disable(endpoint, () => first(disable, accountId, mode, id, epoch));
+  disable({ accountId, mode, id, epoch }: CourierEndpoint): Promise<boolean> {
+    return this.#disable(accountId, mode, id, () => first(disable, accountId, mode, id, epoch));
   }
 
   /** Disables the endpoints that have expired, enabled or paused. */
   async disableExpired(): Promise<void> {
     const now = this.#clock.now();
-    for (const name of await this.#storage.all(expiredEndpoints, now)) {
-      const { account_id, mode, id } = name;
-      const endpoint = await this.read(name);
-      if (endpoint) await this.#disable(endpoint, () => first(disableExpired, account_id, mode, id, now));
+    for (const { account_id, mode, id } of await this.#storage.all(expiredEndpoints, now)) {
+      await this.#disable(account_id, mode, id, () => first(disableExpired, account_id, mode, id, now));
     }
   }
 
   /** Disables an endpoint, whose row `update` changes. False if it has not changed it. */
-  async #disable(endpoint: CourierEndpoint, update: () => Transaction<object | undefined>): Promise<boolean> {
-    const { accountId, mode, id, shop } = endpoint;
+  #disable(accountId: string, mode: Mode, id: string, update: () => Transaction<object | undefined>): Promise<boolean> {
     const endpoints = this.#endpoints;
     const now = this.#clock.now();
     return this.#storage.write(function* () {
-      const locked = yield* lockShop(shop, now);
+      const locked = yield* lockShopOf(accountId, mode, now);
+      const { shop } = locked;
       const before = yield* first(endpointById, accountId, mode, id);
       if (!before || !(yield* update())) return false;
       const { event_id } = (yield* first(oldestUnaccepted, shop, id)) as { event_id: bigint | null };
       if (event_id !== null) yield* all(moveBackTo, event_id - 1n, accountId, mode, id);
       yield* all(unparkEvents, shop, id); // redeliveries wait until the endpoint is enabled
-      yield* endpoints.afterDisabling(locked, endpoint, id, before.state);
+      yield* endpoints.afterDisabling(locked, toEndpoint(before));
       return true;
     });
   }

@@ -194,19 +194,10 @@ export class EndpointStore {
     return "deleted";
   }
 
-  /**
-   * Part of a transaction that has disabled an endpoint with this state: publishes the event. The endpoint is read here,
-   * because the process that delivers may not know its last change.
-   */
-  *afterDisabling(
-    locked: LockedShop,
-    { accountId, mode }: ShopName,
-    id: string,
-    state: EndpointState,
-  ): Transaction<void> {
-    const disabled = toEndpoint((yield* first(endpointById, accountId, mode, id)) as EndpointRow);
-    const before = this.#recorded({ ...disabled, state });
-    yield* publish(locked, system(locked.shop), [event(endpointDisabled, this.#recorded(disabled), before)]);
+  /** Part of a transaction that has disabled an endpoint: publishes the event. */
+  *afterDisabling(locked: LockedShop, before: StoredEndpoint): Transaction<void> {
+    const disabled = this.#recorded({ ...before, state: "disabled" });
+    yield* publish(locked, system(locked.shop), [event(endpointDisabled, disabled, this.#recorded(before))]);
   }
 
   get #newSecretKeys(): SecretKeys {
