@@ -44,6 +44,19 @@ test("an endpoint that is resumed is shown without its failures before", async (
   expect(await run("webhooks", "resume", id)).toMatchObject({ id, failingSince: null });
 });
 
+test("an endpoint that expires is listed with its end, after which operators cannot resume it", async () => {
+  await webhooks.newShop();
+  const scopes = ["read", "admin"];
+  webhooks.key = (await webhooks.call("POST", "/keys", { name: "short", scopes, expiresIn: 60 })).json.key;
+  const { id, expiresAt } = await webhooks.endpoint(webhooks.receiver());
+  expect(await run("webhooks", "list")).toMatchObject([{ id, expiresAt }]);
+  const { folder, settings } = webhooks.service.store;
+  expect((await runInProcess(folder, ["webhooks", "list"], settings)).stdout).toContain(expiresAt);
+  await webhooks.service.store.run("UPDATE webhook_endpoints SET expires_at = 1"); // commands use the clock of the machine
+  const { status, stderr } = await runInProcess(folder, ["webhooks", "resume", id], settings);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("A key of its shop must confirm it first.")]);
+});
+
 test.each([
   [["pause", "we_none"], "There is no webhook endpoint we_none."],
   [["list", "--account", "acc_none"], "There is no account acc_none."],

@@ -8,7 +8,7 @@ import { requireAccount } from "../shops/shop-options.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";
 
-const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "FAILING SINCE", "LAST FAILURE"];
+const headings = ["ID", "ACCOUNT", "MODE", "STATE", "URL", "EXPIRES", "FAILING SINCE", "LAST FAILURE"];
 
 const list: Command = {
   name: "webhooks list",
@@ -22,14 +22,13 @@ const list: Command = {
       const found = rows
         .filter(({ account_id }) => account === undefined || account_id === account)
         .map((row) => shown(row, toEndpoint(row)));
-      const lines = found.map(({ id, accountId, mode, state, url, failingSince, lastFailure }) => [
+      const lines = found.map(({ id, accountId, mode, state, url, expiresAt, failingSince, lastFailure }) => [
         id,
         accountId,
         mode,
         state,
         url,
-        failingSince ?? "-",
-        lastFailure ?? "-",
+        ...[expiresAt, failingSince, lastFailure].map((cell) => cell ?? "-"),
       ]);
       return { json: found, text: lines.length > 0 ? table(headings, lines) : "There are no webhook endpoints." };
     }),
@@ -84,7 +83,8 @@ function noSuchEndpoint(id: string): CommandFailed {
   return new CommandFailed("webhook_endpoint_not_found", `There is no webhook endpoint ${id}.`);
 }
 
-function shown({ account_id: accountId, mode }: OwnedEndpointRow, { id, state, url, types, health }: StoredEndpoint) {
+function shown({ account_id: accountId, mode }: OwnedEndpointRow, endpoint: StoredEndpoint) {
+  const { id, state, url, types, expiresAt, health } = endpoint;
   return {
     id,
     accountId,
@@ -92,6 +92,7 @@ function shown({ account_id: accountId, mode }: OwnedEndpointRow, { id, state, u
     state,
     url,
     types,
+    expiresAt: iso(expiresAt),
     failingSince: iso(health.failingSince),
     lastFailure: health.lastFailure?.failure ?? null,
   };
