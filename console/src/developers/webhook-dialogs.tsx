@@ -11,7 +11,7 @@ import { createWebhookEndpointBody, redeliverWebhooksBody, updateWebhookEndpoint
 import { go } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
-import { useMay, useSession } from "../session/session.ts";
+import { useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
 import { Form } from "../ui/form/form.tsx";
@@ -186,8 +186,7 @@ const ways = [
 /** Redelivers events: all since a time, or those of a range. */
 export function Redeliver({ of, missed = of.missed, onClose }: EndpointDialogProps) {
   const { petstore } = useSession();
-  const may = useMay();
-  const [way, setWay] = useState(!missed && may("listEvents") ? "since" : "range");
+  const [way, setWay] = useState(missed ? "range" : "since");
   const action = useAction(
     async ({ since, ...range }: NewWebhookRedelivery & { readonly since?: string }, retryOptions) => {
       let redelivery: NewWebhookRedelivery = range;
@@ -212,11 +211,9 @@ export function Redeliver({ of, missed = of.missed, onClose }: EndpointDialogPro
           <strong>The endpoint is {of.state}. Nothing is sent until you resume it.</strong>
         </p>
       )}
-      {may("listEvents") && (
-        <div class="intro">
-          <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
-        </div>
-      )}
+      <div class="intro">
+        <Segments label="What to send again" choices={ways} chosen={way} choose={setWay} />
+      </div>
       <Form
         key={way}
         fields={way === "since" ? sinceFields : redeliverWebhooksBody}
