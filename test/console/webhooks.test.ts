@@ -229,6 +229,26 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.close();
   });
 
+  test("an endpoint shows when it expires, is kept, or is resumed without its end", async () => {
+    const { id } = await webhooks.endpoint(webhooks.receiver());
+    const { store } = webhooks.service;
+    // By the clock of the browser, which is not that of the service.
+    await store.run(`UPDATE webhook_endpoints SET expires_at = ${Date.now() + 5_400_000} WHERE id = '${id}'`);
+    const page = await ui.open(`/webhooks/${id}`);
+    await page.getByText("expires in 1 hour").waitFor();
+    await button(page, "Keep").click();
+    await button(page, "Keep").waitFor({ state: "detached" });
+    expect(await webhooks.getEndpoint(id)).not.toHaveProperty("expiresAt");
+    await store.run(`UPDATE webhook_endpoints SET state = 'disabled', expires_at = 1 WHERE id = '${id}'`);
+    await page.reload();
+    await page.getByRole("region", { name: "Expired" }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await button(page, "Resume").click();
+    await page.getByText("Enabled", { exact: true }).waitFor();
+    expect(await webhooks.getEndpoint(id)).not.toHaveProperty("expiresAt");
+    await page.close();
+  });
+
   test("a success rate is shown as it was counted", async () => {
     const { id } = await webhooks.endpoint(webhooks.receiver());
     const page = await ui.open();

@@ -2,11 +2,21 @@ import type { WebhookEndpoint } from "petstore-client";
 import { Status } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 
-/** The state of an endpoint, and whether its messages arrive. */
-export function EndpointState({ of: { state, failingSince, retriesAt } }: { readonly of: WebhookEndpoint }) {
+/** True if the key that set the URL has ended, and the endpoint with it. */
+export const hasExpired = ({ expiresAt }: WebhookEndpoint) =>
+  expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+
+/** The state of an endpoint, when it expires, and whether its messages arrive. */
+export function EndpointState({ of }: { readonly of: WebhookEndpoint }) {
+  const { state, failingSince, retriesAt, expiresAt } = of;
   return (
     <>
       <Status of={failingSince && state === "enabled" ? "failing" : state} />
+      {expiresAt && (
+        <div class="fine">
+          {hasExpired(of) ? "expired" : "expires"} <Time at={expiresAt} isReal />
+        </div>
+      )}
       {failingSince && (
         <div class="fine">
           since <Time at={failingSince} />

@@ -1,9 +1,14 @@
-import type { ListWebhookDeliveriesQuery, WebhookDelivery, WebhookEndpoint } from "petstore-client";
+import type {
+  ListWebhookDeliveriesQuery,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointPatch,
+} from "petstore-client";
 import { useState } from "preact/hooks";
 import type { OperationName } from "../contract.ts";
 import { deliveryColumns } from "../developers/deliveries.tsx";
 import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
-import { EndpointState, successOf } from "../developers/webhook-state.tsx";
+import { EndpointState, hasExpired, successOf } from "../developers/webhook-state.tsx";
 import { refreshDeliveriesSoon, WEBHOOKS } from "../developers/webhooks.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useAction } from "../service/action.ts";
@@ -49,20 +54,27 @@ export function EndpointPage({ params }: { readonly params: Readonly<Record<stri
 }
 
 function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
-  const { petstore } = useSession();
+  const { petstore, key } = useSession();
   const may = useMay();
   const [open, setOpen] = useState<{ dialog: keyof typeof dialogs; missed?: WebhookEndpoint["missed"] }>();
-  const { id, url, types, description, state, publicKey, lastFailure, createdAt } = endpoint;
+  const { id, url, types, description, state, publicKey, lastFailure, createdAt, expiresAt } = endpoint;
   const test = useAction(async (_: void, retryOptions) => {
     await petstore.testWebhookEndpoint(id, retryOptions);
     say("A test message is sent");
     refreshDeliveriesSoon();
   });
   const isStopped = state !== "enabled";
-  const pause = useAction(async () => {
-    await petstore.updateWebhookEndpoint(id, { paused: !isStopped });
-    say(isStopped ? "Endpoint resumed" : "Endpoint paused");
+  const isExpired = hasExpired(endpoint);
+  const update = async (patch: WebhookEndpointPatch, done: string) => {
+    await petstore.updateWebhookEndpoint(id, patch);
+    say(done);
     invalidate(WEBHOOKS);
+  };
+  const keep = useAction(() => update({ expiresAt: null }, "The endpoint no longer expires"));
+  const pause = useAction(async () => {
+    // One that has expired is resumed only without its expiry.
+    const patch = { paused: !isStopped, ...(isExpired && { expiresAt: null }) };
+    await update(patch, isStopped ? "Endpoint resumed" : "Endpoint paused");
     // A paused one automatically gets what it missed.
     if (state === "disabled" && may("redeliverWebhooks")) setOpen({ dialog: "redeliver", missed: endpoint.missed });
   });
@@ -76,6 +88,11 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
           {may("testWebhookEndpoint") && (
             <button type="button" disabled={test.isRunning} onClick={() => void test.run()}>
               Send a test
+            </button>
+          )}
+          {may("updateWebhookEndpoint") && expiresAt && !isExpired && !key.expiresAt && (
+            <button type="button" disabled={keep.isRunning} onClick={() => void keep.run()}>
+              Keep
             </button>
           )}
           {may("updateWebhookEndpoint") && (
@@ -99,7 +116,7 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
         </>
       }
     >
-      <ErrorNote error={test.error ?? pause.error} />
+      <ErrorNote error={test.error ?? pause.error ?? keep.error} />
       <Facts
         of={[
           ["State", <EndpointState of={endpoint} />],
@@ -110,7 +127,13 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
           ["Public key", publicKey && <code>{publicKey}</code>],
         ]}
       />
-      {lastFailure && isFailing(endpoint) && (
+      {isExpired && (
+        <div class="note bad" role="region" aria-label="Expired">
+          The key that set the URL has expired, and the endpoint with it: nothing is sent. With a key that does not
+          expire, resume the endpoint, then redeliver what it missed.
+        </div>
+      )}
+      {lastFailure && isFailing(endpoint) && !isExpired && (
         <div class="note bad" role="region" aria-label="Last failure">
           <p>
             <strong>{lastFailure.message}</strong> {lastFailure.status}
