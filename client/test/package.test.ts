@@ -53,7 +53,8 @@ async function snippets(): Promise<string> {
 test("Node runs the snippets of the README with the installed package", async () => {
   await Bun.write(join(folder, "readme.ts"), await snippets());
   await Bun.write(join(folder, "readme.js"), new Bun.Transpiler({ loader: "ts" }).transformSync(await snippets()));
-  const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
+  // With white space around them, as when pasted.
+  const environment = { PETSTORE_KEY: ` ${await service.newKey()}\n`, PETSTORE_URL: `\t${service.app.base} ` };
   const said = await run(["node", "readme.js"], folder, environment);
   expect(said.trim().split("\n")).toEqual([
     "1n Rex",
