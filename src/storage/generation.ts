@@ -34,6 +34,6 @@ export async function generationOf(storage: Storage, onNew?: () => void): Promis
 }
 
 /** What tells backups of a store from those of others; it shows nothing of the generation. */
-export function markOf(generation: string): string {
+export function storeMark(generation: string): string {
   return Bun.SHA256.hash(generation, "hex").slice(0, 8);
 }

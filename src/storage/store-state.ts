@@ -9,7 +9,7 @@ export interface StoreState {
   readonly knownSchema: number;
   /** Undefined if the store has no environment yet. */
   readonly belongsToProduction: boolean | undefined;
-  /** The mark of its backups: see `markOf`. Undefined before the first start of a service. */
+  /** The mark of its backups: see `storeMark`. Undefined before the first start of a service. */
   readonly mark: string | undefined;
   /** The real time of the last change of a shop, in unix milliseconds; 0 if there was none. */
   readonly lastChange: number;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { BackgroundTask } from "../../domains/domain.ts";
-import { markOf } from "../../storage/generation.ts";
+import { storeMark } from "../../storage/generation.ts";
 import { Log } from "../../telemetry/log.ts";
 import { Metrics } from "../../telemetry/metrics.ts";
 import { HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const generation = "that of the store";
-const write = (at: number) => writeFileSync(join(folder, backupName(new Date(at), markOf(generation))), "A backup.");
+const write = (at: number) => writeFileSync(join(folder, backupName(new Date(at), storeMark(generation))), "A backup.");
 
 /** A schedule with a backup every hour. `round` resolves when its backup is taken. */
 function schedule() {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { BackupSettings } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
-import { markOf } from "../../storage/generation.ts";
+import { storeMark } from "../../storage/generation.ts";
 import { Pause } from "../../timing/pause.ts";
 import { type Backup, backupsIn, ownBackups } from "./backup-folder.ts";
 
@@ -25,7 +25,7 @@ export function scheduleBackups(
   let newest: Backup | undefined;
   let count = 0;
   const readFolder = () => {
-    const backups = ownBackups(backupsIn(folder, clock.now()), markOf(generation));
+    const backups = ownBackups(backupsIn(folder, clock.now()), storeMark(generation));
     [newest] = backups;
     count = backups.length;
   };

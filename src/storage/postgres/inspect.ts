@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "../errors.ts";
-import { markOf } from "../generation.ts";
+import { storeMark } from "../generation.ts";
 import { migrations } from "../migrations.ts";
 import type { Statement } from "../statement.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
@@ -37,7 +37,7 @@ export async function inspectPostgres(address: PostgresAddress): Promise<StoreSt
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment && environment["environment"] === "production",
-      mark: generation && markOf(String(generation["generation"])),
+      mark: generation && storeMark(String(generation["generation"])),
       lastChange: Number(last?.["last_change"] ?? 0),
       serverAhead,
       newestSecrets: (await read(stateQueries.newestSecrets)) as unknown as NewestSecrets[],

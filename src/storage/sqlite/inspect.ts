@@ -1,5 +1,5 @@
 import { StorageUnusable } from "../errors.ts";
-import { markOf } from "../generation.ts";
+import { storeMark } from "../generation.ts";
 import { migrations } from "../migrations.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import { openWithoutMigrating, schemaVersion } from "./database.ts";
@@ -17,7 +17,7 @@ export function inspectSqlite(file: string): StoreState {
       schema,
       knownSchema: migrations.length,
       belongsToProduction: environment === undefined ? undefined : environment === "production",
-      mark: generation === undefined ? undefined : markOf(String(generation)),
+      mark: generation === undefined ? undefined : storeMark(String(generation)),
       lastChange: Number(read(stateQueries.lastChange)?.["last_change"] ?? 0),
       serverAhead: undefined,
       newestSecrets: database.query<NewestSecrets, []>(stateQueries.newestSecrets).all(),

@@ -15,11 +15,11 @@ export interface Restored {
 }
 
 /**
- * Replaces the store in `file` with a copy of a backup, which gets a new generation. The store must not be in use. The previous store is renamed,
- * together with its write-ahead log: SQLite would apply an old log to the copy and damage it. A crash leaves the old
- * store, the new one, or neither under the name `file`; in the last case both exist under other names, and the restore
- * can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then no store was deleted, only
- * copies of killed restores, but the previous store may have its new name.
+ * Replaces the store in `file` with a copy of a backup, which gets a new generation. The store must not be in use. The
+ * previous store is renamed, together with its write-ahead log: SQLite would apply an old log to the copy and damage it.
+ * A crash leaves the old store, the new one, or neither under the name `file`; in the last case both exist under other
+ * names, and the restore can be repeated. `accept` throws an error to refuse a backup. Throws `StorageUnusable`; then no
+ * store was deleted, only copies of killed restores, but the previous store may have its new name.
  */
 export function restoreSqlite(backup: string, file: string, now: Date, accept: (contents: Contents) => void): Restored {
   const contents = verifyBackup(backup);
