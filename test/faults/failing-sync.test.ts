@@ -25,6 +25,7 @@ describe.skipIf(!canInject)("a sync that fails", () => {
     const settings = { PETSTORE_ENV: "staging", PETSTORE_SECRET_KEY: secretKey };
     const dataDir = newDataDir();
     const { key } = await newKeyIn(dataDir, { settings });
+    expect(await (await Program.start(dataDir, settings)).end()).toBe(0); // the first start writes to the store, too
     const program = await Program.start(dataDir, settings, [...failingSyncs, ...serveCommand]);
     const status = await fetch(`${program.base}/pets`, {
       method: "POST",
