@@ -58,7 +58,7 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
   const { program, account, banned } = await startWithBan(settings, start);
   const command = (...words: string[]) => runInProcess(program.dataDir, words, settings);
-  const statuses = async () => (await askEach(program.base, banned.key, processes)).map(({ status }) => status);
+  const statuses = async () => (await askEach(program, banned.key, processes)).map(({ status }) => status);
   await eventually(statuses, (all) => all.includes(429));
 
   const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
@@ -130,7 +130,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
     await valkey.kill();
     await program.until(() => program.output.split("limits_not_shared").length > 2);
     // A process that counts alone notices within a second that a ban was lifted.
-    await eventually(async () => (await askEach(program.base, key, 2)).every(({ status }) => status === 200));
+    await eventually(async () => (await askEach(program, key, 2)).every(({ status }) => status === 200));
     expect(Date.now()).toBeLessThan(endsAt);
     expect(await program.end()).toBe(0);
     await valkey.stop();

@@ -172,7 +172,7 @@ test.skipIf(postgresMissing !== undefined)("it starts its own workers, which sha
   const settings = { PETSTORE_DATABASE_URL: server.url() };
   const service = await startFrom(folder, inFolder(folder, "serve", "--workers", "2"), settings);
   const key = keyIn(service.output);
-  for (const { status } of await askEach(service.base, key, 2)) expect(status).toBe(200);
+  for (const { status } of await askEach(service, key, 2)) expect(status).toBe(200);
   const first = workerPids(service);
   expect([...first.keys()]).toEqual([1, 2]);
   expect((await fetch(new URL("/docs", service.base))).status).toBe(200);
@@ -180,7 +180,7 @@ test.skipIf(postgresMissing !== undefined)("it starts its own workers, which sha
   await service.until(() => workerPids(service).get(2) !== first.get(2));
   service.child.kill("SIGHUP");
   await service.until(() => service.output.includes('"event":"restart_finished"'));
-  for (const { status } of await askEach(service.base, key, 2)) expect(status).toBe(200);
+  for (const { status } of await askEach(service, key, 2)) expect(status).toBe(200);
   expect(await service.end()).toBe(0);
   expect(service.errors).toBe("");
   await server.remove();

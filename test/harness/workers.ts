@@ -35,17 +35,20 @@ export function ask(base: string, key: string, path = "/pets?limit=1"): Promise<
   return fetch(base + path, { headers: { Authorization: `Bearer ${key}` }, keepalive: false });
 }
 
-/** Sends requests until each of the processes has responded. Returns one response of each. */
-export async function askEach(base: string, key: string, processes: number): Promise<Response[]> {
+/** Sends requests until each of the workers has responded. Returns one response of each. */
+export async function askEach(program: Program, key: string, workers: number): Promise<Response[]> {
   const responses = new Map<string, Response>();
-  while (responses.size < processes) {
-    const response = await ask(base, key);
-    responses.set(processOf(response), response);
+  while (responses.size < workers) {
+    const response = await ask(program.base, key);
+    responses.set(await workerOf(program, response), response);
   }
   return [...responses.values()];
 }
 
-/** Identifies the process that sent a response: the common part of its request ids. */
-export function processOf({ headers }: Response): string {
-  return headers.get("x-request-id")?.split("-")[0] ?? "";
+/** The number of the worker that sent a response, as the log has it. */
+export async function workerOf(program: Program, { headers }: Response): Promise<string> {
+  const id = headers.get("x-request-id");
+  const line = () => program.output.split("\n").find((one) => one.includes(`"${id}"`) && one.endsWith("}"));
+  await program.until(() => line() !== undefined);
+  return String((JSON.parse(line() as string) as { worker: number }).worker);
 }

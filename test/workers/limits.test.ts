@@ -10,7 +10,7 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { ask, askEach, newAccount, startWorkers } from "../harness/workers.ts";
+import { ask, askEach, newAccount, startWorkers, workerOf } from "../harness/workers.ts";
 
 const WORKERS = 4;
 const CONNECTIONS = 50;
@@ -53,20 +53,19 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const key = await newKey({ ...unlimitedQuota, perMinute: limit });
     const before = program.output.length;
     const remaining: string[] = [];
-    const ids: string[] = [];
+    const responses: Response[] = [];
     const send = async () => {
       for (;;) {
         const response = await fetch(`${program.base}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
         await response.text();
-        ids.push(response.headers.get("x-request-id") ?? "");
+        responses.push(response);
         if (response.status === 429) return;
         expect(response.status).toBe(200);
         remaining.push(response.headers.get("x-ratelimit-remaining") ?? "");
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, send));
-    expect(new Set(ids.map((id) => id.split("-")[0])).size).toBe(WORKERS);
-    await program.until(() => ids.every((id) => program.output.includes(`"${id}"`, before)));
+    expect(new Set(await Promise.all(responses.map((response) => workerOf(program, response)))).size).toBe(WORKERS);
     return program.output.includes("limits_not_shared", before) ? undefined : remaining;
   }
 
@@ -87,7 +86,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     /** When the ban ends, in seconds, as each worker says; 0 if it gives another response. */
     const ends = async () =>
       Promise.all(
-        (await askEach(program.base, key, WORKERS)).map(async (response) =>
+        (await askEach(program, key, WORKERS)).map(async (response) =>
           isBanned(await response.text()) ? Number(response.headers.get("x-ratelimit-reset")) : 0,
         ),
       );
@@ -108,7 +107,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
     const banned = await newKey(quota);
     const { key, account, storage } = await newAccount(settings, quota);
     const texts = async (one: string) =>
-      Promise.all((await askEach(program.base, one, WORKERS)).map((response) => response.text()));
+      Promise.all((await askEach(program, one, WORKERS)).map((response) => response.text()));
     await eventually(async () => (await ask(program.base, key)).status === 429);
     await eventually(async () => (await texts(banned)).every(isBanned));
     const saved = async () =>

@@ -7,7 +7,7 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
+import { newAccount, startWorkers, workerOf, workerPids } from "../harness/workers.ts";
 
 const WORKERS = 4;
 /** The promise: a change of keys and shops by one process applies in all processes within this time, in milliseconds. */
@@ -56,7 +56,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     const text = await response.text();
     return {
       status: response.status,
-      worker: processOf(response),
+      worker: await workerOf(program, response),
       headers: response.headers,
       json: text === "" ? undefined : JSON.parse(text),
     };

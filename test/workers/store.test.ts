@@ -16,7 +16,7 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { ask, newAccount, processOf, startWorkers, workerPids } from "../harness/workers.ts";
+import { ask, newAccount, startWorkers, workerOf, workerPids } from "../harness/workers.ts";
 
 const WORKERS = 3;
 /** The promise: a change of keys and plans by one process applies in all processes within this time, in milliseconds. */
@@ -66,7 +66,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     const fitting = new Set<string>();
     while (fitting.size < WORKERS) {
       const response = await ask(program.base, account.key);
-      if (isWanted(response)) fitting.add(processOf(response));
+      if (isWanted(response)) fitting.add(await workerOf(program, response));
     }
     return elapsed();
   }

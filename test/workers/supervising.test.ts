@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
   test("all serve when the service says that it listens; log and metrics distinguish them", async () => {
     const program = await startWorkers(WORKERS, settings);
     expect(workerPids(program).size).toBe(WORKERS);
-    await askEach(program.base, key, WORKERS);
+    await askEach(program, key, WORKERS);
     expect((await readiness(program)).status).toBe(200);
     const metrics = await metricsText(program.base);
     for (const number of [1, 2, 3]) {
@@ -132,7 +132,7 @@ describe.skipIf(postgresMissing !== undefined)("workers that share a port", () =
     async (signal) => {
       const program = await Program.start(newDataDir(), settings, [...npmStart, "--", "--workers", "3"]);
       const requests = await Promise.all(Array.from({ length: 16 }, () => unfinishedRequest(program, key)));
-      await askEach(program.base, key, 3); // all have got what was sent before
+      await askEach(program, key, 3); // all have got what was sent before
       process.kill(-program.child.pid, signal);
       const areStopping = () => program.output.split('"event":"stopping"').length > 3;
       await program.until(() => areStopping() || program.child.exitCode !== null);
