@@ -24,7 +24,6 @@ export class TestConsole {
   readonly browser: TestBrowser;
   readonly key: string;
   readonly origin: string;
-  readonly #opened: { readonly page: Page; readonly key: string }[] = [];
 
   static async start(options: TestOptions & { readonly width?: number } = {}): Promise<TestConsole> {
     const service = await TestService.start(options);
@@ -50,10 +49,7 @@ export class TestConsole {
     path = "",
     { key = this.key, colors = "light" }: { key?: string; colors?: "light" | "dark" } = {},
   ): Promise<Page> {
-    const mayAsk = this.#opened.some((other) => other.key !== key && !other.page.isClosed());
     const page = await this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
-    this.#opened.push({ page, key });
-    if (!mayAsk) return page;
     const isReady = `document.querySelector("dialog, .sign-in") !== null || Object.values(sessionStorage).join().includes("${key}")`;
     await eventually(
       () => page.evaluate<boolean>(isReady),
