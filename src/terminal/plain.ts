@@ -3,14 +3,13 @@
 
 /** Escapes such characters. */
 export function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, escaped);
+  return text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Like `plain`, for a text that may have lines and tabs, such as JSON. */
 export function plainLines(text: string): string {
-  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replaceAll(/[^\n\t]+/g, plain);
 }
