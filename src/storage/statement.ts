@@ -13,7 +13,7 @@ export interface Statement<R extends Row = Row> {
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;
   /** The number of the parameter that names the shop or account whose data it locks, if it has one. */
-  readonly lockedAt?: number;
+  readonly lockedAt?: number | undefined;
   /** True if the statement finds a row by its key: see `lookUp`. */
   readonly isLookUp?: true;
   /** True if the statement reads a page: see `pageRead`. */
@@ -75,7 +75,7 @@ export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
  * transactions with the same value wait.
  */
 export function lockStatement<R extends Row = Row>(sql: string, lockedAt?: number): Statement<R> {
-  return lockedAt === undefined ? { sql, locks: true } : { sql, locks: true, lockedAt };
+  return { sql, locks: true, lockedAt };
 }
 
 /** The values that the engine gives an appended row. */
