@@ -90,26 +90,26 @@ export class App {
         await storage.check();
       };
       tasks.add({ name: "check_store", by: "each", run: checkStore });
-      const watched = { clock, log, metrics, repeat: (task: BackgroundTask) => tasks.add(task) };
-      let isNew = false;
+      const repeat = (task: BackgroundTask) => tasks.add(task);
+      const { generation, isNew } = await generationOf(storage);
       const parts: Omit<Host, "limiter"> = {
         storage,
-        generation: await generationOf(storage, () => void (isNew = true)),
+        generation,
         clock,
-        expiry: watchClock(watched),
+        expiry: watchClock({ clock, log, metrics, repeat }),
         log,
         metrics,
         dataFolder: config.database ? undefined : config.dataDir,
         isDevelopment: config.environment === "development",
-        repeat: (task) => tasks.add(task),
+        repeat,
         runSoon: () => tasks.runSoon(),
       };
       if (isNew) log.info("store_new");
       metrics.gauge("petstore_store_new", "1 if the store is new, or was restored or copied before this start.", () =>
         Number(isNew),
       );
-      watchEventLoop(watched);
-      if (parts.dataFolder !== undefined) watchDisk(watched, parts.dataFolder);
+      watchEventLoop(parts);
+      if (parts.dataFolder !== undefined) watchDisk(parts, parts.dataFolder);
       if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
       limits = await openLimiter(config, parts);
       const stopping = new AbortController();

@@ -22,15 +22,14 @@ export const endGeneration = statement("DELETE FROM store_generation");
 
 /**
  * A random text that the store keeps from its first start until it is restored. What must differ afterwards, although it
- * names the same ids, depends on it. It is secret. `onNew` is called if this is the first start.
+ * names the same ids, depends on it. It is secret. `isNew` is true at the first start.
  */
-export async function generationOf(storage: Storage, onNew?: () => void): Promise<string> {
+export async function generationOf(storage: Storage): Promise<{ generation: string; isNew: boolean }> {
   const known = await storage.first(read);
-  if (known) return known.generation;
+  if (known) return { generation: known.generation, isNew: false };
   const made = randomBytes(16).toString("hex");
   const { generation } = (await storage.write(() => first(keep, made))) as GenerationRow;
-  if (generation === made) onNew?.();
-  return generation;
+  return { generation, isNew: generation === made };
 }
 
 /** What tells backups of a store from those of others; it shows nothing of the generation. */
