@@ -26,7 +26,7 @@ const takeBackup: ProgramCommand = {
   description:
     "The copy is a consistent snapshot of the store, and is verified as `backups verify` does it. Without --file, it is\n" +
     "written to PETSTORE_BACKUP_DIR, and the oldest backups of the store there are deleted until PETSTORE_BACKUP_KEEP are\n" +
-    "left. Those of another store, or of before a restore, stay.",
+    "left. Those of another store, or taken before a restore, stay.",
   options: { file: { value: "FILE", meaning: "The file to create, in any folder. Then nothing is deleted." } },
   run: ({ options: { file } }, { config, folder }) =>
     file === undefined ? takeInFolder(config) : take(config, resolve(folder, file)),

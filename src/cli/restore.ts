@@ -22,8 +22,8 @@ export const restore: ProgramCommand = {
     "folder, under names that end in the time. A backup of a newer release is refused; one of an older release gets the\n" +
     "new schema at the next start. Production accepts no backup of another environment. Afterwards, revoke again all\n" +
     "keys that were revoked since the backup.\n\n" +
-    "For a store in PostgreSQL, restore the database with its own tools first, and give no FILE. Then cursors of before\n" +
-    "are refused, and webhooks of new events are not taken for earlier ones.",
+    "For a store in PostgreSQL, restore the database with its own tools first, and give no FILE. Then earlier cursors are\n" +
+    "refused, and webhooks of new events are not taken for earlier ones.",
   args: ["[FILE]"],
   options: yesOption,
   run: async (given, context) => {

@@ -17,8 +17,8 @@ const isAscii = /^[\0-\x7f]*$/;
 const MAX_KEY = 800;
 
 /**
- * The same for names that look the same: those that differ only in case, width, normalization, white space or characters
- * that show nothing.
+ * Returns the same key for names that look the same: that differ only in case, width, normalization, white space or
+ * invisible characters.
  */
 export function nameKey(name: string): string {
   const shown = folded(name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""));

@@ -29,7 +29,7 @@ const REMINDER = 10_000;
 interface Continuing {
   readonly event: EventName;
   times: number;
-  /** True if it had not happened for a part of an interval when that ended. */
+  /** True if the last interval, or the rest of it after the first line, ended without it. */
   isQuiet: boolean;
   cause: unknown;
   fields: Fields;

@@ -36,7 +36,7 @@ let sendFirstQuery: (petstore: Petstore) => Promise<unknown> | undefined;
 /** The key of a link, while the user is signed in with another one and has not yet chosen. */
 export const offeredKey = new Watchable<{ readonly secret: string; readonly key: CurrentKey } | undefined>(undefined);
 
-/** Signs in with the key of a link. A session with another key stays: whoever sent the link could follow what is entered. */
+/** Signs in with the key of a link. A session with another key stays, because the sender could read what the user enters. */
 async function followLink(secret: string): Promise<void> {
   const { value } = session;
   if (value.kind !== "open") return signIn(secret);
