@@ -45,16 +45,10 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
       withStore(context, async (storage) => {
         const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
         if (!row) throw noSuchEndpoint(id);
-        const owner = { accountId: row.account_id, mode: row.mode };
+        const owner = { accountId: row.account_id, mode: row.mode, expiresAt: Number.POSITIVE_INFINITY };
         const endpoints = new EndpointStore(storage, systemClock, undefined);
         const changed = await storage.write(() =>
-          endpoints.change(
-            owner,
-            operator(Number(row.shop)),
-            id,
-            { paused: verb === "pause" },
-            Number.POSITIVE_INFINITY,
-          ),
+          endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
         );
         if (changed === "expired") throw new CommandFailed("webhook_endpoint_expired", expiredEndpoint);
         if (changed === "not found") throw noSuchEndpoint(id);

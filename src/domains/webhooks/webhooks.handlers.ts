@@ -73,8 +73,7 @@ function servingHandlers({
       const refused = urlFailure(body.url);
       if (refused) return refused;
       if (body.expiresAt === null && Number.isFinite(caller.expiresAt)) return outlives;
-      const author = authorOf(caller, requestId);
-      const endpoint = yield* endpoints.change(caller, author, endpointId, body, caller.expiresAt);
+      const endpoint = yield* endpoints.change(caller, authorOf(caller, requestId), endpointId, body);
       if (endpoint === "expired") return mustBeConfirmed;
       return endpoint === "not found" ? notFound : { body: shown(endpoint) };
     },

@@ -65,6 +65,9 @@ export interface StoredEndpoint {
 const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subjectId: id }));
 
 /** The webhook endpoints of shops. */
+/** The shop of an endpoint, and when the key that changes it expires. */
+type Owner = Pick<Caller, keyof ShopName | "expiresAt">;
+
 export class EndpointStore {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -88,7 +91,7 @@ export class EndpointStore {
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */
   *add(
-    { accountId, mode, expiresAt: keyEnd }: Caller,
+    { accountId, mode, expiresAt: keyEnd }: Owner,
     author: Author,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
   ): Transaction<StoredEndpoint | "too many"> {
@@ -123,15 +126,14 @@ export class EndpointStore {
   }
 
   /**
-   * Part of a transaction: changes an endpoint. A new URL has the lifetime of the key that sets it, which ends at
-   * `keyEnd`. An endpoint that has expired cannot be resumed before it is confirmed, which sets `expiresAt` to null.
+   * Part of a transaction: changes an endpoint. A new URL has the lifetime of the key that sets it. An endpoint that has
+   * expired cannot be resumed before it is confirmed, which sets `expiresAt` to null.
    */
   *change(
-    { accountId, mode }: ShopName,
+    { accountId, mode, expiresAt: keyEnd }: Owner,
     author: Author,
     id: string,
     { paused, expiresAt, ...fields }: EndpointPatch,
-    keyEnd: number,
   ): Transaction<StoredEndpoint | "not found" | "expired"> {
     const { shop } = author;
     const now = this.#clock.now();
