@@ -165,7 +165,8 @@ describe("the service", () => {
     expect(await first.end()).toBe(0);
     const shell = Bun.spawn(["sh", "-c", line], {
       cwd: root,
-      env: { ...process.env, PETSTORE_DATA_DIR: dataDir, PETSTORE_PORT: "0" },
+      // npm ends because it cannot print what it runs, which it does not print if the tests run with --silent.
+      env: { ...process.env, PETSTORE_DATA_DIR: dataDir, PETSTORE_PORT: "0", npm_config_loglevel: "notice" },
       stdio: ["ignore", "ignore", "ignore"],
     });
     await shell.exited;
