@@ -43,7 +43,7 @@ export class Transactions {
   readonly #committed: StorageObserver["committed"];
   readonly #minAttempts: number;
   readonly #free: TransactionSlot[];
-  /** What takes the connections for which transactions wait, by owner. Owners take turns. */
+  /** The transactions that wait for a connection, by owner. Owners take turns. */
   readonly #waiting = new Map<SqlParameter | undefined, ((slot: TransactionSlot) => void)[]>();
   readonly #maxOfOwner: number;
   /** The number of running transactions of each owner. */
@@ -149,7 +149,7 @@ export class Transactions {
       if (!free) continue;
       takes.shift()?.(free);
       this.#waiting.delete(next);
-      if (takes.length > 0) this.#waiting.set(next, takes); // now the last, which this loop comes to
+      if (takes.length > 0) this.#waiting.set(next, takes); // now the last: this loop visits it again
     }
   }
 
