@@ -1081,7 +1081,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Change a webhook endpoint (beta).
      *
-     * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once. If the calling key expires, the endpoint gets its `expiresAt`.
+     * Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry are sent at once, and the endpoint expires with the calling key, if that expires.
      *
      * Needs a key with the scopes `admin` and `read`.
      */

@@ -121,7 +121,7 @@ export function endpointOperations(types: readonly EventType[]) {
     summary: "Change a webhook endpoint",
     description:
       "Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry " +
-      "are sent at once. If the calling key expires, the endpoint gets its `expiresAt`.",
+      "are sent at once, and the endpoint expires with the calling key, if that expires.",
     params: endpointParams,
     body: {
       schema: EndpointPatch,

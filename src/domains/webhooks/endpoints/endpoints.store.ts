@@ -64,10 +64,10 @@ export interface StoredEndpoint {
 
 const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subjectId: id }));
 
-/** The webhook endpoints of shops. */
 /** The shop of an endpoint, and when the key that changes it expires. */
 type Owner = Pick<Caller, keyof ShopName | "expiresAt">;
 
+/** The webhook endpoints of shops. */
 export class EndpointStore {
   readonly #storage: Storage;
   readonly #clock: Clock;
