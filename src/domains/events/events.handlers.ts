@@ -13,18 +13,19 @@ export function eventHandlers(
   watch: EventWatch,
   types: readonly EventType[],
 ): Handlers<ReturnType<typeof eventOperations>> {
-  const scopeOf = new Map(types.flatMap(({ type, scope }): [string, Scope][] => (scope ? [[type, scope]] : [])));
-  /** The filter that leaves out the types whose scope a key lacks. */
-  const hiddenFrom = ({ scopes }: Caller) => {
-    const hidden = [...scopeOf].filter(([, scope]) => !scopes.has(scope)).map(([type]) => type);
-    return hidden.length > 0 ? { hidden: new Set(hidden) } : {};
+  const scopeOf = new Map<string, Scope | undefined>(types.map(({ type, scope }) => [type, scope]));
+  /** The filters of a request. They leave out the types whose scope its key lacks. */
+  const filtersOf = <Q extends { since?: string; until?: string }>({ scopes }: Caller, query: Q) => {
+    const hidden = types.filter(({ scope }) => scope && !scopes.has(scope)).map(({ type }) => type);
+    const times = { since: timeOf(query.since), until: timeOf(query.until) };
+    return { ...query, ...times, ...(hidden.length > 0 && { hidden: new Set(hidden) }) };
   };
 
   return {
     listEvents: async ({ caller, query, after: position }) => {
       const { shop } = caller;
-      const { limit, after, sort, since, until } = query;
-      const filters = { ...query, ...hiddenFrom(caller), since: timeOf(since), until: timeOf(until) };
+      const { limit, after, sort } = query;
+      const filters = filtersOf(caller, query);
       const isNewestFirst = sort === "-id";
       const from = isNewestFirst ? after : (position ?? after);
       if (from === undefined)
@@ -44,9 +45,7 @@ export function eventHandlers(
     },
 
     streamEvents: async ({ caller, query, lastEventId }) => {
-      const { after, since, until } = query;
-      const filters = { ...query, ...hiddenFrom(caller), since: timeOf(since), until: timeOf(until) };
-      const stream = await watch.follow(caller.shop, lastEventId ?? after, filters);
+      const stream = await watch.follow(caller.shop, lastEventId ?? query.after, filtersOf(caller, query));
       return "refused" in stream ? notStored(stream) : { stream };
     },
   };
