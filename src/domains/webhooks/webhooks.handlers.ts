@@ -137,7 +137,7 @@ function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): 
 const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");
 const tooManyValid = failure(
   tooManySecrets,
-  `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest, or try again up to 24 hours later.`,
+  `${MAX_SECRETS} secrets of the endpoint are valid. Use the newest. You can replace it when an older one ends, within 24 hours.`,
 );
 const notFound = failure(endpointNotFound, "No webhook endpoint of the shop has this id.");
 const tooMany = failure(
@@ -145,7 +145,7 @@ const tooMany = failure(
   `The shop has ${MAX_ENDPOINTS} webhook endpoints. Delete one that is not needed.`,
 );
 
-const outlives = failure(lifetimeExceedsKey, "The calling key expires, so it cannot confirm an endpoint for longer.");
+const outlives = failure(lifetimeExceedsKey, "The calling key expires, so it cannot let an endpoint outlive it.");
 const mustBeConfirmed = invalidInput([
   { path: "/body/paused", message: "needs `expiresAt: null` too, because the endpoint has expired" },
 ]);
