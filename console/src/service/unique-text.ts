@@ -1,2 +1,2 @@
 /** A text that nothing else has, for an `Idempotency-Key`. Pages over plain HTTP have no `crypto.randomUUID`. */
-export const uniqueText = () => new Date().toJSON() + Math.random();
+export const uniqueText = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
