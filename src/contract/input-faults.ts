@@ -7,6 +7,8 @@ import { suggest } from "./suggest.ts";
 import { fitsInt64 } from "./validators.ts";
 
 const MAX_NAME = 64;
+/** More allowed values than these are not listed if one of them is probably meant. */
+const MANY = 10;
 
 /** The keywords that schemas of input use. `contract.test.ts` compares what they mean here with the validator. */
 interface Schema {
@@ -94,7 +96,8 @@ function kindFault(value: unknown, schema: Schema): string | undefined {
   if (!isWrong) return undefined;
   const sent = shown(value);
   const repair = repairOf(value, schema);
-  return `must be ${expected(schema)}${sent === undefined ? "" : `; got ${sent}`}${repair}`;
+  const allowed = repair && values && values.length > MANY ? `one of ${values.length} values` : expected(schema);
+  return `must be ${allowed}${sent === undefined ? "" : `; got ${sent}`}${repair}`;
 }
 
 function isOfType(value: unknown, type: string, schema: Schema): boolean {

@@ -64,6 +64,9 @@ function fieldsOf(schema: unknown): [string, Field][] {
 /** A wrong value of a field, as text, and what is said about it; undefined if every text is right. */
 function wrongValue({ type, format, enum: values, maximum, items }: Field): [string, string[]] | undefined {
   if (items) return wrongValue(items);
+  if (values && values.length > 10) {
+    return [`${values[1]}x`, [`must be one of ${values.length} values`, `did you mean ${values[1]}?`]];
+  }
   if (values) return [`${values[0]}`.toUpperCase(), ["must be one of", ...values]];
   if (maximum !== undefined) return [`${maximum + 1}`, [`to ${maximum}`]];
   if (type === "integer") return ["abc", ["must be a 64-bit integer"]];
