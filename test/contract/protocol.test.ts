@@ -32,6 +32,13 @@ describe("paths and methods", () => {
     },
   );
 
+  test("names the segments . and .. of a path, not the path without them", async () => {
+    for (const path of ["/v1/x/../pets", "/v1/./pets", "/v1/%2e%2e/v1/pets"]) {
+      const { body } = await rawRequest(service, `GET ${path} HTTP/1.1`, [`Authorization: Bearer ${key}`]);
+      expect(body.message).toBe('The path has the segment "." or "..". Send it as "/v1/pets".');
+    }
+  });
+
   test.each(["POST", "PUT", "TRACE", "PROPFIND", "PURGE"])("returns 405 for %s on /pets/{petId}", async (method) => {
     const { status, body, headers } = await rawRequest(service, `${method} /v1/pets/1 HTTP/1.1`, [
       `Authorization: Bearer ${key}`,

@@ -41,6 +41,8 @@ export class PathAdvice {
     // Requests of HTTP/1.0 without Host have no absolute URL.
     const path = url.replace(/^[a-z]+:\/\/[^/]*/i, "").replace(/[?#].*$/s, "");
     const nearest = this.#nearest(path);
+    // The URL has lost its dot segments; routes match the path as it was sent.
+    if (nearest === path) return `The path has the segment "." or "..". Send it as ${shown(path)}.`;
     return `There is nothing at ${shown(path)}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`;
   }
 
