@@ -38,7 +38,7 @@ export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisa
 /** The reasons to reject a URL, by error code. */
 export const refusals = {
   url_invalid: "The URL of a webhook endpoint is not an absolute URL.",
-  url_not_https: "The URL of a webhook endpoint does not start with https://.",
+  url_not_https: "The URL of a webhook endpoint does not start with https:// (in development, http:// works too).",
   url_has_credentials: "The URL of a webhook endpoint contains a user name or password.",
   url_port_refused: "The URL of a webhook endpoint has a port below 1024 other than 80 and 443.",
   address_not_global: "The host of a webhook endpoint has no public internet address.",
