@@ -15,7 +15,9 @@ export const health: ProgramCommand = {
   description: "Requests /readyz at PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
   run: async (_given, { config }) => {
     const status = await readiness(config).catch(() => "no answer");
-    return { json: { status }, text: status, hasFailed: status !== "ready" };
+    const hasFailed = status !== "ready";
+    const where = hasFailed ? ` at ${config.host}, port ${config.port}` : "";
+    return { json: { status }, text: status + where, hasFailed };
   },
 };
 

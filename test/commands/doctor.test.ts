@@ -188,7 +188,7 @@ describe("petstore doctor", () => {
         advice: "Stop it, or set another PETSTORE_PORT.",
       },
     ]);
-    expect([health.status, health.stderr]).toEqual([1, "another program\n"]);
+    expect([health.status, health.stderr]).toEqual([1, `another program at 127.0.0.1, port ${other.port}\n`]);
   });
 
   test("reports a service that accepts connections but does not respond, such as one that is frozen", async () => {

@@ -143,7 +143,7 @@ describe("in an empty folder", () => {
     const health = () => run(["env", `PETSTORE_PORT=${service.port}`, ...inFolder(folder, "health")]);
     expect(await health()).toEqual({ status: 0, stdout: "ready\n", stderr: "" });
     expect(await service.end()).toBe(0);
-    expect(await health()).toEqual({ status: 1, stdout: "", stderr: "no answer\n" });
+    expect(await health()).toEqual({ status: 1, stdout: "", stderr: `no answer at 127.0.0.1, port ${service.port}\n` });
   });
 });
 
