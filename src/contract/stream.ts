@@ -27,5 +27,8 @@ export interface StreamSink<T> {
 /** Streams that a shop, live or sandbox, may have open in one process. */
 export const MAX_STREAMS = 100;
 
-/** The header with which a client resumes a stream (Server-sent events, HTML). */
-export const LAST_EVENT_ID = "Last-Event-ID";
+/**
+ * How a client says where it resumes a stream: with the header of server-sent events (HTML), or with the query parameter
+ * that polyfills send instead.
+ */
+export const LAST_EVENT_ID = { header: "Last-Event-ID", query: "lastEventId" } as const;

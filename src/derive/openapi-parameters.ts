@@ -41,7 +41,7 @@ export function parametersOf(operation: Operation, operations: readonly Operatio
     ...inPath,
     ...list(query, "query"),
     ...(isCacheable(operation) ? [components.add("parameters", "IfNoneMatch", ifNoneMatch)] : []),
-    ...(response.stream ? [components.add("parameters", "LastEventId", lastEventId)] : []),
+    ...(response.stream ? [lastEventId.query, components.add("parameters", "LastEventId", lastEventId.header)] : []),
     ...(ifMatch ? [components.add("parameters", "IfMatch", ifMatchParameter)] : []),
     ...(takesIdempotencyKey(operation)
       ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
@@ -77,12 +77,22 @@ const ifNoneMatch: Json = {
   schema: { type: "string" },
 };
 
-const lastEventId: Json = {
-  name: LAST_EVENT_ID,
-  in: "header",
-  description: "The `id` of the last event that the client has received. The stream continues after it.",
-  schema: { type: "integer", format: "int64", minimum: 0 },
-};
+const resumption: Json = { schema: { type: "integer", format: "int64", minimum: 0 } };
+
+const lastEventId = {
+  header: {
+    name: LAST_EVENT_ID.header,
+    in: "header",
+    description: "The `id` of the last event that the client has received. The stream continues after it.",
+    ...resumption,
+  },
+  query: {
+    name: LAST_EVENT_ID.query,
+    in: "query",
+    description: `The same as the header \`${LAST_EVENT_ID.header}\`, for clients that send it here.`,
+    ...resumption,
+  },
+} satisfies Record<string, Json>;
 
 const ifMatchParameter: Json = {
   name: "If-Match",

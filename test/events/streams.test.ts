@@ -75,23 +75,48 @@ describe("a stream", () => {
     expect(headers.get("x-request-id")).not.toBeNull();
   });
 
+  /** A request that resumes a stream with the header, the query parameter, or both. */
+  const resume = (method: string, header: string | undefined, query: string | undefined) =>
+    service.call(method, `/ticks/stream${query === undefined ? "" : `?lastEventId=${query}`}`, {
+      key,
+      headers: header === undefined ? {} : { "Last-Event-ID": header },
+    });
+
   test.each([
-    ["", undefined],
-    ["0", 0n],
-    ["12", 12n],
-  ] as const)("resumes from Last-Event-ID %j", async (sent, at) => {
+    ["", undefined, undefined],
+    ["0", undefined, 0n],
+    ["12", undefined, 12n],
+    [undefined, "", undefined],
+    [undefined, "0", 0n],
+    [undefined, "12", 12n],
+    ["12", "12", 12n],
+    ["12", "", 12n],
+    ["", "12", 12n],
+  ])("resumes from Last-Event-ID %j and lastEventId %j", async (header, query, at) => {
     source.resumedAt.length = 0;
-    await listen({ "Last-Event-ID": sent });
+    expect((await resume("GET", header, query)).status).toBe(200);
     expect(source.resumedAt).toEqual([at]);
   });
 
-  test.each(["-1", "x", "1.5", "9223372036854775808", "01"])("returns 400 for Last-Event-ID %j", async (sent) => {
-    const { status, json } = await service.call("GET", "/ticks/stream", { key, headers: { "Last-Event-ID": sent } });
-    expect([status, json.code, json.details[0].path]).toEqual([400, "invalid_request", "/header/Last-Event-ID"]);
+  const wrong = ["-1", "x", "1.5", "9223372036854775808", "01"];
+  const message = "must hold the id of an event, a whole number";
+  const inHeader = { path: "/header/Last-Event-ID", message };
+  const inQuery = { path: "/query/lastEventId", message };
+  test.each([
+    ...wrong.map((id) => [id, undefined, [inHeader]] as const),
+    ...wrong.map((id) => [undefined, id, [inQuery]] as const),
+    ["x", "y", [inHeader, inQuery]],
+    ["12", "x", [inQuery]],
+    ["12", "13", [{ ...inQuery, message: "must be the same as the header Last-Event-ID if both are sent" }]],
+    [undefined, "1&lastEventId=1", [{ ...inQuery, message: "is given more than once" }]],
+  ] as const)("returns 400 for Last-Event-ID %j and lastEventId %j", async (header, query, details) => {
+    const { status, json } = await resume("GET", header, query);
+    expect([status, json.code, json.details]).toEqual([400, "invalid_request", details]);
+    expect((await resume("HEAD", header, query)).status).toBe(400);
   });
 
-  test("is in the document with its media type, the schema of its events, and Last-Event-ID", async () => {
-    type Documented = { responses: Record<string, { content: unknown }>; parameters: unknown };
+  test("is in the document with its media type, the schema of its events, and where it can be resumed", async () => {
+    type Documented = { responses: Record<string, { content: unknown }>; parameters: Record<string, unknown>[] };
     const document = (await (await fetch(new URL("/openapi.json", service.app.base))).json()) as {
       paths: { "/ticks/stream": { get: Documented } };
     };
@@ -103,6 +128,7 @@ describe("a stream", () => {
       },
     });
     expect(parameters).toContainEqual({ $ref: "#/components/parameters/LastEventId" });
+    expect(parameters.find(({ name }) => name === "lastEventId")).toMatchObject({ in: "query" });
     expect(parameters).not.toContainEqual({ $ref: "#/components/parameters/IfNoneMatch" });
     expect(Object.keys(responses)).not.toContain("304");
   });

@@ -2,14 +2,22 @@ import type { Fault } from "../../contract/errors.ts";
 import { parseInt64 } from "../../contract/schemas.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 
-const fault: Fault = { path: `/header/${LAST_EVENT_ID}`, message: "must hold the id of an event, a whole number" };
+const invalid = "must hold the id of an event, a whole number";
+const different = `must be the same as the header ${LAST_EVENT_ID.header} if both are sent`;
 
-/** The id of the last event that a client received; undefined if the header is missing or empty. */
+/** The id of the last event that a client received; undefined if both texts are missing or empty. */
 export function readLastEventId(
-  headers: Headers,
+  header: string | null,
+  query: string | undefined,
 ): { readonly value: bigint | undefined } | { readonly faults: Fault[] } {
-  const text = headers.get(LAST_EVENT_ID);
-  if (text === null || text === "") return { value: undefined };
-  const value = parseInt64(text);
-  return value !== undefined && value >= 0n ? { value } : { faults: [fault] };
+  const places = [
+    { path: `/header/${LAST_EVENT_ID.header}`, text: header },
+    { path: `/query/${LAST_EVENT_ID.query}`, text: query },
+  ];
+  const given = places.flatMap(({ path, text }) => (text ? [{ path, value: parseInt64(text) ?? -1n }] : []));
+  const faults = given.filter(({ value }) => value < 0n).map(({ path }) => ({ path, message: invalid }));
+  const [first, second] = given;
+  if (faults.length === 0 && second && second.value !== first?.value)
+    faults.push({ path: second.path, message: different });
+  return faults.length > 0 ? { faults } : { value: first?.value };
 }

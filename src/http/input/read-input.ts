@@ -1,10 +1,11 @@
-import { Type } from "typebox";
+import { type TObject, Type } from "typebox";
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, invalidInput, pathNotFound } from "../../contract/errors.ts";
 import type { Input } from "../../contract/handler.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
+import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders } from "../../contract/text-readers.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
@@ -33,7 +34,7 @@ export function compileInputReader(
 ): InputReader {
   const readParams = compileParamsReader(operation);
   const refuseParams = (texts: RoutedRequest["params"]) => paramsFailure(operation, operations, texts);
-  const readQuery = compileQueryReader(operation.query);
+  const readQuery = compileQueryReader(operation.response.stream ? withResumption(operation.query) : operation.query);
   const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
@@ -76,15 +77,21 @@ export function compileInputReader(
   };
 }
 
+/** The query of a streamed operation, with the parameter from which the client resumes: any text, like the header. */
+function withResumption(query?: TObject): TObject {
+  return Type.Object({ ...query?.properties, [LAST_EVENT_ID.query]: Type.Optional(Type.String()) });
+}
+
 /** The reader of a streamed operation. It also reads the position from which the client resumes. */
 function resuming(read: InputReader): InputReader {
-  return (request, caller, requestId) => {
-    const lastEventId = readLastEventId(request.headers);
-    if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
-    return whenReady(read(request, caller, requestId), (input) =>
-      "error" in input ? input : ({ ...input, lastEventId: lastEventId.value } as Input),
-    );
-  };
+  return (request, caller, requestId) =>
+    whenReady(read(request, caller, requestId), (input) => {
+      if ("error" in input) return input;
+      const { [LAST_EVENT_ID.query]: inQuery, ...query } = input.query as Readonly<Record<string, string | undefined>>;
+      const lastEventId = readLastEventId(request.headers.get(LAST_EVENT_ID.header), inQuery);
+      if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
+      return { ...input, query, lastEventId: lastEventId.value } as Input;
+    });
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -29,7 +29,7 @@ const accepted = [
   IDEMPOTENCY_KEY,
   "If-Match",
   "If-None-Match",
-  LAST_EVENT_ID,
+  LAST_EVENT_ID.header,
   SIMULATE,
   "X-Request-Id",
   // W3C Trace Context and Baggage, and what the browser library of Sentry sends
