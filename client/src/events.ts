@@ -21,16 +21,20 @@ export async function* readEvents(
     .pipeThrough(new TextDecoderStream())
     .getReader();
   let text = "";
+  let data: string | undefined;
   try {
     for (;;) {
       const { value } = (await waitFor(clock, MAX_SILENCE, signal, () => reader.read())) ?? {};
       if (!value) break;
-      const blocks = (text + value).split("\n\n");
-      text = blocks.pop() as string;
-      for (const block of blocks) {
-        // The service writes id, event and data in this order.
-        const [, id, data] = /^id: (\d+)(?:\n.*\ndata: ([^\n]*))?/m.exec(block) ?? [];
-        if (id) yield [id, data && parse(data, ids)];
+      const lines = (text + value).split("\n");
+      text = lines.pop() as string;
+      for (const line of lines) {
+        const [, field, rest] = /^(data|id): (.*)/s.exec(line) ?? [];
+        if (field === "data") data = rest;
+        if (field !== "id") continue;
+        // The service writes the id of an event after its data, and ids without an event between the events.
+        yield [rest as string, data && parse(data, ids)];
+        data = undefined;
       }
     }
   } finally {

@@ -594,7 +594,7 @@ const webhooks: Record<string, Test> = {
 /** A response that streams these texts and then ends. */
 const streaming = (...texts: string[]) =>
   new Response(new Blob(texts).stream(), { headers: { "Content-Type": "text/event-stream" } });
-const eventText = (id: number) => `id: ${id}\nevent: x\ndata: {"id":${id},"at":"\u2028"}\n\n`;
+const eventText = (id: number) => `event: x\ndata: {"id":${id},"at":"\u2028"}\nid: ${id}\n\n`;
 /** A clock on which a pause takes no time. */
 const hasty = {
   now: () => Date.now(),
@@ -642,9 +642,9 @@ const streams: Record<string, Test> = {
   },
   "continue after the last event after a lost connection": async (context) => {
     const { fetch, requests } = canned(
-      () => streaming("retry: 1000\nid: 6\n\n"),
-      () => streaming(eventText(7), eventText(8).slice(0, 20)),
-      () => streaming(": nothing new\nid: 8\n\n"),
+      () => streaming("retry: 1000\nid: 6\n"),
+      () => streaming(eventText(7), eventText(8).slice(0, -2)),
+      () => streaming("id: 8\n: nothing new\n"),
       () => response(503, error("overloaded", 503)),
       () => streaming(eventText(9).slice(0, 9), eventText(9).slice(9)),
     );
@@ -676,7 +676,7 @@ const streams: Record<string, Test> = {
       },
     };
     const { fetch, requests } = canned(
-      () => streaming("id: 6\n\n"),
+      () => streaming("id: 6\n"),
       ...Array.from({ length: 6 }, () => refused),
       () => streaming(eventText(7)),
       refused,
@@ -689,7 +689,7 @@ const streams: Record<string, Test> = {
   },
   "end with the error of a service that refuses them": async (context) => {
     const { fetch } = canned(
-      () => streaming("id: 6\n\n"),
+      () => streaming("id: 6\n"),
       () => response(410, error("events_expired", 410)),
     );
     const stream = clientFor(context, { fetch, clock: hasty }).streamEvents();
@@ -700,7 +700,7 @@ const streams: Record<string, Test> = {
     for (const end of ["return", "throw"] as const) {
       let isOpen = false;
       const quiet = new ReadableStream({
-        start: (controller) => controller.enqueue(new TextEncoder().encode("id: 6\n\n")),
+        start: (controller) => controller.enqueue(new TextEncoder().encode("id: 6\n")),
         pull: () => void (isOpen = true),
         cancel: () => void (isOpen = false),
       });

@@ -96,7 +96,7 @@ describe("docs/following-events.md", () => {
       Bun.serve({
         port: 0,
         hostname: "127.0.0.1",
-        fetch: () => new Response("retry: 1000\nid: 3\n\n: nothing new\nid: 9\n\n"),
+        fetch: () => new Response("retry: 1000\nid: 3\nid: 9\n: nothing new\n"),
       }),
       {
         async [Symbol.asyncDispose]() {

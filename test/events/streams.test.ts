@@ -62,7 +62,28 @@ describe("a stream", () => {
         data: '{"id":9223372036854775807,"type":"tick.loud","text":"line\\nbreak\\r\u2028"}',
       },
     ]);
-    expect((await (await listen({ "Last-Event-ID": "7" })).until(({ lastId }) => lastId !== "")).lastId).toBe("7");
+    const resumed = await listen({ "Last-Event-ID": "7" });
+    expect((await resumed.until(({ newestId }) => newestId !== "")).newestId).toBe("7");
+  });
+
+  test("gives no client an id before its event, or an empty line without one", async () => {
+    const listener = await listen({ "Last-Event-ID": "4" });
+    for (const id of [5, 6]) {
+      await eventually(
+        () => {
+          service.clock.advance(15_000);
+          return listener.state.comments.length;
+        },
+        (comments) => comments > id - 5,
+      );
+      source.send(tick(id));
+      await listener.until(({ events }) => events.length === id - 4);
+    }
+    const event = ["event: tick.soft", 'data: {"id":5,"type":"tick.soft","text":"tick"}', "id: 5"];
+    const next = event.map((line) => line.replace("5", "6"));
+    const silence = ": nothing new";
+    const blocks = listener.text.split("\n\n").map((block) => block.split("\n"));
+    expect(blocks).toEqual([["retry: 1000", "id: 4", "id: 4", silence, ...event], ["id: 5", silence, ...next], [""]]);
   });
 
   test("has the headers of every response, and those that prevent buffering in caches and proxies", async () => {

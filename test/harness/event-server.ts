@@ -25,10 +25,12 @@ export function startEventServer(connections: readonly Connection[]) {
       if (status !== 200) return Response.json({ code: "not_ready", message: "Later.", status }, { status });
       const text = events.map(
         (id) =>
-          `id: ${id}\nevent: pet.created\ndata: {"id":${id},"type":"pet.created","at":"2026-11-21T12:00:00.000Z"}\n\n`,
+          `event: pet.created\ndata: {"id":${id},"type":"pet.created","at":"2026-11-21T12:00:00.000Z"}\nid: ${id}\n\n`,
       );
       const start = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-        controller.enqueue(Buffer.from(`retry: 1\n\n${text.join("")}${breaksOff ? "id: 99\nevent: pet.cre" : ""}`));
+        controller.enqueue(
+          Buffer.from(`retry: 1\n${text.join("")}${breaksOff ? "event: pet.created\ndata: {}\nid: 9" : ""}`),
+        );
         if (!stays) controller.close();
       };
       return new Response(new ReadableStream({ start }), { headers: { "content-type": "text/event-stream" } });

@@ -25,6 +25,10 @@ export class Listener {
     this.ended = this.#read();
   }
 
+  get text(): string {
+    return this.#text;
+  }
+
   get state(): StreamState {
     return readStream(this.#text);
   }

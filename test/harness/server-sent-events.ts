@@ -5,10 +5,13 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** What a stream has sent so far: the complete events, the last id, and the time to wait. */
+/** What a stream has sent so far: the complete events, the ids to resume after, and the time to wait. */
 export interface StreamState {
   readonly events: ServerSentEvent[];
+  /** The id after which a client resumes that follows the standard: that of the last event. */
   readonly lastId: string;
+  /** The id after which a client resumes that takes each id at once, or with the whole event. */
+  readonly newestId: string;
   readonly retry: number | undefined;
   readonly comments: string[];
 }
@@ -34,7 +37,7 @@ export function readStream(text: string): StreamState {
     else if (name === "data") data.push(value);
     else if (name === "retry" && /^[0-9]+$/.test(value)) retry = Number(value);
   }
-  return { events, lastId, retry, comments };
+  return { events, lastId, newestId: data.length > 0 ? lastId : id, retry, comments };
 }
 
 export function parseServerSentEvents(text: string): ServerSentEvent[] {

@@ -100,10 +100,14 @@ describe("a key without the scope", () => {
     const visible = log.filter((event) => !isHidden(event));
     for (const from of [0, 1, log.length - 2, log.length]) {
       const listener = await Listener.open(`${service.app.base}/events/stream`, reader, { "Last-Event-ID": `${from}` });
-      const { lastId, events } = await listener.until((state) => state.lastId === `${log.length}`);
+      const { newestId, events } = await listener.until((state) => state.newestId === `${log.length}`);
       listener.close();
       const expected = idsOf(visible.filter(({ id }) => id > from));
-      expect([from, events.map(({ data }) => JSON.parse(data).id), lastId]).toEqual([from, expected, `${log.length}`]);
+      expect([from, events.map(({ data }) => JSON.parse(data).id), newestId]).toEqual([
+        from,
+        expected,
+        `${log.length}`,
+      ]);
     }
   });
 
@@ -118,7 +122,7 @@ describe("a key without the scope", () => {
     await all.until(({ lastId }) => lastId === "5");
     await eventually(() => {
       service.clock.advance(KEEP_ALIVE);
-      return few.state.lastId === "5";
+      return few.state.newestId === "5";
     });
     const [seen, whole] = [few, all].map(({ state }) => state.events.map(({ event }) => event));
     expect(whole).toEqual(["key.created", "key.created", "key.created", "pet.created", "key.created"]);

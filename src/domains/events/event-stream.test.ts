@@ -33,7 +33,7 @@ const add = (many = 1) =>
 const list = async (query = ""): Promise<{ id: number; type: string }[]> =>
   (await call("GET", `/events?limit=100${query}`)).json;
 
-async function follow(query = "", lastId?: number, by = key): Promise<Listener> {
+async function follow(query = "", lastId?: number | string, by = key): Promise<Listener> {
   const headers: Record<string, string> = lastId === undefined ? {} : { "Last-Event-ID": String(lastId) };
   const listener = await Listener.open(`${service.app.base}/events/stream${query}`, by, headers);
   listeners.push(listener);
@@ -58,7 +58,7 @@ describe("a stream of events", () => {
     await newShop();
     await add(3);
     const listener = await follow();
-    expect((await listener.until(({ lastId }) => lastId !== "")).lastId).toBe("3");
+    expect((await listener.until(({ newestId }) => newestId !== "")).newestId).toBe("3");
     await add();
     await call("PATCH", "/pets/1", { status: "available" });
     await call("POST", "/store/orders", { petId: 1 });
@@ -71,7 +71,7 @@ describe("a stream of events", () => {
     await newShop();
     await add(2);
     const listener = await follow();
-    await listener.until(({ lastId }) => lastId !== "");
+    await listener.until(({ newestId }) => newestId !== "");
     expect((await call("POST", "/sandbox/reset", { animals: "none" })).status).toBe(200);
     expect(await listener.ended).toBeUndefined();
     const another = await follow();
@@ -87,16 +87,17 @@ describe("a stream of events", () => {
     await got(listener, 2);
     await call("POST", "/sandbox/reset", { animals: "samples" });
     expect(await listener.ended).toBeUndefined();
-    const { lastId } = listener.state;
-    const resumed = await Listener.open(`${service.app.base}/events/stream`, key, { "Last-Event-ID": lastId });
-    listeners.push(resumed);
-    expect([lastId, resumed.response.status]).toEqual([String(INT64_MAX), 410]);
+    const { lastId, newestId } = listener.state;
+    expect([lastId, newestId]).toEqual([String(INT64_MAX), String(INT64_MAX)]);
+    for (const resumed of [await follow("", lastId), await follow(`?lastEventId=${lastId}`)])
+      expect(resumed.response.status).toBe(410);
   });
 
   test.each([
     ["?after=2", undefined],
     ["", 2],
     ["?after=0", 2],
+    ["?after=0&lastEventId=2", undefined],
   ])("resumes after an id: %s, Last-Event-ID %p", async (query, lastId) => {
     await newShop();
     await add(5);

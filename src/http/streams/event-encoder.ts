@@ -15,6 +15,10 @@ const utf8 = new TextEncoder();
 /**
  * Compiles the encoder for server-sent events (HTML standard, section 9.2). A list, and each event in it, is encoded once
  * for all clients, and the result is dropped with it.
+ *
+ * Some clients resume after an id as soon as they have read its line. So an event's id comes after its data. Some also
+ * hand on each block that ends with an empty line, even without data. So there is no empty line after an id alone: for
+ * the standard, that id belongs to the next event, which replaces it.
  */
 export function compileEventEncoder({ response }: Operation): EventEncoder | undefined {
   const { stream, schema } = response;
@@ -26,7 +30,7 @@ export function compileEventEncoder({ response }: Operation): EventEncoder | und
     let text = texts.get(event);
     if (text === undefined) {
       const { [stream.id]: id, [stream.event]: name } = event as Readonly<Record<string, unknown>>;
-      texts.set(event, (text = `id: ${id}\nevent: ${name}\ndata: ${serialize(event)}\n\n`)); // JSON has no line breaks
+      texts.set(event, (text = `event: ${name}\ndata: ${serialize(event)}\nid: ${id}\n\n`)); // JSON has no line breaks
     }
     return text;
   };
@@ -40,15 +44,18 @@ export function compileEventEncoder({ response }: Operation): EventEncoder | und
   };
 }
 
-/** The last bytes of a stream whose ids start again: from then on, its client names an id that no event has. */
+/**
+ * The last bytes of a stream whose ids start again: from then on, its client names an id that no event has. The empty line
+ * is for clients that follow the standard.
+ */
 export const endOfLog = utf8.encode(`id: ${INT64_MAX}\n\n`);
 
 /** The start of a stream: after how many milliseconds a client reconnects, and from which id. */
 export function streamHead(retry: number, position: bigint): Uint8Array {
-  return utf8.encode(`retry: ${retry}\nid: ${position}\n\n`);
+  return utf8.encode(`retry: ${retry}\nid: ${position}\n`);
 }
 
 /** A comment that keeps the connection alive, with the id up to which the client has all events. */
 export function aliveComment(position: bigint): Uint8Array {
-  return utf8.encode(`: nothing new\nid: ${position}\n\n`);
+  return utf8.encode(`id: ${position}\n: nothing new\n`);
 }

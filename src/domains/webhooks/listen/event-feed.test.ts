@@ -2,7 +2,7 @@ import { expect, jest, test } from "bun:test";
 import { EventFeed } from "./event-feed.ts";
 
 /** An event in the stream. */
-const block = (id: number) => `id: ${id}\nevent: pet.created\ndata: {"id":${id}}\n\n`;
+const block = (id: number) => `event: pet.created\ndata: {"id":${id}}\nid: ${id}\n\n`;
 
 test("a message that takes long to forward does not count as silence of the service", async () => {
   const streams: ReadableStreamDefaultController<string>[] = [];

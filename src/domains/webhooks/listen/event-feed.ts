@@ -72,12 +72,13 @@ export class EventFeed {
       this.#wait = this.#firstWait;
       await say(`Following the events of the sandbox at ${base}.`);
       let text = "";
+      const fields = new Map<string, string>();
       const decoder = new TextDecoder();
       for await (const piece of response.body) {
         clearTimeout(timer); // while events are forwarded, nothing is read
-        const blocks = (text + decoder.decode(piece, { stream: true })).split("\n\n");
-        text = blocks.pop() ?? "";
-        for (const block of blocks) yield* this.#read(block);
+        const lines = (text + decoder.decode(piece, { stream: true })).split("\n");
+        text = lines.pop() ?? "";
+        for (const line of lines) yield* this.#read(line, fields);
         timer = startTimer();
       }
     } finally {
@@ -85,16 +86,17 @@ export class EventFeed {
     }
   }
 
-  /** Reads a block between two empty lines: an event, or only the id to resume from. */
-  *#read(block: string): Generator<FeedEvent, void, void> {
-    const fields = new Map(block.split("\n").map((line) => splitField(line)));
-    const retry = Number(fields.get("retry"));
-    if (retry > 0) this.#wait = this.#firstWait = retry;
-    const id = fields.get("id");
+  /** Reads a line. An id ends an event, and without one it is only the id to resume from. `fields` are those before it. */
+  *#read(line: string, fields: Map<string, string>): Generator<FeedEvent, void, void> {
+    const [name, value] = splitField(line);
+    fields.set(name, value);
+    if (name === "retry" && Number(value) > 0) this.#wait = this.#firstWait = Number(value);
+    if (name !== "id") return;
     const type = fields.get("event");
     const json = fields.get("data");
-    if (id !== undefined && type !== undefined && json !== undefined) yield { id, type, json };
-    if (id !== undefined) this.#lastId = id; // set after the yield: an event that was not forwarded is sent again
+    fields.clear();
+    if (type !== undefined && json !== undefined) yield { id: value, type, json };
+    this.#lastId = value; // set after the yield: an event that was not forwarded is sent again
   }
 
   /** Handles a response that is not a stream. Throws `CommandFailed` if another attempt would get the same response. */
