@@ -1,17 +1,19 @@
-import { shown } from "./messages.ts";
+import { shown, withCommas } from "./messages.ts";
+import { DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "./request-limits.ts";
 
 /** A text in which a number may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. */
 const mayLoseDigits = /[0-9][0-9.]{15}|[0-9][eE]/;
+/** A longer text is not searched, but parsed as if it had such a number: to search one full of digits costs more. */
+const MAX_SEARCHED = 4_096;
 /** From here on no integer is a 64-bit integer, so its exact digits are not needed. */
 const FAR_TOO_LARGE = 1e20;
 
 /**
  * Parses JSON (RFC 8259) without rounding integers: one that a JavaScript number cannot represent exactly
- * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON. `mayLose` is false if no
- * number needs this.
+ * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON.
  */
-export function parseJson(text: string, mayLose = mayLoseDigits.test(text)): unknown {
-  if (!mayLose) return JSON.parse(text);
+export function parseJson(text: string): unknown {
+  if (text.length <= MAX_SEARCHED && !mayLoseDigits.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context: { source?: string }) =>
     typeof value === "number" && context.source !== undefined ? exactNumber(value, context.source) : value,
   );
@@ -31,6 +33,31 @@ function exactNumber(value: number, source: string): number | bigint {
   if (/[1-9]/.test(digits.slice(Math.max(0, cut)))) return Number.NaN;
   if (Number.isSafeInteger(value)) return value;
   return BigInt(sign + digits.slice(0, cut).padEnd(cut, "0"));
+}
+
+/** What begins a value (a comma, an array or an object), and texts, in which the same characters mean nothing. */
+const part = /"[^"\\]*(?:\\.[^"\\]*)*"?|[,[{]/gs;
+const tooManyEscapes = new RegExp(`^(?:[^\\\\]*\\\\.){${ESCAPES_LIMIT + 1}}`, "s");
+/** What can be between a part and a number. */
+const beforeNumber = /[ \t\r\n:-]*/y;
+const tooManyDigits = new RegExp(`[0-9]{${DIGITS_LIMIT + 1}}`, "y");
+
+/** Why a text should not be parsed, because that would cost far more than to receive it; undefined if it can be. */
+export function sizeFault(text: string): string | undefined {
+  if (text.length <= Math.min(VALUES_LIMIT, DIGITS_LIMIT)) return undefined; // as most bodies: it cannot hold more
+  if (tooManyEscapes.test(text)) return `has more than ${withCommas(ESCAPES_LIMIT)} escapes`;
+  part.lastIndex = 0;
+  let values = 0;
+  // Of JSON, at least every third part begins a value.
+  for (let parts = 0; part.test(text); parts++) {
+    if (text[part.lastIndex - 1] !== '"') values++;
+    if (values > VALUES_LIMIT || parts > 3 * VALUES_LIMIT) return `has more than ${VALUES_LIMIT} values`;
+    beforeNumber.lastIndex = part.lastIndex;
+    beforeNumber.test(text);
+    tooManyDigits.lastIndex = beforeNumber.lastIndex;
+    if (tooManyDigits.test(text)) return `has a number of more than ${DIGITS_LIMIT} digits`;
+  }
+  return undefined;
 }
 
 const blanks = /[ \t\r\n]*/y;
@@ -125,11 +152,13 @@ function brokenText(text: string, from: number, at: number): string {
   return `is not valid JSON: ${place(text, at)} has ${what}${repair}`;
 }
 
+const LINE_FEED = 10;
+
 function place(text: string, at: number): string {
   let line = 1;
   let start = 0;
   for (let index = 0; index < at; index++) {
-    if (text[index] !== "\n") continue;
+    if (text.charCodeAt(index) !== LINE_FEED) continue;
     line++;
     start = index + 1;
   }

@@ -42,7 +42,9 @@ export function attackBodies(operation: Operation, target: () => Target): void {
   describe("bodies", () => {
     test("that are not valid JSON return 400", async () => {
       for (const body of brokenJson) {
-        const message = expect.stringMatching(/^is not valid JSON: |^has more than 1,000 values$/);
+        const message = expect.stringMatching(
+          /^is not valid JSON: |^has (a number of )?more than [0-9,]+ (values|escapes|digits)$/,
+        );
         expect([body, ...(await soleFault(body))]).toEqual([body, 400, 1, "/body", message]);
       }
     });

@@ -5,7 +5,7 @@ import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
-import { BODY_LIMIT, VALUES_LIMIT } from "../../src/contract/request-limits.ts";
+import { BODY_LIMIT, DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "../../src/contract/request-limits.ts";
 import { cpuTimeOfThreads } from "../harness/cpu-time.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
@@ -14,9 +14,9 @@ import { bodyOf, pathOf } from "../harness/valid-call.ts";
 
 /**
  * How often the CPU time of a small invalid body a refused request may cost, and how many milliseconds. To receive and
- * decode 64 KiB costs four times as much already.
+ * decode 64 KiB costs three times as much already.
  */
-const MAX_RATIO = 16;
+const MAX_RATIO = 8;
 const MAX_MILLISECONDS = 3;
 /** Requests that are measured together, because the first of them also pay for what is compiled. */
 const BATCH = 8;
@@ -104,7 +104,7 @@ function filled(part: (index: number) => string, most = MOST, count = Number.POS
 
 /** Texts of JSON values that cost much to parse, to check, or to tell the faults of. `name` is that of a field. */
 const values = (name: string): Readonly<Record<string, string>> => {
-  const few = VALUES_LIMIT - 100;
+  const few = VALUES_LIMIT - 20;
   const width = Math.floor(MOST / few) - 12;
   return {
     "many pairs": `{${filled((index) => `"${index.toString(36)}":""`)}}`,
@@ -117,11 +117,18 @@ const values = (name: string): Readonly<Record<string, string>> => {
     "many objects": `[${filled((index) => `{"${index.toString(36)}":1}`)}]`,
     "many exponents": `[${filled(() => "1e300")}]`,
     "as many large integers as are read": `[${filled(() => `1${"0".repeat(width)}`, MOST, few)}]`,
+    "as many numbers of as many digits as are read": `[${filled(() => "9".repeat(DIGITS_LIMIT), MOST, few)}]`,
     "thousands of digits": "9".repeat(MOST),
     "thousands of decimal places": `0.${"0".repeat(MOST - 10)}1`,
     "a long text": `"${"x".repeat(MOST)}"`,
     "a long text of surrogate pairs": `"${"🐕".repeat(MOST / 4)}"`,
     "a long text of escapes": `"${"\\u0000".repeat(MOST / 6)}"`,
+    "a long text of backslashes": `"${"\\\\".repeat(MOST / 2)}"`,
+    "a long text of quotes": `"${'\\"'.repeat(MOST / 2)}"`,
+    "as many escapes as are read": `"${`\\n${"x".repeat(MOST / ESCAPES_LIMIT - 3)}`.repeat(ESCAPES_LIMIT - 100)}"`,
+    "a long text of digits": `"${"123456789012345 ".repeat(MOST / 16)}"`,
+    "many empty texts": '""'.repeat(MOST / 2),
+    "a long text before a mistake": `["${"🐕".repeat(MOST / 4)}",'`,
     "a long text of half characters": `"${"\\ud800".repeat(MOST / 6)}"`,
     "a long text of combining characters": `"e${"\u0301".repeat(MOST / 2 - 1)}"`,
     "deep nesting": `${"[".repeat(MOST / 2)}1e5${"]".repeat(MOST / 2)}`,

@@ -87,8 +87,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
     test("with almost the maximum length return 400", async () => {
       for (const part of ["&", "=", "?", "a&", "a=1&", "%61&", "%", "+", "\xff", "a[]=&", "__proto__&"]) {
         const query = part.repeat(Math.floor(15_000 / part.length));
-        const isEmpty = part === "&";
-        expect([part, (await outcome(query)) === "400 invalid_request"]).toEqual([part, !isEmpty]);
+        expect([part, await outcome(query)]).toEqual([part, "400 invalid_request"]);
       }
     });
   });

@@ -151,7 +151,7 @@ describe("createPet", () => {
     expect(Object.keys(faultsOf(answer))).toEqual([`/body/${name}`]);
   });
 
-  test.each([7, 8, 49, 50, 51, 900])("refuses %d unknown fields", async (many) => {
+  test.each([7, 8, 49, 50, 51, 100])("refuses %d unknown fields", async (many) => {
     const fields = Array.from({ length: many }, (_, index) => `"z${index}":1`).join(",");
     const answer = await create(`{"name":"Rex","categoryId":1,${fields}}`);
     expect(answer.status).toBe(400);
@@ -168,10 +168,10 @@ describe("createPet", () => {
     ["[]", "must be an object; got an array"],
     ["null", "must be an object; got null"],
     ['"text"', 'must be an object; got "text"'],
-    [`${"[".repeat(1_000)}1e5${"]".repeat(1_000)}`, "must be an object; got an array"],
-    [`${"[".repeat(1_001)}1e5${"]".repeat(1_001)}`, "has more than 1,000 values"],
-    ["[".repeat(20_000), "has more than 1,000 values"],
-    [`[${"1,".repeat(30_000)}1]`, "has more than 1,000 values"],
+    [`${"[".repeat(150)}1e5${"]".repeat(150)}`, "must be an object; got an array"],
+    [`${"[".repeat(151)}1e5${"]".repeat(151)}`, "has more than 150 values"],
+    ["[".repeat(20_000), "has more than 150 values"],
+    [`[${"1,".repeat(30_000)}1]`, "has more than 150 values"],
   ])("refuses the body %#", async (body, message) => {
     expect(faultsOf(await create(body))).toEqual({ "/body": message });
   });

@@ -8,10 +8,9 @@ import {
   unsupportedMediaType,
 } from "../../contract/errors.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
-import { outlineOf } from "../../contract/json-outline.ts";
-import { shown, withCommas } from "../../contract/messages.ts";
-import { parseJson, syntaxFault } from "../../contract/parse-json.ts";
-import { BODY_LIMIT, VALUES_LIMIT } from "../../contract/request-limits.ts";
+import { shown } from "../../contract/messages.ts";
+import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts";
+import { BODY_LIMIT } from "../../contract/request-limits.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
@@ -31,9 +30,6 @@ export type BodyReader = <T, C>(
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const missingBody: BodyResult = { faults: [{ path: "/body", message: "is missing; send a JSON object" }] };
-const tooManyValues: BodyResult = {
-  faults: [{ path: "/body", message: `has more than ${withCommas(VALUES_LIMIT)} values` }],
-};
 const noBody: BodyResult = { value: undefined };
 /** An unexpected body is an error, because the client expects it to have an effect. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
@@ -50,13 +46,13 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
 
   const parse = (bytes: Uint8Array): BodyResult => {
     if (bytes.length === 0) return missingBody;
-    const { hasTooManyValues, mayLoseDigits } = outlineOf(bytes);
-    if (hasTooManyValues) return tooManyValues;
     let text: string | undefined;
     let value: unknown;
     try {
       text = utf8.decode(bytes);
-      value = parseJson(text, mayLoseDigits);
+      const message = sizeFault(text);
+      if (message) return { faults: [{ path: "/body", message }] };
+      value = parseJson(text);
     } catch {
       const message = text === undefined ? "is not JSON in valid UTF-8" : syntaxFault(text);
       return { faults: [{ path: "/body", message }] };

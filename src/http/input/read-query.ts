@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
 import { withCommas } from "../../contract/messages.ts";
-import { VALUES_LIMIT } from "../../contract/request-limits.ts";
+import { QUERY_LIMIT, VALUES_LIMIT } from "../../contract/request-limits.ts";
 import { compileTextReaders, itemsOf } from "../../contract/text-readers.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 
@@ -18,6 +18,7 @@ export type QueryResult =
   | { readonly value: Readonly<Record<string, unknown>>; readonly cursor: string | undefined }
   | { readonly faults: Fault[] };
 
+const tooLong = { faults: [{ path: "/query", message: `has more than ${withCommas(QUERY_LIMIT)} characters` }] };
 const tooManyParameters = `has more than ${withCommas(VALUES_LIMIT)} parameters`;
 
 /** The end of the query in a link to a page. A cursor of other characters is decoded like any parameter. */
@@ -41,6 +42,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
+    if (query.length > QUERY_LIMIT) return tooLong;
     const { texts, faults } = splitQuery(query, lists, maxNames);
     // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
