@@ -10,7 +10,7 @@ const MAX_NAME = 64;
 /** More allowed values than these are not listed if one of them is probably meant. */
 const MANY = 10;
 
-/** The keywords that schemas of input use. `contract.test.ts` compares what they mean here with the validator. */
+/** The keywords that schemas of input use. `input-faults.test.ts` compares what they mean here with the validator. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];

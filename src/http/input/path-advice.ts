@@ -1,6 +1,6 @@
 import { shown } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { suggest } from "../../contract/suggest.ts";
+import { didYouMean, suggest } from "../../contract/suggest.ts";
 
 /** Paths that are longer, or have more segments, are compared with none: the work for a request stays small. */
 const MAX_LENGTH = 200;
@@ -43,7 +43,7 @@ export class PathAdvice {
     const nearest = this.#nearest(path);
     // The URL has lost its dot segments; routes match the path as it was sent.
     if (nearest === path) return `The path has the segment "." or "..". Send it as ${shown(path)}.`;
-    return `There is nothing at ${shown(path)}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`;
+    return `There is nothing at ${shown(path)}.${didYouMean(nearest)}`;
   }
 
   /** The message for a request whose path does not support its method. `at` is one of the operations of the path. */
