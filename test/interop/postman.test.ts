@@ -9,12 +9,10 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { hasInteropTools, interopList } from "../harness/interop-tools.ts";
 import { keyIn, newDataDir, Program } from "../harness/program.ts";
 import { bodyOf } from "../harness/valid-call.ts";
-import { makeCollection, type Outcome, runCollection } from "./postman-collection.ts";
+import { makeCollection, type Outcome, placeholder, runCollection } from "./postman-collection.ts";
 
 const operations: readonly Operation[] = domains.flatMap((domain) => domain.operations);
 const isInstalled = hasInteropTools();
-/** What the converter writes where it takes no value from the document: a type. */
-const placeholder = /"<(array|boolean|dateTime|integer|long|number|object|string)>"/;
 
 const page = readFileSync(join(import.meta.dir, "../../docs/interop.md"), "utf8");
 
@@ -33,7 +31,7 @@ beforeAll(async () => {
     join(folder, `${name}.json`),
   ) as [string, string, string];
   writeFileSync(document, await (await fetch(new URL("/openapi.json", service.base))).text());
-  requests = await makeCollection(document, file, ["parametersResolution=Example"]);
+  requests = await makeCollection(document, file, "examples");
   requestsByDefault = await makeCollection(document, byDefault);
   outcomes = await runCollection(file, key);
   outcomesByDefault = await runCollection(byDefault, key);
