@@ -34,7 +34,7 @@ for (const [file, parts] of Object.entries(documents)) {
   await Bun.write(path, text);
 }
 
-// What clients rely on. A change that breaks it has to be asked for.
+// What clients rely on. A change that breaks it needs --break.
 const promises = join(root, "test/document/promises.txt");
 const written = (await Bun.file(promises).text()).trim().split("\n");
 const promised = promisesOf(openApiDocument(operations, readConfig({}), "http://localhost/v1"));
