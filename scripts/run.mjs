@@ -52,13 +52,14 @@ child.on("exit", (status, signal) => {
   process.exit(status ?? 128 + constants.signals[signal]);
 });
 
-/** Whether the process that started this one has ended already. The one that adopts it is of another session. */
+/** Whether npm has ended already, so that a process that does not run under npm has adopted this one. */
 function isAdopted() {
   try {
-    const [own, others] = [process.pid, parent].map((id) => readFileSync(`/proc/${id}/stat`, "utf8").split(") ")[1]);
-    const [, , ownGroup, ownSession] = own.split(" ");
-    return Number(ownGroup) !== process.pid && ownSession !== others.split(" ")[3];
+    const [command, environment] = ["cmdline", "environ"].map((name) =>
+      readFileSync(`/proc/${parent}/${name}`, "latin1"),
+    );
+    return !command.startsWith("npm") && !environment.includes("npm_lifecycle_event=");
   } catch {
-    return parent === 1; // no /proc
+    return parent === 1; // no /proc, or that of another user
   }
 }
