@@ -17,8 +17,8 @@ export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
       "The environment of the service. Only `production` has live keys. Commands need it only until the first start: then " +
-      "the store remembers whether it is for production. `adopt` always needs it; so does `restore` if the store that " +
-      "it replaces cannot be read.",
+      "the store remembers whether it is for production. `restore` needs it if the store that it replaces cannot be " +
+      "read.",
     fallback: "development",
     ...oneOf(environments),
   }),

@@ -20,7 +20,7 @@ export const restore: ProgramCommand = {
   description:
     "Stop the service first. The backup is verified and copied. The old store and its write-ahead log stay in the same\n" +
     "folder, under names that end in the time. A backup of a newer release is refused; one of an older release gets the\n" +
-    "new schema at the next start. Production accepts no backup of another environment. Afterwards, revoke again all\n" +
+    "new schema at the next start. Production and the other environments refuse backups of each other. Afterwards, revoke again all\n" +
     "keys that were revoked since the backup.\n\n" +
     "For a store in PostgreSQL, restore the database with its own tools first, and give no FILE. Then earlier cursors are\n" +
     "refused, and webhooks of new events are not taken for earlier ones.",

@@ -18,7 +18,6 @@ import {
 } from "../terminal/command.ts";
 import { plainLines } from "../terminal/plain.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
-import { adopt } from "./adopt.ts";
 import { backupsCommands } from "./backups.ts";
 import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
@@ -40,7 +39,6 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
     openapi,
     ...backupsCommands,
     restore,
-    adopt,
     migrateStore,
     health,
     doctor,

@@ -36,7 +36,6 @@ const system = [
   "test/commands/launching.test.ts",
   "test/document/document-lint.test.ts",
   "test/document/reference-page.test.ts",
-  "test/store/adopt.test.ts",
   "test/store/archived-log.test.ts",
   "test/store/backups.test.ts",
   "test/store/lost-responses.test.ts",

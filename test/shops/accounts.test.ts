@@ -286,8 +286,8 @@ describe("a store and its environment", () => {
         stdout: "",
         stderr:
           `The store at ${store} belongs to production, but PETSTORE_ENV is ${stated}. ` +
-          "For the production service, set PETSTORE_ENV=production. Otherwise set another PETSTORE_DATA_DIR. If this is a " +
-          "copy, turn it into a store for another environment first: see adopt --help.\n",
+          "For the production service, set PETSTORE_ENV=production. Otherwise set another PETSTORE_DATA_DIR: to use " +
+          "its animals elsewhere, export them and import them there.\n",
       });
     }
     const other = newDataDir();

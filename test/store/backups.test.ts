@@ -328,11 +328,16 @@ describe("a restore", () => {
     expect((await restore(backup, { PETSTORE_ENV: "development" })).status).toBe(0);
   });
 
-  test("of a backup of production is possible in staging", async () => {
+  test("of a backup of production is refused in staging, and nothing is replaced", async () => {
     await (await start({ PETSTORE_ENV: "staging" })).end();
     change(file(), "UPDATE store_environment SET environment = 'production'");
     const backup = await takeBackup();
-    expect((await restore(backup, { PETSTORE_ENV: "staging" })).status).toBe(0);
+    rmSync(file());
+    const { status, stderr } = await restore(backup, { PETSTORE_ENV: "staging" });
+    const reason = `${backup} belongs to production, but PETSTORE_ENV is staging. Nothing was replaced.`;
+    expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect(existsSync(file())).toBe(false);
+    expect((await restore(backup)).status).toBe(0);
   });
 
   test("to PostgreSQL is refused without a question", async () => {

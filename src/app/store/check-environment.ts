@@ -28,8 +28,8 @@ export async function requireEnvironment(storage: Storage, config: Config): Prom
 function wrongEnvironment(isOfProduction: boolean, config: Config): StorageUnusable {
   const { place, setting } = engineOf(config);
   const advice = isOfProduction
-    ? `For the production service, set PETSTORE_ENV=production. Otherwise set another ${setting}. If this is a copy, ` +
-      "turn it into a store for another environment first: see adopt --help."
+    ? `For the production service, set PETSTORE_ENV=production. Otherwise set another ${setting}: to use ` +
+      "its animals elsewhere, export them and import them there."
     : `Set PETSTORE_ENV to the value of its service, or set another ${setting}.`;
   const owner = isOfProduction ? "production" : "development or staging";
   return new StorageUnusable(

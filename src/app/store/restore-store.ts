@@ -13,28 +13,41 @@ export async function restoreStore(config: Config, backup: string, now: Date): P
   const claim = claimStore(config);
   try {
     requireLocked(claim, engine);
-    const reason = await whyProductionOnly(config, engine);
-    return engine.restore(backup, now, (contents) => {
-      // A backup of production is accepted by all environments: `adopt` turns it into a store of theirs.
-      if (contents.belongsToProduction !== false || reason === undefined) return;
-      throw new StorageUnusable(`${backup} belongs to development or staging, but ${reason}. Nothing was replaced.`);
+    const required = await requiredOwner(config, engine);
+    return engine.restore(backup, now, ({ belongsToProduction: owner }) => {
+      if (owner === undefined || !required || owner === required.isProduction) return;
+      const actual = owner ? "production" : "development or staging";
+      throw new StorageUnusable(`${backup} belongs to ${actual}, but ${required.reason}. Nothing was replaced.`);
     });
   } finally {
     claim.release();
   }
 }
 
+/** Whether a backup must be of production, and why. */
+interface RequiredOwner {
+  readonly isProduction: boolean;
+  readonly reason: string;
+}
+
 /**
- * Why only a backup of production may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be
- * replaced decides. One that cannot be read may belong to production.
+ * Whose backups may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be replaced decides.
+ * One that cannot be read may belong to production.
  */
-async function whyProductionOnly(config: Config, engine: Engine): Promise<string | undefined> {
-  if (config.environmentIsSet) return isProduction(config) ? "PETSTORE_ENV is production" : undefined;
+async function requiredOwner(config: Config, engine: Engine): Promise<RequiredOwner | undefined> {
+  if (config.environmentIsSet)
+    return { isProduction: isProduction(config), reason: `PETSTORE_ENV is ${config.environment}` };
   if (config.database) return undefined; // it takes no backups
   const { place } = engine;
   try {
-    return (await engine.inspect())?.belongsToProduction ? `the store at ${place} belongs to production` : undefined;
+    const owner = (await engine.inspect())?.belongsToProduction;
+    if (owner === undefined) return undefined;
+    return {
+      isProduction: owner,
+      reason: `the store at ${place} belongs to ${owner ? "production" : "development or staging"}`,
+    };
   } catch {
-    return `it is unknown whether the store at ${place} belongs to production: set PETSTORE_ENV to its environment`;
+    const reason = `it is unknown whether the store at ${place} belongs to production: set PETSTORE_ENV to its environment`;
+    return { isProduction: true, reason };
   }
 }

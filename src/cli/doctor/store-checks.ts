@@ -57,7 +57,7 @@ function schemaFinding({ schema, knownSchema }: StoreState): Finding {
 function wrongOwner({ environment, environmentIsSet }: Config, { belongsToProduction }: StoreState): Finding {
   const owner = belongsToProduction ? "production" : "development or staging";
   const message = `The store belongs to ${owner}, but PETSTORE_ENV is ${environment}${environmentIsSet ? "" : " (unset)"}.`;
-  const advice = "Set PETSTORE_ENV to the value of the service of this store. For a copy, see adopt --help.";
+  const advice = "Set PETSTORE_ENV to the value of the service of this store.";
   return environmentIsSet ? failed("environment", message, advice) : warning("environment", message, advice);
 }
 

@@ -154,8 +154,6 @@ export class KeyStore {
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
     const digest = keyDigest(key);
     const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
-    // Read after the insertion, which makes `adoptStore` wait for the commit and then delete a live key. Read earlier,
-    // it could be outdated, and the key would stay in an adopted store.
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }

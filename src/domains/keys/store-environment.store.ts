@@ -1,6 +1,6 @@
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { first, type Transaction } from "../../storage/transaction.ts";
 
 interface EnvironmentRow extends Row {
   environment: "production" | "other";
@@ -12,9 +12,6 @@ const keepEnvironment = statement<EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,
 );
-
-const leaveProduction = statement("UPDATE store_environment SET environment = 'other'");
-const deleteLiveKeys = statement("DELETE FROM api_keys WHERE mode = 'live' RETURNING id");
 
 /** True if the store belongs to production; undefined until it is assigned to an environment. */
 export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
@@ -28,10 +25,4 @@ export function* recordEnvironment(isProduction: boolean): Transaction<boolean> 
   const recorded = yield* first(readEnvironment);
   const kept = recorded ?? (yield* first(keepEnvironment, isProduction ? "production" : "other"));
   return kept?.environment === "production";
-}
-
-/** A transaction: assigns a production store to the other environments and deletes its live keys. Returns their number. */
-export function* adoptStore(): Transaction<number> {
-  yield* all(leaveProduction);
-  return (yield* all(deleteLiveKeys)).length;
 }

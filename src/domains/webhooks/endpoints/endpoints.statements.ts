@@ -1,6 +1,5 @@
 import { accountTable, shopTable } from "../../../storage/owned-table.ts";
 import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
-import { all, type Transaction } from "../../../storage/transaction.ts";
 import type { EndpointState } from "../webhooks.schemas.ts";
 
 export interface EndpointRow extends Row {
@@ -111,10 +110,3 @@ export const insertRedelivery = statement(
    VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 export const deleteDeliveries = statement("DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2");
-
-const pauseAll = statement("UPDATE webhook_endpoints SET state = 'paused' WHERE state = 'enabled' RETURNING id");
-
-/** Part of a transaction: pauses all enabled endpoints of all shops. Returns their number. */
-export function* pauseAllEndpoints(): Transaction<number> {
-  return (yield* all(pauseAll)).length;
-}
