@@ -51,11 +51,11 @@ const onAnyStore: Record<string, Comparison> = {
   // Before the creates, which take these ids.
   "no such animal": { requests: missing, isRefused: true },
   "adding one": { requests: creates },
+  mixed: { requests: mixed },
 };
 /** The last ones leave the account without quota. */
 const onPostgres: Record<string, Comparison> = {
   ...onAnyStore,
-  mixed: { requests: mixed },
   "unknown key": {
     requests: (dialect) => gets(dialect).map(fromManyAddresses),
     isRefused: true,
