@@ -14,6 +14,8 @@ import type { Environment, Processes } from "./processes.ts";
 import { creates } from "./requests.ts";
 import { FIRST_SHOP, GENERATION, isAvailable, type SeededStore } from "./seed.ts";
 
+/** Of the service in production. As `deploy/` does, they tell the allocator to keep unused memory. */
+export const PRODUCTION: Environment = { PETSTORE_ENV: "production", MIMALLOC_PURGE_HOLES: "0" };
 export const PEERS = join(import.meta.dir, "peers");
 /** How long a server may take until it answers, in milliseconds. */
 const START_LIMIT = 60_000;
@@ -129,7 +131,7 @@ const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe |
     return {
       command: [...(executable ? [executable] : [process.execPath, "src/main.ts"]), "serve"],
       cwd: service,
-      env: { PETSTORE_ENV: "production", PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
+      env: { ...PRODUCTION, PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
       dialect: serviceDialect(store.animals),
     };
   },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "../../test/harness/free-port.ts";
 import { ALL_CORES } from "../machine.ts";
 import type { Options } from "../options.ts";
-import { type Dialect, frameworkDialect, PEERS, serviceDialect, untilItResponds } from "../peers.ts";
+import { type Dialect, frameworkDialect, PEERS, PRODUCTION, serviceDialect, untilItResponds } from "../peers.ts";
 import { cpuTime, type Environment, processTree } from "../processes.ts";
 import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
@@ -91,7 +91,7 @@ const recipes: Record<ServerKind, (port: number, processes: number, store: Share
         command: [process.execPath, "src/main.ts", "serve", ...workers],
         cwd: service,
         env: {
-          PETSTORE_ENV: "production",
+          ...PRODUCTION,
           PETSTORE_DATA_DIR: folder,
           PETSTORE_PORT: String(port),
           PETSTORE_DATABASE_URL: database,

@@ -22,6 +22,5 @@ export function buildExecutable(file: string, platform?: string): void {
   const autoload = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
   const form =
     platform === undefined || runsHere(platform) ? ["--bytecode", "--format=esm"] : [`--target=bun-${platform}`];
-  // With splitting, the first of the two starts of `serve` loads no more than main.ts.
-  buildProgram(["--compile", "--splitting", "--sourcemap", "--outfile", file, ...autoload, ...form]);
+  buildProgram(["--compile", "--sourcemap", "--outfile", file, ...autoload, ...form]);
 }

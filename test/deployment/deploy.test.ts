@@ -123,6 +123,7 @@ describe("the Dockerfile", () => {
     const [, words = ""] = result.find(([name]) => name === "ENV") ?? [];
     const settings = Object.fromEntries(words.split(" ").map((word) => word.split("=") as [string, string]));
     expect(readConfig(settings, undefined, settingsOf(domains))).toMatchObject({ host: "0.0.0.0", dataDir: "/data" });
+    expect(settings["MIMALLOC_PURGE_HOLES"]).toBe("0");
     expect(result.find(([name]) => name === "USER")?.[1]).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   });
 });
@@ -151,6 +152,10 @@ describe.each(units)("%s", (file, environment, folders) => {
     for (const [name, folder] of Object.entries(folders))
       expect([own[name], values("ReadWritePaths")]).toEqual([folder, [folder]]);
     expect(settings["WORKERS"] !== undefined).toBe(unit.includes("${WORKERS}"));
+  });
+
+  test("lets the allocator keep unused memory", () => {
+    expect(values("Environment")).toContain("MIMALLOC_PURGE_HOLES=0");
   });
 
   test("gives it the time that it takes to stop", () => {
