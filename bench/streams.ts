@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { settlesWithin } from "../src/timing/settles-within.ts";
+import { settlesWithin } from "../src/timing/waiting.ts";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
 import { Listeners } from "./listeners.ts";
 import type { Dialect, RunningServer } from "./peers.ts";

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { run } from "./cli/run.ts";
-import { writeNow, writeOutput } from "./telemetry/standard-output.ts";
+import { writeNow, writeOutput } from "./telemetry/log.ts";
 
 /**
  * For this long after the first signal, in milliseconds, others are ignored. systemd, containers and terminals signal the

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import type { Operation } from "../../src/contract/operation.ts";
+import { DISCONNECT } from "../../src/contract/requests.ts";
 import { LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
-import { DISCONNECT } from "../../src/contract/simulate-header.ts";
 import { simulatedFailures } from "../../src/http/simulation/simulated-failures.ts";
 
 /** The keywords of a schema that a form needs. */

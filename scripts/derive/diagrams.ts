@@ -1,4 +1,4 @@
-import { requestStages } from "../../src/contract/request-stages.ts";
+import { requestStages } from "../../src/contract/requests.ts";
 import { folderImports } from "./imports.ts";
 
 /** The diagrams of docs/architecture.md, in Mermaid, by the names of the parts that they show. */

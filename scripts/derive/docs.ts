@@ -1,6 +1,6 @@
 import type { Operation } from "../../src/contract/operation.ts";
 import { errorCatalogue } from "../../src/contract/operation-properties.ts";
-import { errorLists } from "../../src/derive/error-table.ts";
+import { errorLists } from "../../src/derive/markdown.ts";
 
 /** A setting, as far as its reference shows it. */
 interface DocumentedSetting {

@@ -8,7 +8,7 @@ import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { type Clock, systemClock } from "../timing/clock.ts";
-import { settlesWithin } from "../timing/settles-within.ts";
+import { settlesWithin } from "../timing/waiting.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";

@@ -1,7 +1,7 @@
 import type { BackgroundTask } from "../domains/domain.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { settlesWithin } from "../timing/settles-within.ts";
+import { settlesWithin } from "../timing/waiting.ts";
 
 /**
  * Milliseconds between two rounds. At most a second of data may be lost when the process is killed. The other half

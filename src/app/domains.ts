@@ -65,7 +65,7 @@ import { webhookEventTypes } from "../domains/webhooks/webhooks.schemas.ts";
 import { listenSettings, webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import type { Settings } from "../settings/setting.ts";
 import type { Storage } from "../storage/storage.ts";
-import { MINUTE_MS } from "../timing/units.ts";
+import { MINUTE_MS } from "../timing/clock.ts";
 import type { ServedHost } from "./caller-parts.ts";
 
 /** A domain that this service can open. */

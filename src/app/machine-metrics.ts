@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../domains/domain.ts";
-import { ExpiryClock } from "../timing/expiry-clock.ts";
+import { ExpiryClock } from "../timing/clock.ts";
 import { STORE_FILE } from "./store/engines.ts";
 
 /** How often the delay of the event loop is measured, and how long a measured one counts at least, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { addressQuota } from "../contract/quota.ts";
+import { addressQuota } from "../contract/caller.ts";
 import type { Host } from "../domains/domain.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { LiftedBans } from "../limits/lifted-bans.store.ts";

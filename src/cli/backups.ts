@@ -11,12 +11,11 @@ import {
 import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
-import { makeFolder } from "../files/folders.ts";
+import { makeFolder } from "../files/durable-files.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { type Contents, verifyBackup } from "../storage/sqlite/verify.ts";
-import { counted } from "../terminal/amounts.ts";
 import { CommandFailed, type Report } from "../terminal/command.ts";
-import { table } from "../terminal/table.ts";
+import { counted, table } from "../terminal/output.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
 const takeBackup: ProgramCommand = {

@@ -1,7 +1,7 @@
-import { didYouMean, suggest } from "../contract/suggest.ts";
+import { didYouMean, suggest } from "../contract/messages.ts";
 import type { Settings } from "../settings/setting.ts";
 import { UsageError } from "../terminal/command.ts";
-import { columns } from "../terminal/table.ts";
+import { columns } from "../terminal/output.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
 /** All commands of the program: finds the one that a command line names, and lists them. */

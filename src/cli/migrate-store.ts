@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { moveStore } from "../app/store/move-store.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { parsePostgresAddress } from "../storage/postgres/address.ts";
-import { counted, pace } from "../terminal/amounts.ts";
 import { UsageError } from "../terminal/command.ts";
+import { counted, pace } from "../terminal/output.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { ProgramCommand } from "./program-command.ts";
 

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Config, ConfigError } from "../config.ts";
-import { didYouMean, suggest } from "../contract/suggest.ts";
+import { didYouMean, suggest } from "../contract/messages.ts";
 import {
   type Command,
   type CommandContext,
@@ -8,7 +8,7 @@ import {
   type Report,
   UsageError,
 } from "../terminal/command.ts";
-import { columns } from "../terminal/table.ts";
+import { columns } from "../terminal/output.ts";
 
 /** What a command of the program itself may use, in addition to what commands of domains may use. */
 export interface ProgramContext extends CommandContext {

@@ -7,9 +7,8 @@ import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
 import { endGeneration } from "../storage/generation.ts";
 import { all } from "../storage/transaction.ts";
-import { counted } from "../terminal/amounts.ts";
-import { type ParsedArguments, type Report, UsageError } from "../terminal/command.ts";
-import { confirm, yesOption } from "../terminal/confirm.ts";
+import { confirm, type ParsedArguments, type Report, UsageError, yesOption } from "../terminal/command.ts";
+import { counted } from "../terminal/output.ts";
 import { describeContents } from "./backups.ts";
 import type { ProgramCommand, ProgramContext } from "./program-command.ts";
 

@@ -1,7 +1,11 @@
 import { domains, type ServedDomain } from "../app/domains.ts";
 import { storeAccess } from "../app/store/store-access.ts";
+import { baseAddress } from "../app/web/base-address.ts";
+import { openApiDocument } from "../app/web/documents.ts";
 import { type Config, ConfigError, readConfig, settings, valuesOf } from "../config.ts";
 import { ContractError } from "../contract/check.ts";
+import { exactValue } from "../contract/serialize.ts";
+import { openApiYaml } from "../derive/openapi.ts";
 import { OperatorError } from "../domains/accounts/operator-error.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { asFileError, FileError } from "../files/new-file.ts";
@@ -16,19 +20,28 @@ import {
   type StoreAccess,
   UsageError,
 } from "../terminal/command.ts";
-import { plainLines } from "../terminal/plain.ts";
+import { plainLines } from "../terminal/output.ts";
 import { WorkersFailed } from "../workers/supervisor.ts";
 import { backupsCommands } from "./backups.ts";
 import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
-import { doctor } from "./doctor/doctor.ts";
+import { doctor } from "./doctor.ts";
 import { health } from "./health.ts";
 import { migrateStore } from "./migrate-store.ts";
-import { openapi } from "./openapi.ts";
 import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./program-command.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 import { worker } from "./worker.ts";
+
+const openapi: ProgramCommand = {
+  name: "openapi",
+  summary: "Print the OpenAPI document: YAML, or JSON with --json.",
+  example: "openapi --json",
+  run: async (_given, { config, operations }) => {
+    const document = openApiDocument(operations, config, baseAddress(config, config.host, config.port));
+    return { json: exactValue(document), text: (await openApiYaml(document)).trimEnd() };
+  },
+};
 
 /** Every command, including those of domains. Help, suggestions and documentation are derived from this list. */
 export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCommand[] {

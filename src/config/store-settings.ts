@@ -1,6 +1,6 @@
 import { optionalSetting, setting } from "../settings/setting.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../storage/postgres/address.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../timing/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../timing/clock.ts";
 
 const unitsOfTime: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 

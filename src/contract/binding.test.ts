@@ -3,10 +3,9 @@ import { Type } from "typebox";
 import { statement } from "../storage/statement.ts";
 import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
-import { bind, type Handlers } from "./handler.ts";
+import { bind, type Handlers, successOr } from "./handler.ts";
 import { defineOperation } from "./operation.ts";
 import { Int64 } from "./schemas.ts";
-import { successOr } from "./success-or.ts";
 
 const notFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this identifier." });
 const broken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });

@@ -1,5 +1,3 @@
-import type { Quota } from "./quota.ts";
-
 /** The scopes that an API key can have. */
 export const scopes = ["read", "write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
@@ -22,3 +20,23 @@ export interface Caller extends Quota {
 
 /** Identifies a shop to clients and operators: its account and its mode. Limits and usage are counted by it. */
 export type ShopName = Pick<Caller, "accountId" | "mode">;
+
+/** How many requests may be sent. Both are integers of at least 1. */
+export interface Quota {
+  /** In a minute. */
+  readonly perMinute: number;
+  /** In a UTC calendar day. */
+  readonly perDay: number;
+}
+
+/**
+ * The quota of an operation that does not count in the windows of the shop: another one as large as the plan's, or
+ * `sandboxQuota`.
+ */
+export type SeparateQuota = "plan" | "sandbox";
+
+/** Requests for sandbox operations that an account may send, all together. There is no daily limit. */
+export const sandboxQuota: Quota = { perMinute: 20, perDay: Number.MAX_SAFE_INTEGER };
+
+/** The quota of anonymous clients, for each address: also that of the smallest plan. */
+export const addressQuota: Quota = { perMinute: 60, perDay: 1_000 };

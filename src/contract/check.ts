@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { ErrorBody, type ErrorDefinition, retiredCodes } from "./errors.ts";
 import type { Operation } from "./operation.ts";
-import { operationFaults } from "./operation-faults.ts";
+import { operationFaults, repeated } from "./operation-faults.ts";
 import { errorCatalogue } from "./operation-properties.ts";
-import { repeated } from "./repeated.ts";
 import { LOCAL_DESCRIPTION } from "./schemas.ts";
 
 /** A contract that cannot be served. `faults` lists all that is wrong with it, not just the first. */

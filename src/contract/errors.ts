@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Scope } from "./caller.ts";
 import { sentence } from "./messages.ts";
-import { BODY_LIMIT, RESPONSE_TIMEOUT } from "./request-limits.ts";
+import { BODY_LIMIT, RESPONSE_TIMEOUT } from "./requests.ts";
 import { Int32 } from "./schemas.ts";
 import { MAX_STREAMS } from "./stream.ts";
 

@@ -1,9 +1,8 @@
 import type { TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
-import { count, shown } from "./messages.ts";
+import { count, shown, suggest } from "./messages.ts";
 import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule } from "./schemas.ts";
-import { suggest } from "./suggest.ts";
 import { fitsInt64 } from "./validators.ts";
 
 const MAX_NAME = 64;

@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 /** An amount with its noun: `1 second`, `2 seconds`. */
 export function count(amount: unknown, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
@@ -37,4 +39,31 @@ export function shown(value: unknown): string | undefined {
   if (typeof value !== "string") return start;
   if (secretLike.test(text.slice(0, MAX_SEARCHED))) return "a text that may be a key";
   return JSON.stringify(start).replaceAll(invisible, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The known name that is closest to the given one, ignoring case; undefined if none is close. */
+export function suggest(given: string, known: readonly string[]): string | undefined {
+  const lower = given.toLowerCase();
+  let closest: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const name of known) {
+    const allowed = Math.max(2, name.length / 3);
+    if (Math.abs(name.length - given.length) > allowed) continue; // as many changes at least
+    const changes = distance(lower, name.toLowerCase());
+    // A short name that shares no letter with the given one is not a typing mistake of it.
+    if (changes > allowed || changes >= name.length || changes >= fewest) continue;
+    closest = name;
+    fewest = changes;
+  }
+  return closest;
+}
+
+/** True for a name that differs from a known one in at most two letters, ignoring case. */
+export function isTypoOf(given: string, known: readonly string[]): boolean {
+  return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
+}
+
+/** The suffix of a message that suggests a name; empty without a name. */
+export function didYouMean(name: string | undefined): string {
+  return name === undefined ? "" : ` Did you mean ${name}?`;
 }

@@ -1,13 +1,11 @@
 import type { TObject, TSchema } from "typebox";
 import { scopes as allScopes } from "./caller.ts";
 import { preconditionFailed } from "./errors.ts";
+import { didYouMean, suggest } from "./messages.ts";
 import type { Operation } from "./operation.ts";
-import { unknownKeyFaults } from "./operation-keys.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { pageParameterNames } from "./paging.ts";
-import { repeated } from "./repeated.ts";
 import { isInt64 } from "./schemas.ts";
-import { didYouMean, suggest } from "./suggest.ts";
 import { firstErrors } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
@@ -169,4 +167,72 @@ function locationFaults({ response }: Operation): string[] {
       .filter((name) => !properties.includes(name))
       .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
   ];
+}
+
+/** The keys of a type. A missing, repeated or unknown key does not compile. */
+type KeysOf<T> = Readonly<Record<keyof T, true>>;
+type Part<Name extends keyof Operation> = KeysOf<NonNullable<Operation[Name]>>;
+
+const ofOperation: KeysOf<Operation> = {
+  name: true,
+  method: true,
+  path: true,
+  tag: true,
+  summary: true,
+  description: true,
+  stability: true,
+  deprecation: true,
+  testPanel: true,
+  scopes: true,
+  separateQuota: true,
+  params: true,
+  query: true,
+  body: true,
+  emits: true,
+  ifMatch: true,
+  response: true,
+  paged: true,
+  errors: true,
+};
+const tag: Part<"tag"> = { name: true, description: true, stability: true };
+const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
+const params: Part<"params"> = { schema: true, invalidError: true };
+const body: Part<"body"> = { schema: true, examples: true };
+const response: Part<"response"> = {
+  status: true,
+  description: true,
+  schema: true,
+  examples: true,
+  location: true,
+  entityTag: true,
+  secret: true,
+  stream: true,
+};
+const stream: KeysOf<NonNullable<Operation["response"]["stream"]>> = { id: true, event: true };
+const paged: Part<"paged"> = { position: true };
+const ofParts = { tag, deprecation, params, body, response, paged };
+
+/** Faults for unknown keys of an operation or its parts. A misspelled key would otherwise be ignored. */
+function unknownKeyFaults(operation: Operation): string[] {
+  return [
+    ...unknownKeys(operation, ofOperation, ""),
+    ...Object.entries(ofParts).flatMap(([name, known]) =>
+      unknownKeys(operation[name as keyof typeof ofParts] ?? {}, known, `${name}.`),
+    ),
+    ...unknownKeys(operation.response.stream ?? {}, stream, "response.stream."),
+  ];
+}
+
+function unknownKeys(part: object, known: object, prefix: string): string[] {
+  return Object.keys(part)
+    .filter((key) => !Object.hasOwn(known, key))
+    .map((key) => {
+      const meant = suggest(key, Object.keys(known));
+      return `the key ${prefix}${key} is not known; ${meant ? `did you mean ${prefix}${meant}?` : "remove it."}`;
+    });
+}
+
+/** The values that occur more than once. */
+export function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }

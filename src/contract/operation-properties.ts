@@ -1,4 +1,4 @@
-import type { Caller } from "./caller.ts";
+import type { Caller, SeparateQuota } from "./caller.ts";
 import {
   accountSuspended,
   type ErrorDefinition,
@@ -23,7 +23,6 @@ import {
   unsupportedMediaType,
 } from "./errors.ts";
 import type { Operation } from "./operation.ts";
-import type { SeparateQuota } from "./quota.ts";
 
 /** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
 export function takesIdempotencyKey({ method }: Operation): boolean {
@@ -105,4 +104,54 @@ export function dateToUnixSeconds(date: string): number {
 /** Names of the path parameters, in order: `/pets/{petId}` has `petId`. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] as string);
+}
+
+/** The headers of each response of a deprecated operation. */
+export interface DeprecationHeaders {
+  readonly Deprecation: string;
+  readonly Sunset: string;
+  readonly Link: string;
+}
+
+/**
+ * The headers of an operation; undefined if it is not deprecated. `base` is the base address, and `documentation` that
+ * of the operation on the reference page.
+ */
+export function deprecationHeaders(
+  { deprecation }: Operation,
+  operations: readonly Operation[],
+  { base, documentation }: { readonly base: string; readonly documentation: string },
+): DeprecationHeaders | undefined {
+  if (!deprecation) return undefined;
+  const { since, removal, replacement } = deprecation;
+  const successor = operations.find(({ name }) => name === replacement);
+  return {
+    Deprecation: `@${dateToUnixSeconds(since)}`, // RFC 9745, a structured date
+    Sunset: new Date(dateToUnixSeconds(removal) * 1000).toUTCString(), // RFC 8594
+    Link: `<${documentation}>; rel="deprecation"; type="text/html", <${base}${successor?.path}>; rel="successor-version"`,
+  };
+}
+
+/** The anchor of an operation on the reference page. */
+export function operationAnchor({ tag, name }: Operation): string {
+  return `tag/${tag.name}/${name}`;
+}
+
+/** The operations of one path below the base address, by method. */
+export interface PathOperations<O extends Operation> {
+  /** The path as the router writes it: `/pets/:petId`. */
+  readonly pattern: string;
+  readonly methods: ReadonlyMap<string, O>;
+  /** The value of `Allow` (RFC 9110, section 10.2.1): HEAD comes with GET, OPTIONS with every path. */
+  readonly allow: string;
+}
+
+/** Groups operations by path. */
+export function derivePaths<O extends Operation>(operations: readonly O[]): PathOperations<O>[] {
+  const byPattern = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{([^}]*)\}/g, ":$1"));
+  return [...byPattern].map(([pattern, group]) => {
+    const methods = new Map<string, O>(group.map((operation) => [operation.method, operation]));
+    const names = [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    return { pattern, methods, allow: [...names, "OPTIONS"].join(", ") };
+  });
 }

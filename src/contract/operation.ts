@@ -1,8 +1,6 @@
 import { type TObject, type TSchema, Type } from "typebox";
-import type { Scope } from "./caller.ts";
+import type { Scope, SeparateQuota } from "./caller.ts";
 import type { ErrorDefinition } from "./errors.ts";
-import type { EventType } from "./event-type.ts";
-import type { SeparateQuota } from "./quota.ts";
 
 /** How far an operation may change. The introduction of the OpenAPI document explains it to clients. */
 export type Stability = "stable" | "beta" | "experimental";
@@ -164,4 +162,21 @@ export function defineOperation<const D extends OperationDefinition>(definition:
 /** The response of an operation without a response body. */
 export function noContent(description: string) {
   return { status: 204, description, schema: Type.Null(), examples: { Nothing: null } } as const;
+}
+
+/**
+ * One kind of change in the event log of a shop: the resource and the action. The meaning of a type never
+ * changes.
+ */
+export interface EventType {
+  /** Machine-readable: the resource and a verb in the past tense, such as `pet.updated`. */
+  readonly type: `${string}.${string}`;
+  /** One sentence for the documentation: what happened. */
+  readonly meaning: string;
+  /** The scope that a key needs to read such events, besides that of the operation. */
+  readonly scope?: Scope;
+}
+
+export function defineEvent<const E extends EventType>(event: E): E {
+  return event;
 }

@@ -1,5 +1,5 @@
 import { shown, withCommas } from "./messages.ts";
-import { DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "./request-limits.ts";
+import { DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "./requests.ts";
 
 /** A text in which a number may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. */
 const mayLoseDigits = /[0-9][0-9.]{15}|[0-9][eE]/;

@@ -1,6 +1,14 @@
 import type { TObject, TSchema } from "typebox";
 import { isInt64 } from "./schemas.ts";
 
+declare global {
+  /** JSON.parse with source text access and JSON.rawJSON (ES2026), which TypeScript's library types do not have yet. */
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+    rawJSON(text: string): unknown;
+  }
+}
+
 export type Serializer = (value: unknown) => string;
 
 /** Returns the parts of a value that its schema declares, in a form that `JSON.stringify` writes with all digits. */

@@ -1,7 +1,6 @@
-import { deprecationHeaders } from "../contract/deprecation-headers.ts";
-import { IDEMPOTENT_REPLAYED } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
-import { operationAnchor } from "./operation-anchor.ts";
+import { deprecationHeaders, operationAnchor } from "../contract/operation-properties.ts";
+import { IDEMPOTENT_REPLAYED } from "../contract/requests.ts";
 
 interface Header {
   readonly description: string;

@@ -1,9 +1,8 @@
+import { type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
 import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
 import { mediaTypesOf, scopeNotice } from "../contract/operation-properties.ts";
-import { type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
-import { clientSnippet } from "./client-snippets.ts";
 import type { Components, Json } from "./openapi-components.ts";
-import { namedExamples } from "./openapi-examples.ts";
+import { clientSnippet, namedExamples } from "./openapi-examples.ts";
 import { parametersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
 

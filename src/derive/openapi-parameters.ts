@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
-import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isCacheable, takesIdempotencyKey } from "../contract/operation-properties.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/requests.ts";
 import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
 import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Components, Json } from "./openapi-components.ts";

@@ -1,9 +1,14 @@
 import type { ErrorDefinition } from "../contract/errors.ts";
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, RESPONSE_LIFETIME_HOURS } from "../contract/idempotency-key.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorCatalogue } from "../contract/operation-properties.ts";
-import { MAX_DELAY, SIMULATE } from "../contract/simulate-header.ts";
-import { errorTable } from "./error-table.ts";
+import {
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  MAX_DELAY,
+  RESPONSE_LIFETIME_HOURS,
+  SIMULATE,
+} from "../contract/requests.ts";
+import { errorTable } from "./markdown.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
 import { operationObject } from "./openapi-operations.ts";

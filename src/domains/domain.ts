@@ -1,8 +1,7 @@
 import { ContractError, contractFaults } from "../contract/check.ts";
-import type { EventType } from "../contract/event-type.ts";
 import type { BoundOperation } from "../contract/handler.ts";
-import type { Operation } from "../contract/operation.ts";
-import { repeated } from "../contract/repeated.ts";
+import type { EventType, Operation } from "../contract/operation.ts";
+import { repeated } from "../contract/operation-faults.ts";
 import type { Limiter } from "../http/interfaces.ts";
 import { type Settings, settingFaults, type Values } from "../settings/setting.ts";
 import type { OwnedTable } from "../storage/owned-table.ts";
@@ -10,8 +9,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Command } from "../terminal/command.ts";
-import type { Clock } from "../timing/clock.ts";
-import type { ExpiryClock } from "../timing/expiry-clock.ts";
+import type { Clock, ExpiryClock } from "../timing/clock.ts";
 
 /** Work that is repeated twice a second, outside of requests. A failure is logged, and the next round tries again. */
 export interface BackgroundTask {

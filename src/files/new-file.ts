@@ -1,8 +1,7 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { linkTarget } from "./folders.ts";
-import { nameIfFree, sync, unfinishedName } from "./unfinished-file.ts";
+import { createIfFree, linkTarget, nameIfFree, sync, unfinishedName } from "./durable-files.ts";
 
 /** A file that cannot be read or written, in words for the person at the terminal. */
 export class FileError extends Error {
@@ -92,4 +91,18 @@ function alreadyExists(path: string): FileError {
 function codeOf(error: unknown): string {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
   return typeof code === "string" && syscall !== undefined ? code : "";
+}
+
+/**
+ * Reads a file that only its owner may read, and creates it if it does not exist. It appears under its name only when
+ * it is complete and on disk, so a crash leaves no partial file. If several processes create it at the same time, one
+ * succeeds, and all return its text. Throws `FileError`, or an error of `create`.
+ */
+export function readOrCreate(file: string, create: () => string): string {
+  try {
+    if (!existsSync(file)) createIfFree(file, create(), 0o600);
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw asFileError(error, file);
+  }
 }

@@ -7,7 +7,7 @@ import {
   requestTimeout,
   storageUnavailable,
 } from "../contract/errors.ts";
-import { type RequestStage, requestStages } from "../contract/request-stages.ts";
+import { type RequestStage, requestStages } from "../contract/requests.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";

@@ -1,9 +1,9 @@
-import { deprecationHeaders } from "../contract/deprecation-headers.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
   dateToUnixSeconds,
+  deprecationHeaders,
   hasEntityTag,
   isCacheable,
   responseType,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
-import { RESPONSE_TIMEOUT } from "../contract/request-limits.ts";
+import { RESPONSE_TIMEOUT } from "../contract/requests.ts";
 import { Deadlines } from "./deadlines.ts";
 
 /** Registers responses that never come. Returns the substitutes received so far. */

@@ -1,4 +1,4 @@
-import { RESPONSE_TIMEOUT } from "../contract/request-limits.ts";
+import { RESPONSE_TIMEOUT } from "../contract/requests.ts";
 import type { Clock } from "../timing/clock.ts";
 
 /** The maximum number of results replaced in one turn of the event loop. Thousands at once would delay others. */

@@ -1,7 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Input, Success } from "../contract/handler.ts";
-import type { RequestStage } from "../contract/request-stages.ts";
+import type { RequestStage } from "../contract/requests.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { RoutedRequest } from "./input/read-input.ts";

@@ -1,9 +1,8 @@
-import type { Caller, ShopName } from "../contract/caller.ts";
+import type { Caller, SeparateQuota, ShopName } from "../contract/caller.ts";
 import type { Change } from "../contract/change.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { SeparateQuota } from "../contract/quota.ts";
-import type { RequestStage } from "../contract/request-stages.ts";
+import type { RequestStage } from "../contract/requests.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports neither domains nor limits.

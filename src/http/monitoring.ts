@@ -1,6 +1,6 @@
 import type { Clock } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { settlesWhileRunning } from "../timing/settles-within.ts";
+import { settlesWhileRunning } from "../timing/waiting.ts";
 import type { WebContent } from "./response/web-content.ts";
 
 /** How long the store may take to respond to the check while this process is not blocked, in milliseconds. */

@@ -3,7 +3,7 @@ import type { Success } from "../contract/handler.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { isPlainId } from "../telemetry/plain-id.ts";
+import { isPlainId } from "../telemetry/request-lines.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";

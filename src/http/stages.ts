@@ -15,7 +15,7 @@ import {
 import type { Input, Success, Write } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
-import { type RequestStage, requestStages } from "../contract/request-stages.ts";
+import { type RequestStage, requestStages } from "../contract/requests.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { requireDeclared } from "./compiled-operation.ts";

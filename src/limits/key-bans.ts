@@ -1,6 +1,6 @@
 import type { ShopName } from "../contract/caller.ts";
 import type { Admission, LimitStatus } from "../http/interfaces.ts";
-import { DAY_MS } from "../timing/units.ts";
+import { DAY_MS } from "../timing/clock.ts";
 import {
   type ClockReading,
   realSeconds,

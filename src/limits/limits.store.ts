@@ -1,11 +1,11 @@
-import type { ShopMap } from "../collections/shop-map.ts";
+import type { ShopMap } from "../collections/maps.ts";
 import type { Mode, ShopName } from "../contract/caller.ts";
 import { each, inLockOrder } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all } from "../storage/transaction.ts";
+import { MINUTE_MS } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { MINUTE_MS } from "../timing/units.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, FORGOTTEN_AFTER, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";

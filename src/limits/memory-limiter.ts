@@ -1,7 +1,5 @@
-import { RecentMap } from "../collections/recent-map.ts";
-import { ShopMap } from "../collections/shop-map.ts";
-import type { Caller, ShopName } from "../contract/caller.ts";
-import { type Quota, type SeparateQuota, sandboxQuota } from "../contract/quota.ts";
+import { RecentMap, ShopMap } from "../collections/maps.ts";
+import { type Caller, type Quota, type SeparateQuota, type ShopName, sandboxQuota } from "../contract/caller.ts";
 import type { Admission, Limiter, LimitStatus } from "../http/interfaces.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";

@@ -1,4 +1,4 @@
-import { entriesOf, ShopMap } from "../collections/shop-map.ts";
+import { entriesOf, ShopMap } from "../collections/maps.ts";
 import { type Mode, modes, type ShopName } from "../contract/caller.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";

@@ -1,4 +1,4 @@
-import { ShopMap } from "../collections/shop-map.ts";
+import { ShopMap } from "../collections/maps.ts";
 import type { Mode } from "../contract/caller.ts";
 import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";

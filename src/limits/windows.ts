@@ -1,6 +1,6 @@
-import type { Quota } from "../contract/quota.ts";
+import type { Quota } from "../contract/caller.ts";
 import type { Admission, WindowStatus } from "../http/interfaces.ts";
-import { DAY_MS, MINUTE_MS } from "../timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../timing/clock.ts";
 import {
   aheadBy,
   type ClockReading,

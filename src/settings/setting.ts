@@ -1,4 +1,4 @@
-import { didYouMean, isTypoOf, suggest } from "../contract/suggest.ts";
+import { didYouMean, isTypoOf, suggest } from "../contract/messages.ts";
 
 /** One setting. An environment variable holds its value. `parse` returns undefined for a text that is not valid. */
 export interface Setting<T> {

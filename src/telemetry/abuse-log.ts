@@ -1,5 +1,4 @@
-import type { Clock } from "../timing/clock.ts";
-import { MINUTE_MS } from "../timing/units.ts";
+import { type Clock, MINUTE_MS } from "../timing/clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

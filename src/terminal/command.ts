@@ -2,6 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Settings, Values } from "../settings/setting.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
+import { plain } from "./output.ts";
 
 /** A key that may be banned. */
 export type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
@@ -117,4 +118,56 @@ export class CommandFailed extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/**
+ * Opens the store, runs `work` on it, and closes it. Rejects with `StorageUnusable` if there is no store, or it belongs
+ * to another environment than the settings say. `opening` opens it in another way.
+ */
+export async function withStore<T>(
+  { store }: Pick<CommandContext, "store">,
+  work: (storage: Storage) => T | Promise<T>,
+  opening: Promise<Storage> = store.open(),
+): Promise<T> {
+  const storage = await opening;
+  try {
+    await store.requireEnvironment(storage);
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** The value of an option that must be one of some words. Throws `UsageError`. */
+export function oneOf<const T extends string>({ options }: ParsedArguments, name: string, known: readonly T[]): T {
+  const found = known.find((one) => one === options[name]);
+  if (!found) throw new UsageError(`--${name} must be one of ${known.join(", ")}.`);
+  return found;
+}
+
+/** The value of an option that must be a whole number from 1 to `most`, which has at most five digits. Throws `UsageError`. */
+export function wholeNumber({ options }: ParsedArguments, name: string, most: number): number {
+  const text = options[name] ?? "";
+  if (!/^[1-9][0-9]{0,4}$/.test(text) || Number(text) > most) {
+    throw new UsageError(`--${name} must be a whole number from 1 to ${most}.`);
+  }
+  return Number(text);
+}
+
+/** The option of commands that ask before they do something irreversible. */
+export const yesOption = { yes: { meaning: "Do it without asking." } } as const;
+
+/**
+ * Asks the user to confirm something irreversible, unless `--yes` is set. Throws `UsageError` if there is no terminal,
+ * and `CommandFailed` if the answer is not yes.
+ */
+export async function confirm(
+  consequence: string,
+  { options }: ParsedArguments,
+  { ask }: Pick<CommandContext, "ask">,
+): Promise<void> {
+  if (options["yes"] !== undefined) return;
+  if (!ask) throw new UsageError(`${consequence} Add --yes to do it.`);
+  const answer = await ask(plain(`${consequence} Type yes to do it: `));
+  if (answer.trim().toLowerCase() !== "yes") throw new CommandFailed("not_confirmed", "Nothing was done.");
 }

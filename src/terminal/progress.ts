@@ -1,4 +1,4 @@
-import { counted } from "./amounts.ts";
+import { counted } from "./output.ts";
 
 /** Milliseconds between two changes of what is shown. */
 const REDRAW_INTERVAL = 100;

@@ -1,5 +1,5 @@
 import type { StopPhase } from "../http/server.ts";
-import { settlesWithin } from "../timing/settles-within.ts";
+import { settlesWithin } from "../timing/waiting.ts";
 import { HEARTBEAT_INTERVAL, HeartbeatMonitor, processorWait } from "./heartbeat-monitor.ts";
 import type { LineOutput } from "./line-output.ts";
 import type { FromSupervisor, FromWorker, ListeningAt } from "./messages.ts";

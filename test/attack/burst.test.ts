@@ -1,6 +1,6 @@
 // Bursts over 50 connections: exactly the limit is admitted, never one more.
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Quota } from "../../src/contract/caller.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import { environment, newKeys } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";

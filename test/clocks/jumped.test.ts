@@ -1,7 +1,7 @@
 // The wall clock is set 40 days ahead while the service runs, as a wrong time server does. Nothing is lost by it.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { scopes } from "../../src/contract/caller.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/timing/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/timing/clock.ts";
 import { metricsText } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { scopes } from "../../src/contract/caller.ts";
+import { sandboxQuota, scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isCacheable, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
-import { sandboxQuota } from "../../src/contract/quota.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { acceptedStatuses } from "../harness/accepted-outcomes.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";

@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
-import type { Caller, Mode } from "../../src/contract/caller.ts";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Caller, Mode, Quota } from "../../src/contract/caller.ts";
 import type { Admission, Limiter } from "../../src/http/interfaces.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 

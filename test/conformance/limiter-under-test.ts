@@ -1,7 +1,6 @@
-import type { Caller } from "../../src/contract/caller.ts";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Caller, Quota } from "../../src/contract/caller.ts";
 import type { Admission, Limiter } from "../../src/http/interfaces.ts";
-import { MINUTE_MS } from "../../src/timing/units.ts";
+import { MINUTE_MS } from "../../src/timing/clock.ts";
 import { ManualClock, NOON } from "../harness/manual-clock.ts";
 import { callerOf } from "./limiter-model.ts";
 

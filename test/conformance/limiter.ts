@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { assert, asyncProperty } from "fast-check";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Quota } from "../../src/contract/caller.ts";
 import { keyBansConformance } from "./limiter-bans.ts";
 import { arbitraryEvent, arbitraryStart, happen, happenAtOnce, LimiterModel, storyOf } from "./limiter-model.ts";
 import { modesConformance } from "./limiter-modes.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { SIMULATE } from "../../src/contract/simulate-header.ts";
+import { SIMULATE } from "../../src/contract/requests.ts";
 import { exchange } from "../harness/raw-http.ts";
 import type { TestService } from "../harness/service.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";

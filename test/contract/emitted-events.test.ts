@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { MINUTE_MS } from "../../src/timing/units.ts";
+import { MINUTE_MS } from "../../src/timing/clock.ts";
 import { ManualTasks } from "../harness/manual-tasks.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf } from "../harness/valid-call.ts";

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../../src/contract/simulate-header.ts";
+import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../../src/contract/requests.ts";
 import { metric as metricOf, untilMetric } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange } from "../harness/raw-http.ts";

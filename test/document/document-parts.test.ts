@@ -9,8 +9,8 @@ import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { errorsOf, isCacheable, pathParameters } from "../../src/contract/operation-properties.ts";
 import { compileValidator } from "../../src/contract/validators.ts";
-import { clientSnippet } from "../../src/derive/client-snippets.ts";
 import { deriveOpenApi } from "../../src/derive/openapi.ts";
+import { clientSnippet } from "../../src/derive/openapi-examples.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 

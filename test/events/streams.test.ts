@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { domains } from "../../src/app/domains.ts";
-import { SIMULATE } from "../../src/contract/simulate-header.ts";
+import { SIMULATE } from "../../src/contract/requests.ts";
 import { MAX_STREAMS } from "../../src/contract/stream.ts";
 import { everyOperation } from "../conformance/every-operation.ts";
 import { simulatedErrors } from "../conformance/simulated-errors.ts";

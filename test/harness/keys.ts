@@ -1,5 +1,4 @@
-import type { Mode, Scope } from "../../src/contract/caller.ts";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
 import { runJsonInProcess } from "./commands.ts";
 

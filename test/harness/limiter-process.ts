@@ -1,4 +1,4 @@
-import { addressQuota, type Quota } from "../../src/contract/quota.ts";
+import { addressQuota, type Quota } from "../../src/contract/caller.ts";
 import { MemoryLimiter, noStorage } from "../../src/limits/memory-limiter.ts";
 import { noBackup, type ValkeyBackup } from "../../src/limits/valkey/last-known-limits.ts";
 import { Share } from "../../src/limits/valkey/share.ts";

@@ -1,9 +1,8 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
 import { domains as allDomains, type ServedDomain } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Mode, Scope } from "../../src/contract/caller.ts";
+import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import type { Quota } from "../../src/contract/quota.ts";
 import type { Account } from "../../src/domains/accounts/accounts.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
 import { settingsOf } from "../../src/domains/domain.ts";

@@ -1,4 +1,4 @@
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Quota } from "../../src/contract/caller.ts";
 
 /** More requests than any test sends. */
 export const UNLIMITED = 1_000_000_000;

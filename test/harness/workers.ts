@@ -1,7 +1,7 @@
 import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/open-storage.ts";
 import { readConfig } from "../../src/config.ts";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Quota } from "../../src/contract/caller.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
-import { SIMULATE } from "../../src/contract/simulate-header.ts";
+import { SIMULATE } from "../../src/contract/requests.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import { rounds } from "../harness/test-length.ts";
 import { headerNames, headerValues, hosts } from "./hostile-headers.ts";

@@ -5,7 +5,7 @@ import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
-import { BODY_LIMIT, DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "../../src/contract/request-limits.ts";
+import { BODY_LIMIT, DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "../../src/contract/requests.ts";
 import { cpuTimeOfThreads } from "../harness/cpu-time.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";

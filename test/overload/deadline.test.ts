@@ -2,7 +2,7 @@
 // clock is moved, so that nobody waits for the deadline.
 import { afterEach, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/open-storage.ts";
-import { RESPONSE_TIMEOUT } from "../../src/contract/request-limits.ts";
+import { RESPONSE_TIMEOUT } from "../../src/contract/requests.ts";
 import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { metric, untilMetric } from "../harness/metrics.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { DAY_MS, MINUTE_MS } from "../../src/timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/timing/clock.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { untilMetric, untilRunning } from "../harness/metrics.ts";

@@ -1,11 +1,10 @@
 // Traces, as a receiver of OpenTelemetry gets them.
 import { describe, expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { SIMULATE } from "../../src/contract/simulate-header.ts";
+import { SIMULATE } from "../../src/contract/requests.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
-import { parseTraceparent } from "../../src/telemetry/trace-context.ts";
-import { Tracer } from "../../src/telemetry/tracer.ts";
+import { parseTraceparent, Tracer } from "../../src/telemetry/tracer.ts";
 import { version } from "../../src/telemetry/version.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import { untilMetric } from "../harness/metrics.ts";

@@ -1,6 +1,6 @@
 // Sandboxes of workers that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Quota } from "../../src/contract/quota.ts";
+import type { Quota } from "../../src/contract/caller.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { Load } from "../harness/load.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asFileError } from "../../files/new-file.ts";
 import { deleteChecksum } from "../../storage/sqlite/backup-checksum.ts";
-import { HOUR_MS } from "../../timing/units.ts";
+import { HOUR_MS } from "../../timing/clock.ts";
 
 /** A backup in the folder of backups. */
 export interface Backup {

@@ -7,7 +7,7 @@ import type { BackgroundTask } from "../../domains/domain.ts";
 import { storeMark } from "../../storage/generation.ts";
 import { Log } from "../../telemetry/log.ts";
 import { Metrics } from "../../telemetry/metrics.ts";
-import { HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
+import { HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { backupName } from "./backup-folder.ts";
 import { scheduleBackups } from "./scheduled-backups.ts";
 

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { BackupSettings } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
 import { storeMark } from "../../storage/generation.ts";
-import { Pause } from "../../timing/pause.ts";
+import { Pause } from "../../timing/waiting.ts";
 import { type Backup, backupsIn, ownBackups } from "./backup-folder.ts";
 
 /** The wait after a failed backup before the next attempt, in milliseconds. */

@@ -1,5 +1,4 @@
 import type { Config } from "../../config.ts";
-import { rootOf } from "../../contract/base-address.ts";
 
 /** The setting that has the base address of the environment. */
 export function baseSetting({ environment }: Config): "PETSTORE_BASE_URL" | "PETSTORE_STAGING_BASE_URL" {
@@ -22,4 +21,12 @@ export function baseAddress(config: Config, host: string, port: number): string 
 /** The address of the reference page of the service with this base address. */
 export function docsAddress(base: string): string {
   return `${rootOf(base)}/docs`;
+}
+
+/**
+ * The address or path above a base address, which ends with `/v1`. Documents and the console are below it. The pages
+ * for monitoring are at the root of the host.
+ */
+export function rootOf(base: string): string {
+  return base.slice(0, -"/v1".length);
 }

@@ -1,13 +1,12 @@
 import type { Config } from "../../config.ts";
-import { rootOf } from "../../contract/base-address.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { exactJson } from "../../contract/serialize.ts";
-import { deriveLlmsText } from "../../derive/llms-text.ts";
+import { deriveLlmsText } from "../../derive/markdown.ts";
 import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
-import { docsAddress } from "./base-address.ts";
+import { docsAddress, rootOf } from "./base-address.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
 import { arePagesMissing, missingPage } from "./missing-pages.ts";
 import { referenceBundle } from "./reference-bundle.ts";

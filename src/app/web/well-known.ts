@@ -1,8 +1,8 @@
 import type { Config, SecurityContact } from "../../config.ts";
-import { deriveApiCatalog } from "../../derive/api-catalog.ts";
 import { FixedContent } from "../../http/response/fixed-content.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
 import type { Clock } from "../../timing/clock.ts";
+import { rootOf } from "./base-address.ts";
 
 /** The address of the catalogue, below the host (RFC 8615). */
 const CATALOG = "/.well-known/api-catalog";
@@ -62,4 +62,24 @@ function securityText({ contacts, expires, policy }: SecurityContact, canonical:
     ...(policy === undefined ? [] : [`Policy: ${policy}`]),
     "",
   ].join("\n");
+}
+
+/** A catalogue of the APIs at these base addresses, as a linkset (RFC 9264) for RFC 9727. */
+function deriveApiCatalog(bases: readonly string[]): object {
+  return {
+    linkset: bases.map((base) => {
+      const root = rootOf(base);
+      return {
+        anchor: base,
+        "service-desc": [
+          { href: `${root}/openapi.json`, type: "application/json" },
+          { href: `${root}/openapi.yaml`, type: "application/yaml" },
+        ],
+        "service-doc": [
+          { href: `${root}/docs`, type: "text/html" },
+          { href: `${root}/llms.txt`, type: "text/plain" },
+        ],
+      };
+    }),
+  };
 }

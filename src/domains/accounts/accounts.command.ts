@@ -1,10 +1,16 @@
-import type { Quota } from "../../contract/quota.ts";
+import type { Quota } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, type CommandContext, type ParsedArguments, UsageError } from "../../terminal/command.ts";
-import { confirm, yesOption } from "../../terminal/confirm.ts";
-import { columns, table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import {
+  type Command,
+  type CommandContext,
+  confirm,
+  type ParsedArguments,
+  UsageError,
+  withStore,
+  yesOption,
+} from "../../terminal/command.ts";
+import { columns, table } from "../../terminal/output.ts";
 import { AccountStore } from "./accounts.store.ts";
 import type { Account } from "./accounts.ts";
 import { type Plan, planNames, plans } from "./plans.ts";

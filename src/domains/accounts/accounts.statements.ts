@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import type { Quota } from "../../contract/caller.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
 import { type Plan, plans } from "./plans.ts";

@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import type { Quota } from "../../contract/caller.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";

@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import type { Quota } from "../../contract/caller.ts";
 import type { Plan } from "./plans.ts";
 
 /** A customer. Its live keys share its quota, and its test keys share a second, equal one. */

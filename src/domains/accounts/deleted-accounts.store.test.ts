@@ -4,7 +4,7 @@ import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { MINUTE_MS } from "../../timing/units.ts";
+import { MINUTE_MS } from "../../timing/clock.ts";
 import { DeletedShops } from "../shops/deleted-shops.store.ts";
 import { deletedAccounts } from "./accounts.statements.ts";
 import { AccountStore } from "./accounts.store.ts";

@@ -1,4 +1,4 @@
-import { addressQuota, type Quota } from "../../contract/quota.ts";
+import { addressQuota, type Quota } from "../../contract/caller.ts";
 
 /** The plans (see docs/limits.md). `custom`: the quota is agreed with each account. */
 export const plans = {

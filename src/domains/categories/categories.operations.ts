@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
-import { defineEvent } from "../../contract/event-type.ts";
-import { defineOperation, noContent, type Tag } from "../../contract/operation.ts";
+import { defineEvent, defineOperation, noContent, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { Int64, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";

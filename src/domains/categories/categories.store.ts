@@ -1,4 +1,4 @@
-import { nameKey } from "../../contract/folded-name.ts";
+import { nameKey } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";

@@ -1,8 +1,8 @@
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { final } from "../../storage/transaction.ts";
-import { Pause } from "../../timing/pause.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
+import { Pause } from "../../timing/waiting.ts";
 import { firstSince } from "./events.statements.ts";
 
 /** A shop and its oldest event, by the shop's clock. The event's columns are null if the shop has no event. */

@@ -1,6 +1,6 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { nextTurn } from "../../timing/turns.ts";
+import { nextTurn } from "../../timing/waiting.ts";
 import { compileEventFilter } from "./event-filter.ts";
 import type { Event } from "./events.schemas.ts";
 import type { EventFilters, EventLog, Expired, NotYetStored } from "./events.store.ts";

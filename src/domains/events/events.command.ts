@@ -1,10 +1,8 @@
 import { exactJson, exactValue } from "../../contract/serialize.ts";
 import type { StreamSink } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Command, CommandFailed, UsageError } from "../../terminal/command.ts";
-import { plain } from "../../terminal/plain.ts";
-import { table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import { type Command, CommandFailed, UsageError, withStore } from "../../terminal/command.ts";
+import { plain, table } from "../../terminal/output.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";

@@ -1,9 +1,8 @@
 import type { Caller, Scope } from "../../contract/caller.ts";
 import { failure, lacksScope } from "../../contract/errors.ts";
-import type { EventType } from "../../contract/event-type.ts";
-import type { Handlers } from "../../contract/handler.ts";
+import { type Handlers, successOr } from "../../contract/handler.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { millisecondsOf } from "../../contract/schemas.ts";
-import { successOr } from "../../contract/success-or.ts";
 import type { EventWatch } from "./event-watch.ts";
 import { eventNotFound, type eventOperations, eventsExpired, expired } from "./events.operations.ts";
 import type { EventLog, Expired, NotYetStored } from "./events.store.ts";

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { defineError, failure, insufficientScope } from "../../contract/errors.ts";
-import type { EventType } from "../../contract/event-type.ts";
-import { defineOperation, type Tag } from "../../contract/operation.ts";
+import { defineOperation, type EventType, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { DateTime, Int64 } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";

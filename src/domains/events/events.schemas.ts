@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { EventType } from "../../contract/event-type.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { described, Int64, Timestamp } from "../../contract/schemas.ts";
 
 /** An object with any fields. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
-import type { EventType } from "../../contract/event-type.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { compileSerializer, exactJson } from "../../contract/serialize.ts";
 
 /** The change of one resource. Its id, time and author come from the transaction. */

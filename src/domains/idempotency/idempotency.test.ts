@@ -9,8 +9,8 @@ import { type TestResponse, TestService } from "../../../test/harness/service.ts
 import { domains } from "../../app/domains.ts";
 import { openStorage } from "../../app/store/open-storage.ts";
 import { scopes } from "../../contract/caller.ts";
-import { RESPONSE_TIMEOUT } from "../../contract/request-limits.ts";
-import { HOUR_MS } from "../../timing/units.ts";
+import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
+import { HOUR_MS } from "../../timing/clock.ts";
 import { StoredResponseStore } from "./stored-responses.store.ts";
 
 const rex = { name: "Rex", categoryId: 1 };

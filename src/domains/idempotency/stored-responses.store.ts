@@ -1,12 +1,12 @@
 import type { Change } from "../../contract/change.ts";
-import { RESPONSE_LIFETIME_HOURS } from "../../contract/idempotency-key.ts";
+import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { ClaimTimes, StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { each, nested } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
-import { HOUR_MS } from "../../timing/units.ts";
+import { HOUR_MS } from "../../timing/clock.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
 interface ResponseRow extends Row {

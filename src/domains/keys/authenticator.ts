@@ -1,4 +1,4 @@
-import { RecentMap } from "../../collections/recent-map.ts";
+import { RecentMap } from "../../collections/maps.ts";
 import type { Caller } from "../../contract/caller.ts";
 import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
 import type { Clock } from "../../timing/clock.ts";

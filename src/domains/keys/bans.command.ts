@@ -1,7 +1,7 @@
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed } from "../../terminal/command.ts";
-import { table } from "../../terminal/table.ts";
+import { table } from "../../terminal/output.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, isValid, noSuchKey } from "./keys.ts";
 import { accessBans, readBanEnds, withKeys } from "./keys-for-command.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestService } from "../../../test/harness/service.ts";
 import { type Scope, scopes } from "../../contract/caller.ts";
-import { HOUR_SECONDS } from "../../timing/units.ts";
+import { HOUR_SECONDS } from "../../timing/clock.ts";
 
 let service: TestService;
 beforeAll(async () => {

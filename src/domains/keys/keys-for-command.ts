@@ -1,7 +1,6 @@
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type CommandContext, CommandFailed } from "../../terminal/command.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import { type CommandContext, CommandFailed, withStore } from "../../terminal/command.ts";
 import { keySettings } from "./keys.settings.ts";
 import { KeyStore } from "./keys.store.ts";
 import type { ApiKey } from "./keys.ts";

@@ -2,8 +2,8 @@ import { scopes as allScopes, type Mode, modes, type Scope } from "../../contrac
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
-import { table } from "../../terminal/table.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
+import { table } from "../../terminal/output.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";

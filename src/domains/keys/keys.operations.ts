@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
-import { defineEvent } from "../../contract/event-type.ts";
-import { defineOperation, noContent } from "../../contract/operation.ts";
+import { defineEvent, defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { described, Int32, textWithout } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";

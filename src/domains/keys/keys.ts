@@ -1,5 +1,4 @@
-import type { Mode, Scope } from "../../contract/caller.ts";
-import type { Quota } from "../../contract/quota.ts";
+import type { Mode, Quota, Scope } from "../../contract/caller.ts";
 import { OperatorError } from "../accounts/operator-error.ts";
 
 /** The record of an API key. The key itself is not stored. */

@@ -3,7 +3,7 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { MINUTE_MS } from "../../timing/units.ts";
+import { MINUTE_MS } from "../../timing/clock.ts";
 
 /** Reservations that ended while the service did not run. */
 const DUE = 4_500;

@@ -1,4 +1,4 @@
-import type { EventType } from "../../contract/event-type.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
 
 /** The new status of an animal, and why it gets it. */

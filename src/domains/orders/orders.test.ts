@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { MINUTE_MS } from "../../timing/units.ts";
+import { MINUTE_MS } from "../../timing/clock.ts";
 
 /** How long an order reserves its animal where the settings say nothing. */
 const RESERVATION = 15 * MINUTE_MS;

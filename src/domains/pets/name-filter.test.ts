@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { folded } from "../../contract/folded-name.ts";
+import { folded } from "../../contract/schemas.ts";
 import { PetImportStore } from "./pets.import.store.ts";
 
 /** Names in several scripts. Some differ only in case, width or form. */

@@ -1,4 +1,4 @@
-import { RecentMap } from "../../collections/recent-map.ts";
+import { RecentMap } from "../../collections/maps.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { scannedPage } from "../../storage/page-query.ts";

@@ -1,7 +1,7 @@
 import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { counted, pace } from "../../terminal/amounts.ts";
 import type { Command } from "../../terminal/command.ts";
+import { counted, pace } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { PetExportStore } from "./pets.export.store.ts";

@@ -1,6 +1,5 @@
 import { failure, invalidInput, versionMismatch } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/handler.ts";
-import { successOr } from "../../contract/success-or.ts";
+import { type Handlers, successOr } from "../../contract/handler.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";

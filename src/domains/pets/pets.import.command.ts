@@ -2,7 +2,6 @@ import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { silentObserver } from "../../storage/storage.ts";
-import { counted, pace } from "../../terminal/amounts.ts";
 import {
   type Command,
   type CommandContext,
@@ -10,7 +9,7 @@ import {
   type Report,
   UsageError,
 } from "../../terminal/command.ts";
-import { plain } from "../../terminal/plain.ts";
+import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";

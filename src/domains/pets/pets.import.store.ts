@@ -1,5 +1,4 @@
-import { foldedToStore } from "../../contract/folded-name.ts";
-import { INT64_MAX } from "../../contract/schemas.ts";
+import { foldedToStore, INT64_MAX } from "../../contract/schemas.ts";
 import { exactJson } from "../../contract/serialize.ts";
 import type { LineFaults } from "../../files/lines.ts";
 import type { StagingTable, Storage } from "../../storage/storage.ts";

@@ -1,4 +1,4 @@
-import { folded } from "../../contract/folded-name.ts";
+import { folded } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
 import {

@@ -1,4 +1,4 @@
-import { foldedToStore } from "../../contract/folded-name.ts";
+import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";

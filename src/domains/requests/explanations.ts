@@ -1,8 +1,7 @@
 // The texts of a record: what happened, and what to do.
 import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
-import type { RequestStage } from "../../contract/request-stages.ts";
-import { DISCONNECT, SIMULATED } from "../../contract/simulate-header.ts";
+import { DISCONNECT, type RequestStage, SIMULATED } from "../../contract/requests.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
 /** What to do about errors without their own advice, by status. */

@@ -7,7 +7,7 @@ import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import { petNotFound } from "../pets/pets.operations.ts";
 import { RequestRecorder } from "./request-recorder.ts";
 import { MAX_RECORDS } from "./requests.operations.ts";

@@ -1,15 +1,20 @@
 import { retiredCodes } from "../../contract/errors.ts";
+import { didYouMean, suggest } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorCatalogue } from "../../contract/operation-properties.ts";
+import { DISCONNECT } from "../../contract/requests.ts";
 import { DateTime } from "../../contract/schemas.ts";
-import { DISCONNECT } from "../../contract/simulate-header.ts";
-import { didYouMean, suggest } from "../../contract/suggest.ts";
 import { compileValidator } from "../../contract/validators.ts";
-import { type Command, CommandFailed, type ParsedArguments, UsageError } from "../../terminal/command.ts";
-import { oneOf, wholeNumber } from "../../terminal/option-values.ts";
-import { plain } from "../../terminal/plain.ts";
-import { columns, table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import {
+  type Command,
+  CommandFailed,
+  oneOf,
+  type ParsedArguments,
+  UsageError,
+  wholeNumber,
+  withStore,
+} from "../../terminal/command.ts";
+import { columns, plain, table } from "../../terminal/output.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { readFilters } from "./read-filters.ts";
 import {

@@ -3,7 +3,7 @@ import { defineError, ErrorBody, MAX_FAULTS } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { requestStages } from "../../contract/request-stages.ts";
+import { requestStages } from "../../contract/requests.ts";
 import { DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 

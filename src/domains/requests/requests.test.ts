@@ -4,9 +4,8 @@ import { eventually, newDataDir, Program } from "../../../test/harness/program.t
 import { type Call, TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import type { Scope } from "../../contract/caller.ts";
-import { addressQuota, type Quota } from "../../contract/quota.ts";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../timing/units.ts";
+import { addressQuota, type Quota, type Scope } from "../../contract/caller.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { generateApiKey } from "../keys/api-key.ts";
 import { explain } from "./explanations.ts";
 import { RequestStore } from "./requests.store.ts";

@@ -1,10 +1,10 @@
+import { addressQuota } from "../../contract/caller.ts";
 import type { Fault } from "../../contract/errors.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
-import { addressQuota } from "../../contract/quota.ts";
-import type { RequestStage } from "../../contract/request-stages.ts";
+import type { RequestStage } from "../../contract/requests.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
-import { MINUTE_SECONDS } from "../../timing/units.ts";
+import { MINUTE_SECONDS } from "../../timing/clock.ts";
 
 /** The shop number under which records of requests without a valid key are stored. No shop has it. */
 export const NO_SHOP = 0;

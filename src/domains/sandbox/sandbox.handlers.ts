@@ -1,7 +1,6 @@
 import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/handler.ts";
-import { successOr } from "../../contract/success-or.ts";
+import { type Handlers, successOr } from "../../contract/handler.ts";
 import { authorOf } from "../events/author.ts";
 import { clockTooFarAhead, type sandboxOperations, testKeyRequired } from "./sandbox.operations.ts";
 import type { SandboxStore } from "./sandbox.store.ts";

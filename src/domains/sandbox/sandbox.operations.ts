@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
 import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
-import { DAY_SECONDS } from "../../timing/units.ts";
+import { DAY_SECONDS } from "../../timing/clock.ts";
 
 const sandbox: Tag = {
   name: "sandbox",

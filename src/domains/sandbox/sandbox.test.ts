@@ -4,7 +4,7 @@ import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
-import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
 
 const ALL = ["read", "write"] as const;
 

@@ -1,8 +1,8 @@
 import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
+import { HOUR_MS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { HOUR_MS } from "../../timing/units.ts";
 import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts";
 
 /** Transactions in one round of background work. The next round deletes the rest. */

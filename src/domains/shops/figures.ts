@@ -1,6 +1,6 @@
 import { statement } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 
 /** Counts of what a shop has now: columns of its row. */
 export const totals = [

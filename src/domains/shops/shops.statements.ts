@@ -1,5 +1,5 @@
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, by the shop's clock, in Unix milliseconds. */

@@ -1,8 +1,7 @@
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Clock } from "../../timing/clock.ts";
+import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { DAY_MS } from "../../timing/units.ts";
 import { daily } from "./figures.ts";
 import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";

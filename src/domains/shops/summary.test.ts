@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import { PetImportStore } from "../pets/pets.import.store.ts";
 
 const nothing = { added: 0, sold: 0, expired: 0, returned: 0 };

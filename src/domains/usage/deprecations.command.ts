@@ -3,11 +3,10 @@ import type { Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Command, CommandContext } from "../../terminal/command.ts";
-import { table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import { type Command, type CommandContext, withStore } from "../../terminal/command.ts";
+import { table } from "../../terminal/output.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { DAY_MS } from "../../timing/units.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { type StoredDeprecatedCalls, UsageStore } from "./usage.store.ts";
 

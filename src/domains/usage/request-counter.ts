@@ -1,7 +1,7 @@
-import { entriesOf, ShopMap } from "../../collections/shop-map.ts";
+import { entriesOf, ShopMap } from "../../collections/maps.ts";
 import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { MINUTE_MS } from "../../timing/units.ts";
+import { MINUTE_MS } from "../../timing/clock.ts";
 import type { RequestCount } from "./usage-intervals.ts";
 
 /** The maximum number of counts in memory, about 0.1 KB each. Requests that need another one are not counted. */

@@ -2,7 +2,7 @@
 // seconds, except `minute`.
 import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from "../../timing/units.ts";
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from "../../timing/clock.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 
 /** Requests in one minute of one key, or of all keys of a shop together. */

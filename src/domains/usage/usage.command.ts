@@ -1,9 +1,7 @@
 import type { Storage } from "../../storage/storage.ts";
-import type { Command } from "../../terminal/command.ts";
-import { oneOf, wholeNumber } from "../../terminal/option-values.ts";
-import { table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
-import { DAY_SECONDS } from "../../timing/units.ts";
+import { type Command, oneOf, wholeNumber, withStore } from "../../terminal/command.ts";
+import { table } from "../../terminal/output.ts";
+import { DAY_SECONDS } from "../../timing/clock.ts";
 import { countsSince, type GroupCount, groupings, topOf, usageOrders } from "./top-usage.ts";
 
 const MAX_DAYS = 30;

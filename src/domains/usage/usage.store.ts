@@ -5,9 +5,9 @@ import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { Pause } from "../../timing/pause.ts";
-import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/units.ts";
+import { Pause } from "../../timing/waiting.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
   addCalls,

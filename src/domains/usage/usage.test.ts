@@ -9,7 +9,7 @@ import { modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
 

@@ -1,4 +1,4 @@
-import type { EventType } from "../../contract/event-type.ts";
+import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
 import type { Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";

@@ -1,7 +1,6 @@
 import { timestampOf } from "../../contract/schemas.ts";
-import { type Command, CommandFailed } from "../../terminal/command.ts";
-import { table } from "../../terminal/table.ts";
-import { withStore } from "../../terminal/with-store.ts";
+import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
+import { table } from "../../terminal/output.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/author.ts";
 import { requireAccount } from "../shops/shop-options.ts";

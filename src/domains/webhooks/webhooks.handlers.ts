@@ -1,7 +1,6 @@
 import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
-import type { Handlers } from "../../contract/handler.ts";
+import { type Handlers, successOr } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { successOr } from "../../contract/success-or.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";

@@ -1,4 +1,4 @@
-import type { EventType } from "../../contract/event-type.ts";
+import type { EventType } from "../../contract/operation.ts";
 import { deliveryOperations } from "./deliveries/deliveries.operations.ts";
 import { endpointOperations } from "./endpoints/endpoints.operations.ts";
 

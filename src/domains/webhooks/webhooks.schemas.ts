@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { defineEvent, type EventType } from "../../contract/event-type.ts";
+import { defineEvent, type EventType } from "../../contract/operation.ts";
 import { described, Int32, Int64, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */

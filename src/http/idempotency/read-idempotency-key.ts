@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Fault } from "../../contract/errors.ts";
-import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/idempotency-key.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/requests.ts";
 import { PATTERN_MEANING } from "../../contract/schemas.ts";
 
 export type IdempotencyKeyResult = { readonly value: string | undefined } | { readonly faults: Fault[] };

@@ -1,5 +1,5 @@
 import { type Failure, payloadTooLarge, requestTimeout } from "../../contract/errors.ts";
-import { BODY_LIMIT } from "../../contract/request-limits.ts";
+import { BODY_LIMIT } from "../../contract/requests.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Deadlines } from "../deadlines.ts";

@@ -1,6 +1,5 @@
-import { shown } from "../../contract/messages.ts";
+import { didYouMean, shown, suggest } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { didYouMean, suggest } from "../../contract/suggest.ts";
 
 /** Paths that are longer, or have more segments, are compared with none: the work for a request stays small. */
 const MAX_LENGTH = 200;

@@ -10,7 +10,7 @@ import {
 import { faultsOf } from "../../contract/input-faults.ts";
 import { shown } from "../../contract/messages.ts";
 import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts";
-import { BODY_LIMIT } from "../../contract/request-limits.ts";
+import { BODY_LIMIT } from "../../contract/requests.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";

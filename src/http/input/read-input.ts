@@ -6,8 +6,7 @@ import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
-import { compileTextReaders } from "../../contract/text-readers.ts";
-import { compileValidator } from "../../contract/validators.ts";
+import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import {
   type IdempotencyKeyResult,

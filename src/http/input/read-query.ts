@@ -2,9 +2,8 @@ import type { TObject, TSchema } from "typebox";
 import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
 import { withCommas } from "../../contract/messages.ts";
-import { QUERY_LIMIT, VALUES_LIMIT } from "../../contract/request-limits.ts";
-import { compileTextReaders, itemsOf } from "../../contract/text-readers.ts";
-import { compileDecoder, compileValidator } from "../../contract/validators.ts";
+import { QUERY_LIMIT, VALUES_LIMIT } from "../../contract/requests.ts";
+import { compileDecoder, compileTextReaders, compileValidator, itemsOf } from "../../contract/validators.ts";
 
 /** The maximum number of cached queries per operation, and their maximum length in characters: about 0.5 MB. */
 const MAX_CACHED = 500;

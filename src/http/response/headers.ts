@@ -1,7 +1,6 @@
 import type { Scope } from "../../contract/caller.ts";
 import { type Failure, insufficientScope, invalidApiKey, missingApiKey } from "../../contract/errors.ts";
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
-import { SIMULATE } from "../../contract/simulate-header.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, SIMULATE } from "../../contract/requests.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import type { Admission } from "../interfaces.ts";
 

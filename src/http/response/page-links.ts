@@ -2,8 +2,7 @@ import type { TSchema } from "typebox";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { pageParameterNames } from "../../contract/paging.ts";
-import { compileTextReader } from "../../contract/text-readers.ts";
-import { compileValidator } from "../../contract/validators.ts";
+import { compileTextReader, compileValidator } from "../../contract/validators.ts";
 import { compileFillPath } from "../fill-path.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 

@@ -1,5 +1,5 @@
 import type { Failure } from "../../contract/errors.ts";
-import { IDEMPOTENT_REPLAYED } from "../../contract/idempotency-key.ts";
+import { IDEMPOTENT_REPLAYED } from "../../contract/requests.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Admission } from "../interfaces.ts";
 import { noResponse } from "../simulation/read-simulation.ts";

@@ -1,4 +1,4 @@
-import { MAX_DELAYED } from "../../contract/simulate-header.ts";
+import { MAX_DELAYED } from "../../contract/requests.ts";
 import type { Clock } from "../../timing/clock.ts";
 
 /** A delay that has not ended. */

@@ -1,8 +1,8 @@
 import { type ErrorDefinition, type Failure, type Fault, failure, invalidInput } from "../../contract/errors.ts";
+import { suggest } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorCatalogue } from "../../contract/operation-properties.ts";
-import { DISCONNECT, MAX_DELAY, SIMULATE } from "../../contract/simulate-header.ts";
-import { suggest } from "../../contract/suggest.ts";
+import { DISCONNECT, MAX_DELAY, SIMULATE } from "../../contract/requests.ts";
 import { simulatedFailures } from "./simulated-failures.ts";
 
 /**

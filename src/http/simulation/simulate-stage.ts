@@ -1,9 +1,8 @@
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, keyBanned, rateLimitExceeded } from "../../contract/errors.ts";
-import { MAX_DELAYED, SIMULATE } from "../../contract/simulate-header.ts";
-import type { Clock } from "../../timing/clock.ts";
+import { MAX_DELAYED, SIMULATE } from "../../contract/requests.ts";
+import { type Clock, MINUTE_SECONDS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { MINUTE_SECONDS } from "../../timing/units.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Limiter } from "../interfaces.ts";
 import type { Delays } from "./delays.ts";

@@ -9,7 +9,7 @@ import {
 import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorsOf } from "../../contract/operation-properties.ts";
-import { SIMULATED } from "../../contract/simulate-header.ts";
+import { SIMULATED } from "../../contract/requests.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { compileQueryReader } from "../input/read-query.ts";
 

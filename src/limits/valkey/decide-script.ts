@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from "../../timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { FIRST_BAN, FORGOTTEN_AFTER, GRACE, MAX_BAN } from "../key-bans.ts";
 import { script } from "./script.ts";
 

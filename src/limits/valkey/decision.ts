@@ -1,7 +1,6 @@
-import type { Caller } from "../../contract/caller.ts";
-import type { Quota } from "../../contract/quota.ts";
+import type { Caller, Quota } from "../../contract/caller.ts";
 import type { Admission, LimitStatus } from "../../http/interfaces.ts";
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import { realSeconds, retryAfterOf } from "../clock-reading.ts";
 import { banLength, banSchedule, FORGOTTEN_AFTER, strikesForBan } from "../key-bans.ts";
 import { windowStatus } from "../windows.ts";

@@ -1,8 +1,7 @@
-import { RecentMap } from "../../collections/recent-map.ts";
-import { entriesOf, ShopMap } from "../../collections/shop-map.ts";
+import { entriesOf, RecentMap, ShopMap } from "../../collections/maps.ts";
 import type { Caller, ShopName } from "../../contract/caller.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { DAY_MS } from "../../timing/units.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "../limits.store.ts";
 import { noStoredLimits, type StoredLimits } from "../stored-limits.store.ts";

@@ -1,7 +1,5 @@
-import { RecentMap } from "../../collections/recent-map.ts";
-import { ShopMap } from "../../collections/shop-map.ts";
-import type { Caller } from "../../contract/caller.ts";
-import { type Quota, sandboxQuota } from "../../contract/quota.ts";
+import { RecentMap, ShopMap } from "../../collections/maps.ts";
+import { type Caller, type Quota, sandboxQuota } from "../../contract/caller.ts";
 import type { Admission, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { retryAfterOf } from "../clock-reading.ts";

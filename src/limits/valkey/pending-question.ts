@@ -1,5 +1,4 @@
-import type { Caller } from "../../contract/caller.ts";
-import { type Quota, sandboxQuota } from "../../contract/quota.ts";
+import { type Caller, type Quota, sandboxQuota } from "../../contract/caller.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
 import type { CountKind, Question } from "./valkey-counts.ts";

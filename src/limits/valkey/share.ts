@@ -1,4 +1,4 @@
-import type { Quota } from "../../contract/quota.ts";
+import type { Quota } from "../../contract/caller.ts";
 import { PRESENCE_LIFETIME } from "./short-scripts.ts";
 
 /** The equal share of every limit that each running process has while it decides locally. */

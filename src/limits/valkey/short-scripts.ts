@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../timing/units.ts";
+import { DAY_MS } from "../../timing/clock.ts";
 import { script } from "./script.ts";
 
 /** Sets the clock of a sandbox, `KEYS[1]`, at least `ARGV[1]` milliseconds ahead of real time. */

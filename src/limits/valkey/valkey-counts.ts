@@ -1,6 +1,5 @@
-import type { ShopMap } from "../../collections/shop-map.ts";
-import type { Caller, Mode, ShopName } from "../../contract/caller.ts";
-import type { Quota } from "../../contract/quota.ts";
+import type { ShopMap } from "../../collections/maps.ts";
+import type { Caller, Mode, Quota, ShopName } from "../../contract/caller.ts";
 import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
 import { noDay } from "../windows.ts";

@@ -5,8 +5,7 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { openProcess, type TestProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import type { Caller } from "../../contract/caller.ts";
-import { addressQuota } from "../../contract/quota.ts";
+import { addressQuota, type Caller } from "../../contract/caller.ts";
 import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 

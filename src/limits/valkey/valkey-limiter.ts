@@ -1,5 +1,4 @@
-import type { Caller, ShopName } from "../../contract/caller.ts";
-import { type Quota, type SeparateQuota, sandboxQuota } from "../../contract/quota.ts";
+import { type Caller, type Quota, type SeparateQuota, type ShopName, sandboxQuota } from "../../contract/caller.ts";
 import type { Admission, Limiter, LimitStatus } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { type MemoryLimiter, requireSandbox } from "../memory-limiter.ts";

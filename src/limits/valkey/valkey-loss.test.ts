@@ -7,8 +7,7 @@ import { openProcess, type TestProcess } from "../../../test/harness/limiter-pro
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { hasValkey, ValkeyServer } from "../../../test/harness/valkey-server.ts";
-import type { Caller } from "../../contract/caller.ts";
-import type { Quota } from "../../contract/quota.ts";
+import type { Caller, Quota } from "../../contract/caller.ts";
 import { AccountStore } from "../../domains/accounts/accounts.store.ts";
 import { KeyStore } from "../../domains/keys/keys.store.ts";
 import type { Storage } from "../../storage/storage.ts";

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
-import { settlesWithin } from "../../timing/settles-within.ts";
+import { settlesWithin } from "../../timing/waiting.ts";
 import type { Script } from "./script.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { linkTarget, nearestFolder } from "../../files/folders.ts";
+import { linkTarget, nearestFolder } from "../../files/durable-files.ts";
 
 /** Less free space than this, in bytes, is too little for the files that SQLite makes when it opens a store. */
 const TOO_LITTLE = 65_536;

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { nameIfFree, sync, unfinishedName } from "../../files/unfinished-file.ts";
+import { nameIfFree, sync, unfinishedName } from "../../files/durable-files.ts";
 import { StorageUnusable } from "../errors.ts";
 import { checksumOf, noteChecksum } from "./backup-checksum.ts";
 import { openWithoutMigrating } from "./database.ts";

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder } from "../../files/folders.ts";
-import { createIfFree } from "../../files/unfinished-file.ts";
+import { createIfFree, makeFolder } from "../../files/durable-files.ts";
 import { StorageUnusable } from "../errors.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { sync } from "../../files/unfinished-file.ts";
+import { sync } from "../../files/durable-files.ts";
 import { StorageUnusable } from "../errors.ts";
 
 /** The file that marks a store as moved and names its new location. Deleting it removes the mark. */

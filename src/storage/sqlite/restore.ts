@@ -1,7 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeFolder } from "../../files/folders.ts";
-import { sync, unfinishedName } from "../../files/unfinished-file.ts";
+import { makeFolder, sync, unfinishedName } from "../../files/durable-files.ts";
 import { StorageUnusable } from "../errors.ts";
 import { endGeneration } from "../generation.ts";
 import { openWithoutMigrating } from "./database.ts";

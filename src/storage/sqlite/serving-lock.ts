@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
-import { makeFolder } from "../../files/folders.ts";
+import { makeFolder } from "../../files/durable-files.ts";
 import { isBusy } from "./database.ts";
 
 /** The process that serves a store. */

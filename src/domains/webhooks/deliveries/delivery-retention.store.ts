@@ -3,8 +3,8 @@ import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
 import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all } from "../../../storage/transaction.ts";
-import { Pause } from "../../../timing/pause.ts";
-import { DAY_MS, MINUTE_MS } from "../../../timing/units.ts";
+import { DAY_MS, MINUTE_MS } from "../../../timing/clock.ts";
+import { Pause } from "../../../timing/waiting.ts";
 
 interface OldRow extends Row {
   shop: bigint;

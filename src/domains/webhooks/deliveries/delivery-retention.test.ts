@@ -1,7 +1,7 @@
 // Deliveries are stored for seven days, by the clock of their shop.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
-import { DAY_MS, DAY_SECONDS, MINUTE_MS } from "../../../timing/units.ts";
+import { DAY_MS, DAY_SECONDS, MINUTE_MS } from "../../../timing/clock.ts";
 
 let webhooks: WebhookService;
 let endpoint: string;

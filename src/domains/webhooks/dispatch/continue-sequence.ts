@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../timing/turns.ts";
+import { nextTurn } from "../../../timing/waiting.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";

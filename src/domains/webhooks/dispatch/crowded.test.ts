@@ -1,7 +1,7 @@
 // Many endpoints, many animals: what one of them does costs the others nothing.
 import { afterEach, describe, expect, test } from "bun:test";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
-import { MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../timing/clock.ts";
 import { Slots } from "./slots.ts";
 
 const started: WebhookService[] = [];

@@ -7,7 +7,7 @@ import { onPostgres } from "../../../../test/harness/test-store.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
 import { SqliteStorage } from "../../../storage/sqlite/sqlite-storage.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/clock.ts";
 import { EventLog } from "../../events/events.store.ts";
 import { deliveryDelays } from "../sending/backoff.ts";
 import { DispatchStore } from "./dispatch.store.ts";

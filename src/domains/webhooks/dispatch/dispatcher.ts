@@ -1,6 +1,5 @@
 import type { Clock } from "../../../timing/clock.ts";
-import { fewAtOnce } from "../../../timing/few-at-once.ts";
-import { settlesWithin } from "../../../timing/settles-within.ts";
+import { fewAtOnce, settlesWithin } from "../../../timing/waiting.ts";
 import { Courier } from "./courier.ts";
 import type { CourierParts } from "./courier-parts.ts";
 import type { EndpointName } from "./dispatch.statements.ts";

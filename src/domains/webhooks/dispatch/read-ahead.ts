@@ -1,4 +1,4 @@
-import { nextTurn } from "../../../timing/turns.ts";
+import { nextTurn } from "../../../timing/waiting.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";

@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../../../timing/units.ts";
+import { HOUR_MS } from "../../../timing/clock.ts";
 import { deliveryDelays, LONGEST_DELAY } from "../sending/backoff.ts";
 import type { LastFailure } from "../webhooks.schemas.ts";
 

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { invalidRequest, lifetimeExceedsKey } from "../../../contract/errors.ts";
-import type { EventType } from "../../../contract/event-type.ts";
-import { defineOperation, noContent } from "../../../contract/operation.ts";
+import { defineOperation, type EventType, noContent } from "../../../contract/operation.ts";
 import {
   endpointParams,
   endpointPath,

@@ -8,7 +8,7 @@ import {
   type ParsedArguments,
   UsageError,
 } from "../../../terminal/command.ts";
-import { plainLines } from "../../../terminal/plain.ts";
+import { plainLines } from "../../../terminal/output.ts";
 import {
   messageId,
   type SigningKeys,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { NewestSecrets } from "../../../storage/store-state.ts";
-import { DAY_MS } from "../../../timing/units.ts";
+import { DAY_MS } from "../../../timing/clock.ts";
 import type { SecretKeys } from "./secret-keys.ts";
 import { deriveKeys, type SigningKeys } from "./signatures.ts";
 

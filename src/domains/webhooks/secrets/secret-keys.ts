@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { FileError } from "../../../files/new-file.ts";
-import { readOrCreate } from "../../../files/read-or-create.ts";
+import { FileError, readOrCreate } from "../../../files/new-file.ts";
 import { parseSecretKeys } from "../webhooks.settings.ts";
 
 /** The name of the key's file in the folder of an embedded store. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { DAY_MS } from "../../../timing/units.ts";
+import { DAY_MS } from "../../../timing/clock.ts";
 import { deliveryDelays, isDue, nextStep, readRetryAfter } from "./backoff.ts";
 
 const failed = { failure: "timed_out" };

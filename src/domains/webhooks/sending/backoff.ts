@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/units.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/clock.ts";
 
 /** Milliseconds between the end of a delivery and the next one. The first delivery starts at once. */
 export const deliveryDelays = [

@@ -8,7 +8,7 @@ import { Authority, canCertify } from "../../../../test/harness/certificates.ts"
 import { DnsServer } from "../../../../test/harness/dns-server.ts";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { RawReceiver, Receiver, sendForever } from "../../../../test/harness/webhooks.ts";
-import { SECOND_MS } from "../../../timing/units.ts";
+import { SECOND_MS } from "../../../timing/clock.ts";
 
 const toLoopback = () => Promise.resolve(["127.0.0.1"]);
 

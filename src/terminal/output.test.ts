@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { table } from "./table.ts";
+import { table } from "./output.ts";
 
 test("aligns columns by the width of their characters", () => {
   expect(

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
-import { ExpiryClock } from "./expiry-clock.ts";
-import { DAY_MS, HOUR_MS } from "./units.ts";
+import { DAY_MS, ExpiryClock, HOUR_MS } from "./clock.ts";
 
 test("follows a wall clock that is corrected or set back, and none that is set far ahead; each jump is told once", () => {
   const clock = new ManualClock();

@@ -1,3 +1,4 @@
+import type { ErrorDefinition } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 
 /** Addresses of the service, as clients see them. */
@@ -37,4 +38,24 @@ function operationLine({ name, method, path, summary, stability, deprecation }: 
       ? ""
       : ` (${stability})`;
   return `- \`${method} ${path}\` (${name}): ${summary}.${mark}`;
+}
+
+/** The catalogue of errors as a Markdown table. */
+export function errorTable(catalogue: readonly ErrorDefinition[]): string {
+  const rows = sorted(catalogue).map(({ code, status, meaning }) => `| \`${code}\` | ${status} | ${meaning} |`);
+  return ["| code | status | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The catalogue of errors as Markdown lists, one for each status. */
+export function errorLists(catalogue: readonly ErrorDefinition[]): string {
+  const groups = Map.groupBy(sorted(catalogue), ({ status }) => status);
+  return [...groups]
+    .map(([status, errors]) =>
+      [`### ${status}\n`, ...errors.map(({ code, meaning }) => `- \`${code}\`: ${meaning}`)].join("\n"),
+    )
+    .join("\n\n");
+}
+
+function sorted(catalogue: readonly ErrorDefinition[]): readonly ErrorDefinition[] {
+  return catalogue.toSorted((one, other) => one.status - other.status || one.code.localeCompare(other.code));
 }

@@ -1,13 +1,23 @@
-import type { Config, ConfigError } from "../../config.ts";
-import { webhookSettings } from "../../domains/webhooks/webhooks.settings.ts";
-import type { Values } from "../../settings/setting.ts";
-import type { Report } from "../../terminal/command.ts";
-import { table } from "../../terminal/table.ts";
-import type { ProgramCommand } from "../program-command.ts";
-import { checkClock } from "./clock-checks.ts";
-import { type Finding, failed, ok } from "./finding.ts";
-import { checkAddress, checkProxies, checkValkey, type SeenValkey } from "./network-checks.ts";
-import { checkBackups, checkDisk, checkSecretKeys, checkStore } from "./store-checks.ts";
+import type { Config, ConfigError } from "../config.ts";
+import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
+import type { Values } from "../settings/setting.ts";
+import type { Report } from "../terminal/command.ts";
+import { table } from "../terminal/output.ts";
+import {
+  checkAddress,
+  checkBackups,
+  checkClock,
+  checkDisk,
+  checkProxies,
+  checkSecretKeys,
+  checkStore,
+  checkValkey,
+  type Finding,
+  failed,
+  ok,
+  type SeenValkey,
+} from "./doctor-checks.ts";
+import type { ProgramCommand } from "./program-command.ts";
 
 export const doctor: ProgramCommand = {
   name: "doctor",
@@ -46,7 +56,7 @@ async function findings(config: Config, webhooks: Values<typeof webhookSettings>
 async function seenValkey({ valkey }: Config): Promise<SeenValkey> {
   if (!valkey) return undefined;
   // The client takes 20 MB, which other checks do not need.
-  const { inspectValkey } = await import("../../limits/valkey/inspect.ts");
+  const { inspectValkey } = await import("../limits/valkey/inspect.ts");
   return inspectValkey(valkey).catch((error: unknown) => error as Error);
 }
 
