@@ -65,9 +65,14 @@ const rules: readonly Rule[] = [
     because: "a command of a domain gets the store and the settings from its context",
   },
   {
+    of: /\.domain\.ts$/,
+    may: /^(contract\/|domains\/|settings\/|storage\/storage\.ts$)/,
+    because: "the definition of a domain joins its parts, and gets those of the service from its host",
+  },
+  {
     of: /^domains\/domain\.ts$/,
     may: /^(contract\/|settings\/|http\/interfaces\.ts$|storage\/(storage|owned-table)\.ts$|terminal\/command\.ts$)/,
-    because: "the definition of a domain uses interfaces, not the parts that implement them",
+    because: "what a domain is uses interfaces, not the parts that implement them",
   },
   {
     of: /^settings\//,
@@ -138,6 +143,8 @@ function domainOf(file: string): string | undefined {
   return /^domains\/([^/]+)\//.exec(file)?.[1];
 }
 
+const importersOf = (imported: RegExp) => program.filter((file) => importsOf(file).some((name) => imported.test(name)));
+
 describe("imports", () => {
   test.each(rules.map((rule) => [rule.because, rule] as const))("%s", (_because, { of, may }) => {
     const concerned = program.filter((file) => of.test(file));
@@ -167,9 +174,9 @@ describe("imports", () => {
     expect(naming).toEqual([]);
   });
 
-  test("one file lists the domains", () => {
-    const listing = program.filter((file) => importsOf(file).some((name) => /^domains\/.*\.handlers\.ts$/.test(name)));
-    expect(listing).toEqual(["app/domains.ts"]);
+  test("a domain is defined in its own file, and one file lists the domains", () => {
+    expect(importersOf(/\.handlers\.ts$/).filter((file) => !/^domains\/.*\.domain\.ts$/.test(file))).toEqual([]);
+    expect(importersOf(/\.domain\.ts$/)).toEqual(["app/domains.ts"]);
   });
 
   test("a domain imports from no other except the one that owns its data", () => {

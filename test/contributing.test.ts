@@ -30,7 +30,7 @@ function withEntry(content: string, block: string): string {
 }
 
 test("has an operation, a handler, a store and a test", () => {
-  const kinds = ["operations", "handlers", "store", "test"].map((kind) => `src/domains/toys/toys.${kind}.ts`);
+  const kinds = ["operations", "handlers", "store", "domain", "test"].map((kind) => `src/domains/toys/toys.${kind}.ts`);
   expect(newFiles).toEqual(kinds);
   expect(changedFiles).toEqual(["src/storage/migrations.ts", "src/app/domains.ts"]);
 });

@@ -420,6 +420,64 @@ export interface UsageInterval {
   readonly operations: readonly UsageCount[];
 }
 
+/** The stage in which the request failed. Stages run in this order. */
+export type RequestStage =
+  | "identify"
+  | "shedLoad"
+  | "admit"
+  | "resolve"
+  | "simulate"
+  | "readInput"
+  | "handle"
+  | "openStream";
+
+/** One fault of a request that was rejected. */
+export interface RequestFault {
+  /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
+  readonly path: string;
+  /** What is wrong with the value. */
+  readonly message: string;
+}
+
+/** A request that failed, or any POST, PATCH or DELETE. */
+export interface RequestRecord {
+  /** The `X-Request-Id` of the response. */
+  readonly id: string;
+  /** The `X-Request-Id` that the client sent. */
+  readonly clientRequestId?: string | undefined;
+  /** When the response was sent, in real time. */
+  readonly at: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The operation. Absent if path and method match none. */
+  readonly operation?: string | undefined;
+  /** The path without the query. Absent if an id in it is malformed. */
+  readonly path?: string | undefined;
+  /** The key that sent it. */
+  readonly keyId: string;
+  /** The client's address: IPv4, or the first 64 bits of IPv6. */
+  readonly address?: string | undefined;
+  /** The status of the response. */
+  readonly status: number;
+  /** How long it took, in milliseconds. */
+  readonly durationMs: number;
+  /** `X-RateLimit-Limit` of the response. */
+  readonly limit?: number | undefined;
+  /** `X-RateLimit-Remaining` of the response. */
+  readonly remaining?: number | undefined;
+  /** The error code. Only failures have `code`, `stage`, `message` and `details`. */
+  readonly code?: string | undefined;
+  readonly stage?: RequestStage | undefined;
+  /** The error message. */
+  readonly message?: string | undefined;
+  /** The faults of an invalid input. */
+  readonly details?: readonly RequestFault[] | undefined;
+  /** What happened. For a failure, the stage and the reason. */
+  readonly explanation: string;
+  /** How to fix a failure. */
+  readonly advice?: string | undefined;
+}
+
 /** The kind of resource and what was done to it. */
 export type EventType =
   | "pet.created"
@@ -684,64 +742,6 @@ export interface WebhookDelivery<Id = bigint> {
   readonly response?: string | undefined;
 }
 
-/** The stage in which the request failed. Stages run in this order. */
-export type RequestStage =
-  | "identify"
-  | "shedLoad"
-  | "admit"
-  | "resolve"
-  | "simulate"
-  | "readInput"
-  | "handle"
-  | "openStream";
-
-/** One fault of a request that was rejected. */
-export interface RequestFault {
-  /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
-  readonly path: string;
-  /** What is wrong with the value. */
-  readonly message: string;
-}
-
-/** A request that failed, or any POST, PATCH or DELETE. */
-export interface RequestRecord {
-  /** The `X-Request-Id` of the response. */
-  readonly id: string;
-  /** The `X-Request-Id` that the client sent. */
-  readonly clientRequestId?: string | undefined;
-  /** When the response was sent, in real time. */
-  readonly at: string;
-  /** The HTTP method. */
-  readonly method: string;
-  /** The operation. Absent if path and method match none. */
-  readonly operation?: string | undefined;
-  /** The path without the query. Absent if an id in it is malformed. */
-  readonly path?: string | undefined;
-  /** The key that sent it. */
-  readonly keyId: string;
-  /** The client's address: IPv4, or the first 64 bits of IPv6. */
-  readonly address?: string | undefined;
-  /** The status of the response. */
-  readonly status: number;
-  /** How long it took, in milliseconds. */
-  readonly durationMs: number;
-  /** `X-RateLimit-Limit` of the response. */
-  readonly limit?: number | undefined;
-  /** `X-RateLimit-Remaining` of the response. */
-  readonly remaining?: number | undefined;
-  /** The error code. Only failures have `code`, `stage`, `message` and `details`. */
-  readonly code?: string | undefined;
-  readonly stage?: RequestStage | undefined;
-  /** The error message. */
-  readonly message?: string | undefined;
-  /** The faults of an invalid input. */
-  readonly details?: readonly RequestFault[] | undefined;
-  /** What happened. For a failure, the stage and the reason. */
-  readonly explanation: string;
-  /** How to fix a failure. */
-  readonly advice?: string | undefined;
-}
-
 /** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
 
@@ -751,11 +751,11 @@ export type StoreOrderSort = "id" | "-id";
 /** The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days). */
 export type UsageGranularity = "minute" | "hour" | "day";
 
-/** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
-export type EventSort = "id" | "-id";
-
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
+
+/** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
+export type EventSort = "id" | "-id";
 
 /** The query of `listPets`. */
 export interface ListPetsQuery {
@@ -834,6 +834,25 @@ export interface GetUsageQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The query of `listRequests`. */
+export interface ListRequestsQuery {
+  /** Maximum number of requests returned. */
+  readonly limit?: number | undefined;
+  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
+  readonly cursor?: string | undefined;
+  readonly status?: StatusClass | undefined;
+  /** The code of an error. */
+  readonly code?: string | undefined;
+  /** The name of an operation. */
+  readonly operation?: string | undefined;
+  /** The key that sent the requests. */
+  readonly keyId?: string | undefined;
+  /** Only requests at or after this time. */
+  readonly since?: string | undefined;
+  /** Only requests before this time. */
+  readonly until?: string | undefined;
+}
+
 /** The query of `listEvents`. */
 export interface ListEventsQuery {
   /** Maximum number of events returned. */
@@ -879,25 +898,6 @@ export interface ListWebhookDeliveriesQuery {
   readonly cursor?: string | undefined;
   /** Filters deliveries by outcome. */
   readonly outcome?: WebhookDeliveryOutcome | undefined;
-}
-
-/** The query of `listRequests`. */
-export interface ListRequestsQuery {
-  /** Maximum number of requests returned. */
-  readonly limit?: number | undefined;
-  /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
-  readonly cursor?: string | undefined;
-  readonly status?: StatusClass | undefined;
-  /** The code of an error. */
-  readonly code?: string | undefined;
-  /** The name of an operation. */
-  readonly operation?: string | undefined;
-  /** The key that sent the requests. */
-  readonly keyId?: string | undefined;
-  /** Only requests at or after this time. */
-  readonly since?: string | undefined;
-  /** Only requests before this time. */
-  readonly until?: string | undefined;
 }
 
 /** Codes of errors that every operation can fail with. */
@@ -1116,6 +1116,8 @@ export interface ErrorCodes {
     | "request_timeout"
     | "sandbox_was_reset";
   getUsage: SharedErrorCode | "insufficient_scope";
+  listRequests: SharedErrorCode | "insufficient_scope";
+  getRequest: SharedErrorCode | "insufficient_scope" | "request_not_found";
   listEvents: SharedErrorCode | "events_expired" | "insufficient_scope" | "key_banned";
   getEvent: SharedErrorCode | "event_not_found" | "events_expired" | "insufficient_scope" | "key_banned";
   streamEvents:
@@ -1230,8 +1232,6 @@ export interface ErrorCodes {
     | "webhook_delivery_not_found"
     | "webhook_endpoint_not_found"
     | "webhooks_unavailable";
-  listRequests: SharedErrorCode | "insufficient_scope";
-  getRequest: SharedErrorCode | "insufficient_scope" | "request_not_found";
 }
 
 /** A client of the service: one method for each operation. */
@@ -1266,6 +1266,8 @@ export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
 /keys/*/rotate POSTq rotateKey
 /keys/* DELETE revokeKey
 /usage GETqlf getUsage
+/requests GETqlf listRequests
+/requests/* GETf getRequest
 /events GETql listEvents
 /events/* GET getEvent
 /events/stream GETqe streamEvents
@@ -1278,9 +1280,7 @@ export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
 /webhook-endpoints/*/test POST testWebhookEndpoint
 /webhook-endpoints/*/redeliver POSTb redeliverWebhooks
 /webhook-endpoints/*/deliveries GETql listWebhookDeliveries
-/webhook-endpoints/*/deliveries/* GET getWebhookDelivery
-/requests GETqlf listRequests
-/requests/* GETf getRequest`);
+/webhook-endpoints/*/deliveries/* GET getWebhookDelivery`);
   }
 }
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- `define` has made these methods
@@ -1545,6 +1545,28 @@ export interface Petstore<Ids extends IdKind> {
   getUsage(query?: GetUsageQuery, options?: CallOptions): Pages<UsageInterval>;
 
   /**
+   * List recent changes and failures (beta).
+   *
+   * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
+   *
+   * Needs a key with the scope `read`.
+   *
+   * Costs no quota.
+   */
+  listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
+
+  /**
+   * Explain a request (beta).
+   *
+   * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
+   *
+   * Needs a key with the scope `read`.
+   *
+   * Costs no quota.
+   */
+  getRequest(requestId: string, options?: CallOptions): Promise<Result<RequestRecord>>;
+
+  /**
    * List events.
    *
    * Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
@@ -1681,26 +1703,4 @@ export interface Petstore<Ids extends IdKind> {
     deliveryId: Int64,
     options?: CallOptions,
   ): Promise<Result<WebhookDelivery<IdOf<Ids>>>>;
-
-  /**
-   * List recent changes and failures (beta).
-   *
-   * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
-   *
-   * Needs a key with the scope `read`.
-   *
-   * Costs no quota.
-   */
-  listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
-
-  /**
-   * Explain a request (beta).
-   *
-   * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
-   *
-   * Needs a key with the scope `read`.
-   *
-   * Costs no quota.
-   */
-  getRequest(requestId: string, options?: CallOptions): Promise<Result<RequestRecord>>;
 }

@@ -380,6 +380,53 @@ export interface UsageInterval {
     /** The same requests by operation and status. */
     readonly operations: readonly UsageCount[];
 }
+/** The stage in which the request failed. Stages run in this order. */
+export type RequestStage = "identify" | "shedLoad" | "admit" | "resolve" | "simulate" | "readInput" | "handle" | "openStream";
+/** One fault of a request that was rejected. */
+export interface RequestFault {
+    /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
+    readonly path: string;
+    /** What is wrong with the value. */
+    readonly message: string;
+}
+/** A request that failed, or any POST, PATCH or DELETE. */
+export interface RequestRecord {
+    /** The `X-Request-Id` of the response. */
+    readonly id: string;
+    /** The `X-Request-Id` that the client sent. */
+    readonly clientRequestId?: string | undefined;
+    /** When the response was sent, in real time. */
+    readonly at: string;
+    /** The HTTP method. */
+    readonly method: string;
+    /** The operation. Absent if path and method match none. */
+    readonly operation?: string | undefined;
+    /** The path without the query. Absent if an id in it is malformed. */
+    readonly path?: string | undefined;
+    /** The key that sent it. */
+    readonly keyId: string;
+    /** The client's address: IPv4, or the first 64 bits of IPv6. */
+    readonly address?: string | undefined;
+    /** The status of the response. */
+    readonly status: number;
+    /** How long it took, in milliseconds. */
+    readonly durationMs: number;
+    /** `X-RateLimit-Limit` of the response. */
+    readonly limit?: number | undefined;
+    /** `X-RateLimit-Remaining` of the response. */
+    readonly remaining?: number | undefined;
+    /** The error code. Only failures have `code`, `stage`, `message` and `details`. */
+    readonly code?: string | undefined;
+    readonly stage?: RequestStage | undefined;
+    /** The error message. */
+    readonly message?: string | undefined;
+    /** The faults of an invalid input. */
+    readonly details?: readonly RequestFault[] | undefined;
+    /** What happened. For a failure, the stage and the reason. */
+    readonly explanation: string;
+    /** How to fix a failure. */
+    readonly advice?: string | undefined;
+}
 /** The kind of resource and what was done to it. */
 export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** `system` is the service itself, `operator` a command that its operator ran. */
@@ -564,63 +611,16 @@ export interface WebhookDelivery<Id = bigint> {
     /** The first 1,024 bytes of the response. Absent in lists. */
     readonly response?: string | undefined;
 }
-/** The stage in which the request failed. Stages run in this order. */
-export type RequestStage = "identify" | "shedLoad" | "admit" | "resolve" | "simulate" | "readInput" | "handle" | "openStream";
-/** One fault of a request that was rejected. */
-export interface RequestFault {
-    /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
-    readonly path: string;
-    /** What is wrong with the value. */
-    readonly message: string;
-}
-/** A request that failed, or any POST, PATCH or DELETE. */
-export interface RequestRecord {
-    /** The `X-Request-Id` of the response. */
-    readonly id: string;
-    /** The `X-Request-Id` that the client sent. */
-    readonly clientRequestId?: string | undefined;
-    /** When the response was sent, in real time. */
-    readonly at: string;
-    /** The HTTP method. */
-    readonly method: string;
-    /** The operation. Absent if path and method match none. */
-    readonly operation?: string | undefined;
-    /** The path without the query. Absent if an id in it is malformed. */
-    readonly path?: string | undefined;
-    /** The key that sent it. */
-    readonly keyId: string;
-    /** The client's address: IPv4, or the first 64 bits of IPv6. */
-    readonly address?: string | undefined;
-    /** The status of the response. */
-    readonly status: number;
-    /** How long it took, in milliseconds. */
-    readonly durationMs: number;
-    /** `X-RateLimit-Limit` of the response. */
-    readonly limit?: number | undefined;
-    /** `X-RateLimit-Remaining` of the response. */
-    readonly remaining?: number | undefined;
-    /** The error code. Only failures have `code`, `stage`, `message` and `details`. */
-    readonly code?: string | undefined;
-    readonly stage?: RequestStage | undefined;
-    /** The error message. */
-    readonly message?: string | undefined;
-    /** The faults of an invalid input. */
-    readonly details?: readonly RequestFault[] | undefined;
-    /** What happened. For a failure, the stage and the reason. */
-    readonly explanation: string;
-    /** How to fix a failure. */
-    readonly advice?: string | undefined;
-}
 /** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
 export type StoreOrderSort = "id" | "-id";
 /** The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days). */
 export type UsageGranularity = "minute" | "hour" | "day";
-/** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
-export type EventSort = "id" | "-id";
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
+/** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
+export type EventSort = "id" | "-id";
 /** The query of `listPets`. */
 export interface ListPetsQuery {
     /** Maximum number of animals returned. */
@@ -691,6 +691,24 @@ export interface GetUsageQuery {
     /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
     readonly cursor?: string | undefined;
 }
+/** The query of `listRequests`. */
+export interface ListRequestsQuery {
+    /** Maximum number of requests returned. */
+    readonly limit?: number | undefined;
+    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
+    readonly cursor?: string | undefined;
+    readonly status?: StatusClass | undefined;
+    /** The code of an error. */
+    readonly code?: string | undefined;
+    /** The name of an operation. */
+    readonly operation?: string | undefined;
+    /** The key that sent the requests. */
+    readonly keyId?: string | undefined;
+    /** Only requests at or after this time. */
+    readonly since?: string | undefined;
+    /** Only requests before this time. */
+    readonly until?: string | undefined;
+}
 /** The query of `listEvents`. */
 export interface ListEventsQuery {
     /** Maximum number of events returned. */
@@ -735,24 +753,6 @@ export interface ListWebhookDeliveriesQuery {
     /** Filters deliveries by outcome. */
     readonly outcome?: WebhookDeliveryOutcome | undefined;
 }
-/** The query of `listRequests`. */
-export interface ListRequestsQuery {
-    /** Maximum number of requests returned. */
-    readonly limit?: number | undefined;
-    /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
-    readonly cursor?: string | undefined;
-    readonly status?: StatusClass | undefined;
-    /** The code of an error. */
-    readonly code?: string | undefined;
-    /** The name of an operation. */
-    readonly operation?: string | undefined;
-    /** The key that sent the requests. */
-    readonly keyId?: string | undefined;
-    /** Only requests at or after this time. */
-    readonly since?: string | undefined;
-    /** Only requests before this time. */
-    readonly until?: string | undefined;
-}
 /** Codes of errors that every operation can fail with. */
 export type SharedErrorCode = ClientErrorCode | "account_suspended" | "internal_error" | "invalid_api_key" | "invalid_request" | "missing_api_key" | "overloaded" | "rate_limit_exceeded" | "storage_unavailable";
 /** The codes of the errors that each operation can fail with. */
@@ -784,6 +784,8 @@ export interface ErrorCodes {
     rotateKey: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "key_ended" | "key_not_found" | "lifetime_exceeds_key" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "scope_not_held" | "too_many_keys";
     revokeKey: SharedErrorCode | "insufficient_scope" | "key_banned" | "key_not_found" | "last_admin_key" | "payload_too_large" | "request_timeout" | "sandbox_was_reset";
     getUsage: SharedErrorCode | "insufficient_scope";
+    listRequests: SharedErrorCode | "insufficient_scope";
+    getRequest: SharedErrorCode | "insufficient_scope" | "request_not_found";
     listEvents: SharedErrorCode | "events_expired" | "insufficient_scope" | "key_banned";
     getEvent: SharedErrorCode | "event_not_found" | "events_expired" | "insufficient_scope" | "key_banned";
     streamEvents: SharedErrorCode | "events_expired" | "insufficient_scope" | "key_banned" | "streams_exhausted" | "too_many_streams";
@@ -797,8 +799,6 @@ export interface ErrorCodes {
     redeliverWebhooks: SharedErrorCode | "events_expired" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "too_many_webhook_redeliveries" | "unsupported_media_type" | "webhook_delivery_not_found" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     listWebhookDeliveries: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhook_endpoint_not_found" | "webhooks_unavailable";
     getWebhookDelivery: SharedErrorCode | "insufficient_scope" | "key_banned" | "webhook_delivery_not_found" | "webhook_endpoint_not_found" | "webhooks_unavailable";
-    listRequests: SharedErrorCode | "insufficient_scope";
-    getRequest: SharedErrorCode | "insufficient_scope" | "request_not_found";
 }
 /** A client of the service: one method for each operation. */
 export declare class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
@@ -1029,6 +1029,26 @@ export interface Petstore<Ids extends IdKind> {
      */
     getUsage(query?: GetUsageQuery, options?: CallOptions): Pages<UsageInterval>;
     /**
+     * List recent changes and failures (beta).
+     *
+     * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
+     *
+     * Needs a key with the scope `read`.
+     *
+     * Costs no quota.
+     */
+    listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
+    /**
+     * Explain a request (beta).
+     *
+     * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
+     *
+     * Needs a key with the scope `read`.
+     *
+     * Costs no quota.
+     */
+    getRequest(requestId: string, options?: CallOptions): Promise<Result<RequestRecord>>;
+    /**
      * List events.
      *
      * Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last event you have seen as `after`. `petId` returns the history of an animal.
@@ -1134,24 +1154,4 @@ export interface Petstore<Ids extends IdKind> {
      * Needs a key with the scope `admin`.
      */
     getWebhookDelivery(endpointId: string, deliveryId: Int64, options?: CallOptions): Promise<Result<WebhookDelivery<IdOf<Ids>>>>;
-    /**
-     * List recent changes and failures (beta).
-     *
-     * Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are stored for 7 days, up to 10,000 per shop and 10 per second and key. A record appears within a second. Bodies, queries and the text of keys are not recorded.
-     *
-     * Needs a key with the scope `read`.
-     *
-     * Costs no quota.
-     */
-    listRequests(query?: ListRequestsQuery, options?: CallOptions): Pages<RequestRecord>;
-    /**
-     * Explain a request (beta).
-     *
-     * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
-     *
-     * Needs a key with the scope `read`.
-     *
-     * Costs no quota.
-     */
-    getRequest(requestId: string, options?: CallOptions): Promise<Result<RequestRecord>>;
 }

@@ -1,13 +1,14 @@
-import { type Config, valuesOf } from "../config.ts";
+import { type Config, isProduction, valuesOf } from "../config.ts";
 import type { Write } from "../contract/handler.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
+import { openCallerParts, type ServedDomain } from "../domains/callers.ts";
 import type { Host } from "../domains/domain.ts";
+import { keySettings } from "../domains/keys/keys.settings.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
 import type { InStep } from "../http/server.ts";
 import { Tracer } from "../telemetry/tracer.ts";
-import { keyEnvironment, openCallerParts } from "./caller-parts.ts";
-import { domains, type ServedDomain } from "./domains.ts";
+import { domains } from "./domains.ts";
 import { openAbuseLog } from "./open-abuse-log.ts";
 import { openIdempotency } from "./open-idempotency.ts";
 import type { RunningLimiter } from "./open-limiter.ts";
@@ -40,7 +41,8 @@ export function openService(
   { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
 ) {
   const { storage, generation, clock, log, metrics, limiter } = host;
-  const callers = openCallerParts(host, keyEnvironment(config));
+  const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
+  const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
   const { accounts, keys, authenticator, usage, records } = callers;
   const abuse = openAbuseLog(config, host, keys, limits);
   const tracer = config.traces && new Tracer(config.traces, host);

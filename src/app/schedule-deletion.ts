@@ -1,7 +1,7 @@
 import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
+import type { CallerParts } from "../domains/callers.ts";
 import type { Domain, Host } from "../domains/domain.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
-import type { CallerParts } from "./caller-parts.ts";
 
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
 export function scheduleDeletion(

@@ -1,4 +1,4 @@
-import { domains, type ServedDomain } from "../app/domains.ts";
+import { domains } from "../app/domains.ts";
 import { storeAccess } from "../app/store/store-access.ts";
 import { baseAddress } from "../app/web/base-address.ts";
 import { openApiDocument } from "../app/web/documents.ts";
@@ -7,6 +7,7 @@ import { ContractError } from "../contract/check.ts";
 import { exactValue } from "../contract/serialize.ts";
 import { openApiYaml } from "../derive/openapi.ts";
 import { OperatorError } from "../domains/accounts/operator-error.ts";
+import type { ServedDomain } from "../domains/callers.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { asFileError, FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";

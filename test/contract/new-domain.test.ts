@@ -1,12 +1,14 @@
 // What it takes to add a domain: its folder (here one file, `harness/toys.ts`), one line in the list of domains, and one
 // migration. Everything derived, and every generated test, works for it without changes. `../store/page-costs.test.ts`
 // measures its pages, and `../store/migrate-store.test.ts` moves its table.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { domains, type ServedDomain } from "../../src/app/domains.ts";
+import { domains } from "../../src/app/domains.ts";
 import { storeAccess } from "../../src/app/store/store-access.ts";
 import { run } from "../../src/cli/run.ts";
 import type { Config } from "../../src/config.ts";
+import type { ServedDomain } from "../../src/domains/callers.ts";
 import { migrations } from "../../src/storage/migrations.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";

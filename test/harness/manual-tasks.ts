@@ -1,4 +1,5 @@
-import { domains, type ServedDomain } from "../../src/app/domains.ts";
+import { domains } from "../../src/app/domains.ts";
+import type { ServedDomain } from "../../src/domains/callers.ts";
 import type { BackgroundTask } from "../../src/domains/domain.ts";
 
 /** Domains whose background tasks run only when a test calls `run`. */

@@ -1,9 +1,8 @@
-import { openCallerParts } from "../../src/app/caller-parts.ts";
-import type { ServedDomain } from "../../src/app/domains.ts";
 import { readConfig, valuesOf } from "../../src/config.ts";
 import { type Caller, scopes } from "../../src/contract/caller.ts";
 import type { BoundOperation } from "../../src/contract/handler.ts";
 import { timestampOf } from "../../src/contract/schemas.ts";
+import { openCallerParts, type ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { webhookSettings } from "../../src/domains/webhooks/webhooks.settings.ts";
 import type { Limiter } from "../../src/http/interfaces.ts";

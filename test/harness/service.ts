@@ -1,10 +1,11 @@
 import { App, type AppOptions } from "../../src/app/app.ts";
-import { domains as allDomains, type ServedDomain } from "../../src/app/domains.ts";
+import { domains as allDomains } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Account } from "../../src/domains/accounts/accounts.ts";
 import type { Plan } from "../../src/domains/accounts/plans.ts";
+import type { ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { type CheckedResponse, DocumentCheck } from "./document-check.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { join } from "node:path";
-import { domains, type ServedDomain } from "../../src/app/domains.ts";
+import { domains } from "../../src/app/domains.ts";
 import { errorsOf } from "../../src/contract/operation-properties.ts";
+import type { ServedDomain } from "../../src/domains/callers.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { logEvents } from "../../src/telemetry/log-events.ts";
 import { metric } from "../harness/metrics.ts";

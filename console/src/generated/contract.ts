@@ -30,6 +30,8 @@ export type OperationName =
   | "rotateKey"
   | "revokeKey"
   | "getUsage"
+  | "listRequests"
+  | "getRequest"
   | "listEvents"
   | "getEvent"
   | "streamEvents"
@@ -42,9 +44,7 @@ export type OperationName =
   | "testWebhookEndpoint"
   | "redeliverWebhooks"
   | "listWebhookDeliveries"
-  | "getWebhookDelivery"
-  | "listRequests"
-  | "getRequest";
+  | "getWebhookDelivery";
 
 /** The operations by the scopes that a key must have, separated by spaces. All others need `write`. */
 export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
@@ -58,11 +58,11 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "getSandbox",
     "getShop",
     "getUsage",
+    "listRequests",
+    "getRequest",
     "listEvents",
     "getEvent",
     "streamEvents",
-    "listRequests",
-    "getRequest",
   ],
   "": ["getCurrentKey"],
   admin: [
@@ -201,6 +201,7 @@ export const rotateKeyQuery: readonly FieldDescription[] = [
   },
 ];
 export const getUsageQuery: readonly Filter[] = [{ name: "granularity", choices: ["minute", "hour", "day"] }];
+export const listRequestsQuery: readonly Filter[] = [{ name: "status", choices: ["2xx", "4xx", "5xx"] }];
 export const listEventsQuery: readonly Filter[] = [
   {
     name: "type",
@@ -339,4 +340,3 @@ export const redeliverWebhooksBody: readonly FieldDescription[] = [
   { name: "to", label: "To", hint: "The last event. Default: the newest one.", kind: "id" },
 ];
 export const listWebhookDeliveriesQuery: readonly Filter[] = [{ name: "outcome", choices: ["succeeded", "failed"] }];
-export const listRequestsQuery: readonly Filter[] = [{ name: "status", choices: ["2xx", "4xx", "5xx"] }];

@@ -4,12 +4,14 @@ import { timestampOf } from "../../contract/schemas.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";
+import type { DeliveryStore } from "./deliveries/deliveries.store.ts";
+import type { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
-import { expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
-import type { WebhookParts } from "./open-webhooks.ts";
+import { type EndpointStore, expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
 import { currentKeys } from "./secrets/endpoint-secrets.ts";
 import type { SecretKeys } from "./secrets/secret-keys.ts";
 import { shownPublicKey, shownSecret } from "./secrets/signatures.ts";
+import type { AddressPolicy } from "./sending/addresses.ts";
 import {
   deliveryNotFound,
   endpointNotFound,
@@ -22,6 +24,17 @@ import {
 } from "./shared.operations.ts";
 import type { webhookOperations } from "./webhooks.operations.ts";
 import { type Endpoint, MAX_ENDPOINTS, MAX_SECRETS, refusals, sendFailures } from "./webhooks.schemas.ts";
+
+/** The parts that serve webhook endpoints. */
+export interface WebhookParts {
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly redeliveries: RedeliveryStore;
+  readonly policy: AddressPolicy;
+  readonly secretKeys: SecretKeys;
+  /** Real time, in Unix milliseconds. */
+  readonly now: () => number;
+}
 
 type WebhookHandlers = Handlers<ReturnType<typeof webhookOperations>>;
 

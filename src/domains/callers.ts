@@ -1,15 +1,14 @@
-import { type Config, isProduction, valuesOf } from "../config.ts";
 import type { Operation } from "../contract/operation.ts";
-import { AccountStore } from "../domains/accounts/accounts.store.ts";
-import type { Host } from "../domains/domain.ts";
-import { KeyAuthenticator } from "../domains/keys/authenticator.ts";
-import type { KeyEnvironment } from "../domains/keys/key-environment.ts";
-import { keySettings } from "../domains/keys/keys.settings.ts";
-import { KeyStore } from "../domains/keys/keys.store.ts";
-import { RequestRecorder } from "../domains/requests/request-recorder.ts";
-import { RequestStore } from "../domains/requests/requests.store.ts";
-import { UsageStore } from "../domains/usage/usage.store.ts";
-import { UsageCounter } from "../domains/usage/usage-counter.ts";
+import type { Settings } from "../settings/setting.ts";
+import { AccountStore } from "./accounts/accounts.store.ts";
+import type { Domain, Host } from "./domain.ts";
+import { KeyAuthenticator } from "./keys/authenticator.ts";
+import type { KeyEnvironment } from "./keys/key-environment.ts";
+import { KeyStore } from "./keys/keys.store.ts";
+import { RequestRecorder } from "./requests/request-recorder.ts";
+import { RequestStore } from "./requests/requests.store.ts";
+import { UsageStore } from "./usage/usage.store.ts";
+import { UsageCounter } from "./usage/usage-counter.ts";
 
 /** The parts that identify callers, count their usage and record their requests. Every request needs them. */
 export interface CallerParts {
@@ -33,10 +32,8 @@ export interface ServedHost extends Host {
   readonly operations: readonly Operation[];
 }
 
-/** The environment of keys for these settings. */
-export function keyEnvironment(config: Config): KeyEnvironment {
-  return { isProduction: isProduction(config), cell: valuesOf(config, keySettings).PETSTORE_CELL };
-}
+/** A domain that the service can open. */
+export type ServedDomain = Domain<Settings, ServedHost>;
 
 export function openCallerParts(host: Host, environment: KeyEnvironment): CallerParts {
   const { storage, clock, expiry, metrics, repeat } = host;

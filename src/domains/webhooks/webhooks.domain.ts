@@ -1,6 +1,7 @@
+import { bind } from "../../contract/handler.ts";
 import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
-import type { Host } from "../domain.ts";
+import { defineDomain, type Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
 import { DeliveryStore } from "./deliveries/deliveries.store.ts";
 import { DeliveryRetention } from "./deliveries/delivery-retention.store.ts";
@@ -8,22 +9,33 @@ import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { DisabledEndpoints } from "./endpoints/disabled-endpoints.store.ts";
+import { webhookAccountTables, webhookShopTables } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore } from "./endpoints/endpoints.store.ts";
+import { listenCommand } from "./listen/listen.command.ts";
 import { MissingSecretKeys } from "./secrets/missing-secret-keys.ts";
 import { openSecretKeys, type SecretKeys } from "./secrets/secret-keys.ts";
 import { AddressPolicy } from "./sending/addresses.ts";
 import { send, type systemNetwork } from "./sending/send.ts";
-import type { webhookSettings } from "./webhooks.settings.ts";
+import { webhookCommands } from "./webhooks.command.ts";
+import { type WebhookParts, webhookHandlers } from "./webhooks.handlers.ts";
+import { webhookOperations } from "./webhooks.operations.ts";
+import { webhookEventTypes } from "./webhooks.schemas.ts";
+import { listenSettings, webhookSettings } from "./webhooks.settings.ts";
 
-/** The parts that serve webhook endpoints. */
-export interface WebhookParts {
-  readonly endpoints: EndpointStore;
-  readonly deliveries: DeliveryStore;
-  readonly redeliveries: RedeliveryStore;
-  readonly policy: AddressPolicy;
-  readonly secretKeys: SecretKeys;
-  /** Real time, in Unix milliseconds. */
-  readonly now: () => number;
+/** Webhooks of these types of events, sent over a network. */
+export function webhooksDomain(types: readonly EventType[], networkOf: typeof systemNetwork) {
+  const operations = webhookOperations(types);
+  return defineDomain<typeof webhookSettings>({
+    name: "webhooks",
+    operations,
+    eventTypes: webhookEventTypes,
+    commands: [...webhookCommands, listenCommand],
+    settings: { ...webhookSettings, ...listenSettings },
+    shopTables: webhookShopTables,
+    accountTables: webhookAccountTables,
+    open: (host, settings) =>
+      bind(operations, webhookHandlers(operations, openWebhooks(host, settings, { types, networkOf }))),
+  });
 }
 
 interface WebhookContext {
@@ -36,7 +48,7 @@ interface WebhookContext {
  * Opens what serves webhook endpoints, and delivers to them in the background; undefined if there is no key for their
  * secrets. Throws `FileError`.
  */
-export function openWebhooks(
+function openWebhooks(
   host: Host,
   { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
   context: WebhookContext,

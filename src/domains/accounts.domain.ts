@@ -1,0 +1,51 @@
+import { bind } from "../contract/handler.ts";
+import type { Storage } from "../storage/storage.ts";
+import { accountCommands } from "./accounts/accounts.command.ts";
+import type { ServedDomain } from "./callers.ts";
+import { banEndsFrom } from "./keys/ban-ends.ts";
+import { banCommands } from "./keys/bans.command.ts";
+import { currentKeyHandlers } from "./keys/current-key.handlers.ts";
+import { currentKeyOperations } from "./keys/current-key.operations.ts";
+import { CurrentKey } from "./keys/current-key.ts";
+import { keyCommands } from "./keys/keys.command.ts";
+import { keyHandlers } from "./keys/keys.handlers.ts";
+import { keyEventTypes, keyOperations } from "./keys/keys.operations.ts";
+import { keySettings } from "./keys/keys.settings.ts";
+import { keyTables } from "./keys/keys.statements.ts";
+import { keysForCommand } from "./keys/keys-for-command.ts";
+import { requestCommands } from "./requests/requests.command.ts";
+import { requestHandlers } from "./requests/requests.handlers.ts";
+import { requestOperations } from "./requests/requests.operations.ts";
+import { requestTables } from "./requests/requests.statements.ts";
+import { RequestStore } from "./requests/requests.store.ts";
+import { deprecationsCommand } from "./usage/deprecations.command.ts";
+import { usageCommand } from "./usage/usage.command.ts";
+import { usageHandlers } from "./usage/usage.handlers.ts";
+import { usageOperations } from "./usage/usage.operations.ts";
+
+/** How many requests were recorded since a time, by client address and status. */
+const addressCounts = (storage: Storage, since: number) => new RequestStore(storage).addresses(since);
+
+/** Accounts, their keys, their usage and the records of their requests: what `CallerParts` holds. */
+export const accountsDomain: ServedDomain = {
+  name: "accounts",
+  operations: [...currentKeyOperations, ...keyOperations, ...usageOperations, ...requestOperations],
+  eventTypes: keyEventTypes,
+  settings: keySettings,
+  accountTables: keyTables,
+  shopTables: requestTables,
+  commands: [
+    ...accountCommands,
+    ...keyCommands,
+    ...banCommands,
+    deprecationsCommand(keysForCommand),
+    usageCommand(addressCounts),
+    ...requestCommands,
+  ],
+  open: ({ clock, limiter, callers, operations }) => [
+    ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(callers.keys, callers.accounts, limiter))),
+    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, banEndsFrom(limiter), clock)),
+    ...bind(usageOperations, usageHandlers(callers.usage, operations)),
+    ...bind(requestOperations, requestHandlers(callers.requestStore, operations)),
+  ],
+};

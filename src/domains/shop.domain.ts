@@ -1,0 +1,94 @@
+import { bind, type Handlers } from "../contract/handler.ts";
+import { setting, trueOrFalse } from "../settings/setting.ts";
+import { MINUTE_MS } from "../timing/clock.ts";
+import { whenReady } from "../timing/maybe-promise.ts";
+import type { ServedHost } from "./callers.ts";
+import { categoryHandlers } from "./categories/categories.handlers.ts";
+import { categoryEventTypes, categoryOperations } from "./categories/categories.operations.ts";
+import { CategoryStore, categoryExists, categoryTables } from "./categories/categories.store.ts";
+import { defineDomain } from "./domain.ts";
+import { storedResponseTables } from "./idempotency/stored-responses.store.ts";
+import { shortenNotedBans } from "./keys/noted-bans.store.ts";
+import { metadataTables } from "./metadata/metadata.store.ts";
+import { orderHandlers } from "./orders/orders.handlers.ts";
+import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts";
+import { orderTables } from "./orders/orders.statements.ts";
+import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
+import { exportCommand } from "./pets/pets.export.command.ts";
+import { petHandlers } from "./pets/pets.handlers.ts";
+import { importCommand } from "./pets/pets.import.command.ts";
+import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
+import { petTables } from "./pets/pets.statements.ts";
+import { PetStore } from "./pets/pets.store.ts";
+import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
+import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
+import { SandboxStore } from "./sandbox/sandbox.store.ts";
+import { shopOperations } from "./shops/shops.operations.ts";
+import { ShopSummaries } from "./shops/summary.store.ts";
+import { WaitingDeliveries } from "./webhooks/deliveries/waiting-deliveries.store.ts";
+
+const settings = {
+  PETSTORE_STRICT_CATEGORIES: setting<boolean>({
+    meaning: "Whether a `categoryId` without a category is refused. Existing animals keep theirs.",
+    fallback: "false",
+    ...trueOrFalse,
+  }),
+  PETSTORE_RESERVATION_MINUTES: setting<number>({
+    meaning: "How long a new order reserves its animal, unless it is confirmed or cancelled first.",
+    fallback: "15",
+    expects: "a whole number of minutes from 1 to 43200, which is 30 days",
+    parse: (text) => (/^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 43_200 ? Number(text) : undefined),
+  }),
+};
+
+/**
+ * Animals, categories and orders are one domain because they depend on each other: deleting a category moves its
+ * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
+ * order is open. A sandbox can be reset, and its clock ends reservations.
+ */
+export const shopDomain = defineDomain<typeof settings, ServedHost>({
+  name: "shop",
+  operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
+  eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
+  settings,
+  commands: [importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES), exportCommand],
+  // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
+  shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
+  open: (
+    { storage, clock, limiter, repeat, runSoon, callers },
+    { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
+  ) => {
+    const pets = new PetStore(storage, {
+      categoryExists: PETSTORE_STRICT_CATEGORIES ? categoryExists : undefined,
+      decidingOrder,
+      clock,
+    });
+    const categories = new CategoryStore(storage, pets.byCategory, clock);
+    const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
+    repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
+    const sandboxes = new SandboxStore({
+      storage,
+      clock,
+      limiter,
+      stores: { pets, categories },
+      foregroundWork: [orders.reservations],
+      backgroundWork: [new WaitingDeliveries(storage)],
+      shortenBans: shortenNotedBans,
+      onReset: () => callers.authenticator.forget(),
+      onClockAdvanced: runSoon,
+    });
+    return [
+      ...bind(petOperations, petHandlers(pets)),
+      ...bind(categoryOperations, categoryHandlers(categories)),
+      ...bind(orderOperations, orderHandlers(orders)),
+      ...bind(sandboxOperations, sandboxHandlers(sandboxes)),
+      ...bind(shopOperations, shopHandlers(new ShopSummaries(storage, clock))),
+    ];
+  },
+});
+
+function shopHandlers(summaries: ShopSummaries): Handlers<typeof shopOperations> {
+  return {
+    getShop: ({ caller }) => whenReady(summaries.get(caller.shop), (body) => ({ body })),
+  };
+}
