@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import type { Operation } from "../../src/contract/operation.ts";
+import { errorsOf } from "../../src/contract/operation-properties.ts";
 import { DISCONNECT } from "../../src/contract/requests.ts";
 import { LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
-import { simulatedFailures } from "../../src/http/simulation/simulated-failures.ts";
 
 /** The keywords of a schema that a form needs. */
 interface FormSchema {
@@ -65,7 +65,7 @@ export type OperationName = ${names};
 export const scopes: Readonly<Record<string, readonly OperationName[]>> = ${JSON.stringify(scopes)};
 
 /** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */
-export const simulations: readonly string[] = ${JSON.stringify([...simulatedFailures(sample).keys(), DISCONNECT])};
+export const simulations: readonly string[] = ${JSON.stringify([...errorsOf(sample).map(({ code }) => code), DISCONNECT])};
 
 ${forms.join("\n")}
 `;

@@ -2,6 +2,7 @@ import type { Failure } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
+  compileFillPath,
   dateToUnixSeconds,
   deprecationHeaders,
   hasEntityTag,
@@ -9,7 +10,6 @@ import {
   responseType,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
-import { compileFillPath } from "./fill-path.ts";
 import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
 import { compileInputReader, type InputReader } from "./input/read-input.ts";
 import { ReusedHeaders, secretHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";

@@ -10,6 +10,9 @@ import type { RenderedBody } from "./response/rendered-body.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
 import type { OpenStream } from "./streams/open-stream.ts";
 
+/** Seconds after which a connection that neither sends nor receives is closed. An open stream has no limit. */
+export const IDLE_TIMEOUT = 30;
+
 /** One path below the base address with its operations by method; an unknown path has none. */
 export interface Route {
   readonly methods: ReadonlyMap<string, CompiledOperation>;

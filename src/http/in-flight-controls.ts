@@ -2,7 +2,7 @@ import { Deadlines } from "./deadlines.ts";
 import { BodyDrains } from "./input/body-drains.ts";
 import type { LoadLimits } from "./overload/load-limits.ts";
 import { LoadShedder } from "./overload/load-shedder.ts";
-import { Delays } from "./simulation/delays.ts";
+import { Delays } from "./simulation/simulate.ts";
 import { type StreamServices, Streams } from "./streams/streams.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */

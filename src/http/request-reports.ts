@@ -9,8 +9,8 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
-import { readClientRequestId } from "./input/client-request-id.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
+import { readClientRequestId } from "./input/request-headers.ts";
 import type { AbuseMonitor, Admission, RequestRecords, Usage } from "./interfaces.ts";
 
 export interface ReportServices {
@@ -79,7 +79,7 @@ export class RequestReports {
     const operation = exchange.operation?.operation;
     const served = {
       id,
-      clientRequestId: readClientRequestId(request.headers.get("x-request-id"), mayHoldKey),
+      clientRequestId: readClientRequestId(request.headers, mayHoldKey),
       operation: operation?.name,
       method: request.method,
       status,
@@ -114,7 +114,7 @@ export class RequestReports {
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
     records.add({
       id,
-      clientRequestId: readClientRequestId(request.headers.get("x-request-id"), mayHoldKey),
+      clientRequestId: readClientRequestId(request.headers, mayHoldKey),
       caller,
       address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
       method: request.method,

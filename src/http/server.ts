@@ -1,8 +1,7 @@
 import { internalError } from "../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
-import type { Route } from "./exchange.ts";
-import { IDLE_TIMEOUT } from "./idle-timeout.ts";
+import { IDLE_TIMEOUT, type Route } from "./exchange.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import { sharedHeaders } from "./response/headers.ts";
 import { notFound, plainError, serveContent, type WebContent } from "./response/web-content.ts";

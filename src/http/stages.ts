@@ -15,7 +15,7 @@ import {
 import type { Input, Success, Write } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
-import { type RequestStage, requestStages } from "../contract/requests.ts";
+import { type RequestStage, requestStages, SIMULATE } from "../contract/requests.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { requireDeclared } from "./compiled-operation.ts";
@@ -24,13 +24,12 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
-import { explainMismatch } from "./input/precondition.ts";
 import type { Admission, Authenticator, KnownCaller, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
+import { explainMismatch } from "./response/entity-tag.ts";
 import { leavesTooMuchUnread } from "./response/unread.ts";
-import type { Delays } from "./simulation/delays.ts";
-import { simulate } from "./simulation/simulate-stage.ts";
+import { type Delays, simulate as simulateAs } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
 
 /** The services that the stages need. */
@@ -132,6 +131,12 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
   }
   for (const scope of operation.scopes) if (!caller?.scopes.has(scope)) return lacksScope(scope);
   return undefined;
+};
+
+/** Stage: applies the simulation that a request asks for. */
+const simulate: Stage = (exchange, services) => {
+  const header = exchange.request.headers.get(SIMULATE);
+  return header === null ? undefined : simulateAs(header, exchange, services);
 };
 
 /** Stage: reads and validates the input. It is the only stage that waits for the client. */

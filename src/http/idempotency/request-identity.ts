@@ -1,8 +1,8 @@
 import type { Caller } from "../../contract/caller.ts";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { compileFillPath } from "../../contract/operation-properties.ts";
 import { compileSerializer, type Serializer } from "../../contract/serialize.ts";
-import { compileFillPath } from "../fill-path.ts";
 import { bearerToken } from "../input/bearer-token.ts";
 
 /** Characters stored of a digest: 132 bits. */

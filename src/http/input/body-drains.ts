@@ -3,7 +3,7 @@ import { BODY_LIMIT } from "../../contract/requests.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Deadlines } from "../deadlines.ts";
-import { type BodyLength, bodyLength } from "./body-length.ts";
+import { type BodyLength, bodyLength } from "./request-headers.ts";
 
 /** The largest body that is drained, in bytes. */
 export const DRAIN_LIMIT = 16 * 1024 * 1024;

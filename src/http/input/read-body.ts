@@ -13,7 +13,7 @@ import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts"
 import { BODY_LIMIT } from "../../contract/requests.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { type BodyLength, bodyLength, hasMalformedLength } from "./body-length.ts";
+import { type BodyLength, bodyLength, hasMalformedLength } from "./request-headers.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 

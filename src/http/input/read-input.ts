@@ -8,16 +8,11 @@ import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-prop
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import {
-  type IdempotencyKeyResult,
-  noIdempotencyKey,
-  readIdempotencyKey,
-} from "../idempotency/read-idempotency-key.ts";
+import { compilePrecondition } from "../response/entity-tag.ts";
 import type { PageLinks } from "../response/page-links.ts";
-import { readLastEventId } from "./last-event-id.ts";
-import { compilePrecondition } from "./precondition.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
+import { type IdempotencyKeyResult, noIdempotencyKey, readIdempotencyKey, readLastEventId } from "./request-headers.ts";
 
 /** A request as the server provides it. `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
@@ -63,7 +58,7 @@ export function compileInputReader(
   const read: InputReader = (request, caller, requestId) => {
     const params = readParams(request.params);
     if (!params) return refuseParams(request.params);
-    const key = readKey(request);
+    const key = readKey(request.headers);
     const query = readQuery(queryText(request.url));
     return readBody(request, combine, { caller, requestId, params, key, query });
   };

@@ -1,12 +1,15 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { type Coding, codings, preferredCoding } from "./content-coding.ts";
 import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
 import { sharedBody } from "./large-body.ts";
 
 /** Larger content, in bytes, is compressed at a lower level, because the first client would wait for seconds. */
 const LARGE = 1_000_000;
+
+/** Content codings in which fixed content is sent, the smallest result first. */
+const codings = ["br", "gzip", "identity"] as const;
+type Coding = (typeof codings)[number];
 
 /** Content in one coding, with its strong entity tag (RFC 9110, section 8.8.3). */
 interface Representation {
@@ -75,4 +78,28 @@ export class FixedContent {
     const bytes = new Uint8Array(compressed);
     return { bytes, body: sharedBody(bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
   }
+}
+
+/**
+ * The coding that an `Accept-Encoding` header prefers (RFC 9110, section 12.5.3). Ties go to the first in `codings`.
+ * `identity` if there is no header, or it accepts none of them.
+ */
+function preferredCoding(acceptEncoding: string | null): Coding {
+  if (acceptEncoding === null) return "identity";
+  const weights = new Map<string, number>();
+  for (const item of acceptEncoding.toLowerCase().split(",")) {
+    const [coding = "", ...parameters] = item.split(";").map((part) => part.trim());
+    weights.set(coding, weightOf(parameters));
+  }
+  const weightFor = (coding: Coding) => weights.get(coding) ?? (coding === "identity" ? 0 : (weights.get("*") ?? 0));
+  const best = Math.max(...codings.map(weightFor));
+  return best > 0 ? (codings.find((coding) => weightFor(coding) === best) as Coding) : "identity";
+}
+
+/** The weight of a coding, from 0 (never) to 1; a malformed one counts as 0. */
+function weightOf(parameters: readonly string[]): number {
+  const weight = parameters.find((parameter) => parameter.startsWith("q="));
+  if (weight === undefined) return 1;
+  const value = Number(weight.slice(2));
+  return value >= 0 && value <= 1 ? value : 0;
 }

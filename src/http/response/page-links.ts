@@ -1,10 +1,12 @@
 import type { TSchema } from "typebox";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { compileFillPath } from "../../contract/operation-properties.ts";
 import { pageParameterNames } from "../../contract/paging.ts";
 import { compileTextReader, compileValidator } from "../../contract/validators.ts";
-import { compileFillPath } from "../fill-path.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
+
+/** Characters of the digest in a cursor: 48 bits. */
+const DIGEST_LENGTH = 12;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -57,6 +59,20 @@ export function compilePageLinks(operation: Operation, base: string, secret: str
       return `<${base}${fillPath(params)}?${textsOf(query).parameters}&cursor=${cursor}>; rel="next"`;
     },
   };
+}
+
+/**
+ * Makes the cursor of the page after `position`: an opaque text of the position and a digest of the position and its scope,
+ * so that any other list rejects it. `scope` is what it is valid for: see `cursorScope`.
+ */
+export function encodeCursor(position: string, scope: string): string {
+  return `${position}.${Bun.SHA256.hash(`${scope} ${position}`, "hex").slice(0, DIGEST_LENGTH)}`;
+}
+
+/** The position in a cursor of this scope; undefined for any other text. */
+function decodeCursor(cursor: string, scope: string): string | undefined {
+  const position = cursor.slice(0, Math.max(0, cursor.lastIndexOf(".")));
+  return encodeCursor(position, scope) === cursor ? position : undefined;
 }
 
 /** What a cursor is valid for: a list of one shop. After a reset, the shop has another number. */

@@ -1,8 +1,7 @@
 import type { Input, Page, Resource, Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { hasEntityTag } from "../../contract/operation-properties.ts";
+import { compileFillPath, hasEntityTag } from "../../contract/operation-properties.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { compileFillPath } from "../fill-path.ts";
 import { entityTag } from "./entity-tag.ts";
 import type { PageLinks } from "./page-links.ts";
 

@@ -1,9 +1,18 @@
-import { type ErrorDefinition, type Failure, type Fault, failure, invalidInput } from "../../contract/errors.ts";
+import {
+  type ErrorDefinition,
+  type Failure,
+  type Fault,
+  failure,
+  invalidInput,
+  invalidRequest,
+} from "../../contract/errors.ts";
+import { faultsOf } from "../../contract/input-faults.ts";
 import { suggest } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { errorCatalogue } from "../../contract/operation-properties.ts";
-import { DISCONNECT, MAX_DELAY, SIMULATE } from "../../contract/requests.ts";
-import { simulatedFailures } from "./simulated-failures.ts";
+import { errorCatalogue, errorsOf } from "../../contract/operation-properties.ts";
+import { DISCONNECT, MAX_DELAY, SIMULATE, SIMULATED } from "../../contract/requests.ts";
+import { compileValidator } from "../../contract/validators.ts";
+import { compileQueryReader } from "../input/read-query.ts";
 
 /**
  * Closes the connection without a response. No client sees the status: it appears in the log, usage, request records and
@@ -34,6 +43,9 @@ export type SimulationReader = (header: string) => RequestedSimulation | Failure
 const MAX_ITEMS = 2;
 const delayForm = /^delay=([0-9]{1,5})$/;
 
+/** A query parameter that no operation has. */
+const UNKNOWN_QUERY = "simulated=1";
+
 /** The simulations of an operation. They are compiled on first use, because most operations never need them. */
 export function simulationReader(operation: Operation, operations: readonly Operation[]): SimulationReader {
   let read: SimulationReader | undefined;
@@ -41,7 +53,8 @@ export function simulationReader(operation: Operation, operations: readonly Oper
 }
 
 function compileSimulation(operation: Operation, operations: readonly Operation[]): SimulationReader {
-  const failures = new Map([...simulatedFailures(operation), [DISCONNECT, failure(noResponse, "")]]);
+  const failures = new Map(errorsOf(operation).map((error) => [error.code, simulatedFailure(operation, error)]));
+  failures.set(DISCONNECT, failure(noResponse, ""));
   const own = [...failures.keys()];
   const others = errorCatalogue(operations).map(({ code }) => code);
   const known = [...new Set([...own, ...others])];
@@ -76,4 +89,22 @@ function compileSimulation(operation: Operation, operations: readonly Operation[
 export function invalidSimulation(...messages: readonly string[]): Failure {
   const faults: Fault[] = messages.map((message) => ({ path: `/header/${SIMULATE}`, message }));
   return invalidInput(faults);
+}
+
+/** An error of an operation as it would be returned. */
+function simulatedFailure(operation: Operation, error: ErrorDefinition): Failure {
+  if (error === invalidRequest) {
+    const { message, ...rest } = invalidInput(simulatedFaults(operation));
+    return { ...rest, message: SIMULATED + message };
+  }
+  return failure(error, SIMULATED + error.meaning);
+}
+
+/** The faults of an empty object as the body. If it is valid, or there is no body, the fault of an unknown parameter. */
+function simulatedFaults({ body, query }: Operation): readonly Fault[] {
+  if (body && !compileValidator(body.schema).Check({}))
+    return faultsOf({}, body.schema, "/body", "field of this operation");
+  const result = compileQueryReader(query)(UNKNOWN_QUERY);
+  if ("faults" in result) return result.faults;
+  throw new TypeError("An operation has a query parameter that is kept for simulated faults.");
 }

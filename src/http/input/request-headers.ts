@@ -1,0 +1,82 @@
+// Reads the headers of requests that hold one value each.
+import type { TSchema } from "typebox";
+import type { Fault } from "../../contract/errors.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/requests.ts";
+import { PATTERN_MEANING, parseInt64 } from "../../contract/schemas.ts";
+import { LAST_EVENT_ID } from "../../contract/stream.ts";
+
+/** The value of a header that a request may have, or its faults. */
+type HeaderResult<T> = { readonly value: T | undefined } | { readonly faults: Fault[] };
+
+/** The declared length of a body: bytes, or why it is unknown. */
+export type BodyLength = number | "chunked" | "malformed";
+
+/**
+ * The length of a request's body according to its headers; 0 if there is no body. `Content-Length` must be one
+ * decimal number (RFC 9110, section 8.6). The runtime joins repeated headers, and `Number` accepts spaces, signs,
+ * hexadecimal and exponents, and returns NaN for a list.
+ */
+export function bodyLength(headers: Headers): BodyLength {
+  const text = headers.get("content-length");
+  if (text === null) return headers.has("transfer-encoding") ? "chunked" : 0;
+  return isDecimal(text) ? Number(text) : "malformed";
+}
+
+/** True if `bodyLength` returns "malformed". It spares each GET the look-up of `Transfer-Encoding`. */
+export function hasMalformedLength(headers: Headers): boolean {
+  const text = headers.get("content-length");
+  return text !== null && !isDecimal(text);
+}
+
+function isDecimal(text: string): boolean {
+  return /^[0-9]+$/.test(text);
+}
+
+export type IdempotencyKeyResult = HeaderResult<string>;
+
+const { pattern, [PATTERN_MEANING]: meaning } = IdempotencyKey as TSchema as Readonly<Record<string, string>>;
+const idempotencyKeyForm = new RegExp(pattern as string);
+const idempotencyKeyFault: Fault = { path: `/header/${IDEMPOTENCY_KEY}`, message: `must hold ${meaning}` };
+
+/** The result for a request without the header. */
+export const noIdempotencyKey: IdempotencyKeyResult = { value: undefined };
+
+/** Reads the `Idempotency-Key` header: the content of a structured-field string (RFC 9651), or a bare text. */
+export function readIdempotencyKey(headers: Headers): IdempotencyKeyResult {
+  const text = headers.get(IDEMPOTENCY_KEY);
+  if (text === null) return noIdempotencyKey;
+  if (!idempotencyKeyForm.test(text)) return { faults: [idempotencyKeyFault] }; // a repeated header too: the runtime joins both with a comma and a space
+  return { value: text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text };
+}
+
+/** The id of the last event that a client received; undefined if it sends none. An empty header counts as none. */
+export function readLastEventId(header: string | null, query: string | undefined): HeaderResult<bigint> {
+  const places = [
+    { path: `/header/${LAST_EVENT_ID.header}`, text: header || undefined },
+    { path: `/query/${LAST_EVENT_ID.query}`, text: query },
+  ];
+  const given = places.flatMap(({ path, text }) =>
+    text === undefined ? [] : [{ path, value: parseInt64(text) ?? -1n }],
+  );
+  const faults = given
+    .filter(({ value }) => value < 0n)
+    .map(({ path }) => ({ path, message: "must hold the id of an event, a whole number" }));
+  const [first, second] = given;
+  if (faults.length === 0 && second && second.value !== first?.value) {
+    const message = `must be the same as the header ${LAST_EVENT_ID.header} if both are sent`;
+    faults.push({ path: second.path, message });
+  }
+  return faults.length > 0 ? { faults } : { value: first?.value };
+}
+
+/** Up to 128 visible ASCII characters. */
+const requestIdForm = /^[!-~]{1,128}$/;
+
+/**
+ * The client's own `X-Request-Id`, for logs and traces. Undefined if it is missing, malformed, or could contain an API
+ * key.
+ */
+export function readClientRequestId(headers: Headers, mayHoldKey: (text: string) => boolean): string | undefined {
+  const text = headers.get("x-request-id");
+  return text !== null && requestIdForm.test(text) && !mayHoldKey(text) ? text : undefined;
+}
