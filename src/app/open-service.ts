@@ -65,7 +65,7 @@ export function openService(
     );
   }
   scheduleDeletion(host, callers, served);
-  const { shedder, deadlines, drains, delays, streams } = controls;
+  const { shedder, deadlines, drains, delays, streams, unread } = controls;
   const { server, base, docs, webConsole } = serveOperations(config, bound, {
     storage,
     generation,
@@ -86,6 +86,7 @@ export function openService(
       drains,
       delays,
       streams,
+      unread,
     },
     monitoring: {
       checkStore: () => storage.check(),

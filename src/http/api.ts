@@ -103,7 +103,10 @@ export class Api {
         }
         if (outcome) return this.#failIn(index, exchange, outcome);
       }
-      return this.#reports.report(exchange, successResponse(exchange, exchange.admission as Admission, this.#base));
+      return this.#reports.report(
+        exchange,
+        successResponse(exchange, exchange.admission as Admission, this.#base, this.#services.unread),
+      );
     } catch (error) {
       return whenReady(this.#failureOf(exchange, error), (failed) => this.#failIn(index, exchange, failed));
     }

@@ -2,23 +2,25 @@ import { Deadlines } from "./deadlines.ts";
 import { BodyDrains } from "./input/body-drains.ts";
 import type { LoadLimits } from "./overload/load-limits.ts";
 import { LoadShedder } from "./overload/load-shedder.ts";
+import { Unread } from "./response/large-body.ts";
 import { Delays } from "./simulation/simulate.ts";
 import { type StreamServices, Streams } from "./streams/streams.ts";
 
 /** The time between two checks of load, deadlines and streams, in milliseconds. */
 const CHECK_INTERVAL = 100;
 
-/** What limits requests in flight: load, deadlines, drained bodies, delays and streams. One timer drives them all. */
+/** What limits requests in flight: load, deadlines, drained bodies, delays, streams and what is unread. One timer drives them all. */
 export class InFlightControls {
   readonly shedder: LoadShedder;
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
   readonly delays: Delays;
   readonly streams: Streams;
+  readonly unread = new Unread();
   #timer: Timer | undefined;
 
   /** If `limits` is absent, the service's own limits apply. */
-  constructor(services: StreamServices, limits?: LoadLimits, maxStreams?: number) {
+  constructor(services: Omit<StreamServices, "unread">, limits?: LoadLimits, maxStreams?: number) {
     const { clock, log, metrics } = services;
     this.shedder = new LoadShedder(clock, limits, (isOverloaded) => {
       if (isOverloaded) log.warn("overload_started");
@@ -27,7 +29,7 @@ export class InFlightControls {
     this.deadlines = new Deadlines(clock);
     this.drains = new BodyDrains(clock);
     this.delays = new Delays(clock);
-    this.streams = new Streams(services, maxStreams);
+    this.streams = new Streams({ ...services, unread: this.unread }, maxStreams);
     metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => this.deadlines.size);
     metrics.gauge(
       "petstore_bodies_draining",

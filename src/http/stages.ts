@@ -28,7 +28,7 @@ import type { Admission, Authenticator, KnownCaller, Limiter } from "./interface
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
-import { leavesTooMuchUnread } from "./response/unread.ts";
+import type { Unread } from "./response/large-body.ts";
 import { type Delays, simulate as simulateAs } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
 
@@ -44,6 +44,7 @@ export interface StageServices {
   readonly idempotency: Idempotency;
   readonly delays: Delays;
   readonly streams: Streams;
+  readonly unread: Unread;
   readonly addresses: ClientAddresses;
   readonly paths: PathAdvice;
 }
@@ -83,12 +84,14 @@ function authFailureOf(caller: KnownCaller | undefined, { request }: Exchange): 
 }
 
 /** Stage: refuses requests at overload, and reads of shops that leave too much unread. They are not counted. */
-const shedLoad: Stage = (exchange, { shedder }) => whenReady(shedder.refuses(exchange), refusalIf, exchange);
+const shedLoad: Stage = (exchange, { shedder, unread }) => {
+  const { caller } = exchange;
+  if (caller && !exchange.isWrite && unread.isTooMuchOf(caller.shop)) return refuseAtOverload(exchange);
+  return whenReady(shedder.refuses(exchange), refusalIf, exchange);
+};
 
 function refusalIf(isRefused: boolean, exchange: Exchange): Failure | undefined {
-  const { caller } = exchange;
-  const isUnread = caller !== undefined && leavesTooMuchUnread(caller.shop) && !exchange.isWrite;
-  return isRefused || isUnread ? refuseAtOverload(exchange) : undefined;
+  return isRefused ? refuseAtOverload(exchange) : undefined;
 }
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */

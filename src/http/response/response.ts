@@ -5,12 +5,13 @@ import type { Admission } from "../interfaces.ts";
 import { noResponse } from "../simulation/read-simulation.ts";
 import { matchesIfNoneMatch } from "./entity-tag.ts";
 import { challenge, optionsHeaders, ReusedHeaders, sharedHeaders } from "./headers.ts";
-import { bodyOf } from "./large-body.ts";
+import type { Unread } from "./large-body.ts";
 
 /** The response to a request whose handler succeeded. `base` is the base address. */
-export function successResponse(exchange: Exchange, admission: Admission, base: string): Response {
+export function successResponse(exchange: Exchange, admission: Admission, base: string, unread: Unread): Response {
   const { operation: compiled, request, success, input, caller } = exchange;
-  if (!compiled || !success || !input) throw new TypeError("A response was made before the request was handled.");
+  if (!compiled || !success || !input || !caller)
+    throw new TypeError("A response was made before the request was handled.");
   const { status } = compiled.operation.response;
   // One object for all responses of the operation: copying it is cheaper than filling it again.
   const { successHeaders } = compiled;
@@ -22,10 +23,11 @@ export function successResponse(exchange: Exchange, admission: Admission, base: 
   if (compiled.operation.paged) successHeaders.set("Link", link);
   if (location !== "") headers.set("Location", base + location);
   if (compiled.hasEntityTag) successHeaders.set("ETag", tag);
-  if (!compiled.isCacheable) return markReplay(exchange, new Response(bodyOf(text, caller?.shop), { status, headers }));
+  if (!compiled.isCacheable)
+    return markReplay(exchange, new Response(unread.bodyOf(text, caller.shop), { status, headers }));
   const ifNoneMatch = request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag))
-    return new Response(bodyOf(text, caller?.shop), { headers });
+    return new Response(unread.bodyOf(text, caller.shop), { headers });
   const unchanged = new Response(null, { status: 304, headers });
   unchanged.headers.delete("Content-Type");
   return unchanged;

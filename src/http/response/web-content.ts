@@ -48,7 +48,7 @@ export async function serveContent(from: WebContent, request: Request): Promise<
   if ("fixed" in from) return from.fixed.respond(request, headers);
   const content = await from.content();
   return content
-    ? new Response(bodyOf(content.body, undefined), { status: content.status ?? 200, headers })
+    ? new Response(bodyOf(content.body), { status: content.status ?? 200, headers })
     : notFound("There is nothing here at the moment.");
 }
 

@@ -10,6 +10,9 @@ export interface EventEncoder {
   readonly idOf: (event: unknown) => bigint;
 }
 
+/** Milliseconds after which a client whose stream has ended should reconnect. */
+const RECONNECT_DELAY = 1_000;
+
 const utf8 = new TextEncoder();
 
 /**
@@ -50,9 +53,9 @@ export function compileEventEncoder({ response }: Operation): EventEncoder | und
  */
 export const endOfLog = utf8.encode(`id: ${INT64_MAX}\n\n`);
 
-/** The start of a stream: after how many milliseconds a client reconnects, and from which id. */
-export function streamHead(retry: number, position: bigint): Uint8Array {
-  return utf8.encode(`retry: ${retry}\nid: ${position}\n`);
+/** The start of a stream: when and from which id its client reconnects. */
+export function streamHead(position: bigint): Uint8Array {
+  return utf8.encode(`retry: ${RECONNECT_DELAY}\nid: ${position}\n`);
 }
 
 /** A comment that keeps the connection alive, with the id up to which the client has all events. */

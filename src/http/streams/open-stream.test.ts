@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readStream } from "../../../test/harness/server-sent-events.ts";
 import { streamTicks, tick } from "../../../test/harness/ticks.ts";
+import { Unread } from "../response/large-body.ts";
 import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
@@ -9,7 +10,7 @@ const encoder = compileEventEncoder(streamTicks) as EventEncoder;
 /** A stream that started at time 0, and the data that its client reads. */
 function open() {
   const ends: StreamEnd[] = [];
-  const stream = new OpenStream(encoder, 1, 3n, 1_000, 0, (reason) => ends.push(reason));
+  const stream = new OpenStream(encoder, 1, 3n, new Unread(), 0, (reason) => ends.push(reason));
   const reader = stream.body.getReader();
   let got = "";
   const read = async () => {

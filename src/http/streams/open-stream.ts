@@ -1,5 +1,5 @@
 import type { StreamSink } from "../../contract/stream.ts";
-import { addUnread, leavesTooMuchUnread } from "../response/unread.ts";
+import type { Unread } from "../response/large-body.ts";
 import { aliveComment, type EventEncoder, endOfLog, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes that wait for a slow client, in addition to the system's buffers of its connection. */
@@ -25,6 +25,7 @@ export class OpenStream implements StreamSink<unknown> {
   readonly body: ReadableStream<Uint8Array>;
   readonly #encoder: EventEncoder;
   readonly #shop: number;
+  readonly #allUnread: Unread;
   readonly #since: number;
   readonly #onEnd: (reason: StreamEnd) => void;
   #position: bigint;
@@ -47,21 +48,22 @@ export class OpenStream implements StreamSink<unknown> {
   #more: PromiseWithResolvers<void> | undefined;
   #drained: PromiseWithResolvers<void> | undefined;
 
-  /** `now` is monotonic time. `retry` is sent to the client, in milliseconds. `onEnd` is called once. */
+  /** `now` is monotonic time. `onEnd` is called once. */
   constructor(
     encoder: EventEncoder,
     shop: number,
     position: bigint,
-    retry: number,
+    unread: Unread,
     now: number,
     onEnd: (reason: StreamEnd) => void,
   ) {
     this.#encoder = encoder;
     this.#shop = shop;
+    this.#allUnread = unread;
     this.#position = position;
     this.#since = this.#silentSince = this.#takenBefore = now;
     this.#onEnd = onEnd;
-    this.#push(streamHead(retry, position));
+    this.#push(streamHead(position));
     // No internal queue, because it would hide how much the client has read.
     this.body = new ReadableStream(
       { pull: (controller) => this.#pull(controller), cancel: () => this.#cancel() },
@@ -136,7 +138,7 @@ export class OpenStream implements StreamSink<unknown> {
 
   #push(bytes: Uint8Array): void {
     const isFull = this.#unread > 0 && this.#unread + bytes.length > MAX_BUFFERED;
-    if (isFull || leavesTooMuchUnread(this.#shop)) return this.close("slow_client");
+    if (isFull || this.#allUnread.isTooMuchOf(this.#shop)) return this.close("slow_client");
     this.#append(bytes);
   }
 
@@ -149,7 +151,7 @@ export class OpenStream implements StreamSink<unknown> {
   }
 
   #setUnread(queued: number, sending: number): void {
-    addUnread(this.#shop, queued + sending - this.#unread);
+    this.#allUnread.add(this.#shop, queued + sending - this.#unread);
     this.#queued = queued;
     this.#sending = sending;
   }

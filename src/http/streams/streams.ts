@@ -7,13 +7,12 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Exchange, IDLE_TIMEOUT } from "../exchange.ts";
 import type { Authenticator, KnownCaller } from "../interfaces.ts";
+import type { Unread } from "../response/large-body.ts";
 import type { EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
 const MAX_TOTAL = 10_000;
-/** Milliseconds after which a client whose stream has ended should reconnect. */
-const RECONNECT_DELAY = 1_000;
 /** How many seconds the connection of a client that has read too slowly may be idle after its stream has ended. */
 const SLOW_IDLE_TIMEOUT = 1;
 /** Milliseconds between checks of streams and keys. A change of keys is checked as soon as it is known. */
@@ -32,6 +31,7 @@ export interface StreamServices {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  readonly unread: Unread;
 }
 
 /** The streams that are open in this process. */
@@ -77,9 +77,10 @@ export class Streams {
     }
     const { name, scopes } = operation.operation;
     const source = (success as Streamed).stream;
-    const now = this.#services.clock.monotonic();
+    const { clock, unread } = this.#services;
+    const now = clock.monotonic();
     let stop: (() => void) | undefined;
-    const stream = new OpenStream(encoder, caller.shop, source.position, RECONNECT_DELAY, now, (reason) => {
+    const stream = new OpenStream(encoder, caller.shop, source.position, unread, now, (reason) => {
       stop?.();
       this.#close(entry, exchange, name, reason, now);
     });
