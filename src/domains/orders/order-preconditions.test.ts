@@ -56,11 +56,3 @@ test("a repeated change with an Idempotency-Key gets the first response, and wit
   expect((await change("confirm", tag, once)).text).toBe(first.text);
   expect(outcomeOf(await change("confirm", "*", once))).toEqual([422, "idempotency_key_reused"]);
 });
-
-// Release 1.0.0 ignored If-Match here. A client may repeat a request whose response that release has stored.
-test("a change without If-Match has the fingerprint that it had in release 1.0.0", async () => {
-  await place();
-  await service.call("POST", "/store/orders/1/confirm", { key, headers: { "Idempotency-Key": "k2" } });
-  const rows = await service.store.rows("SELECT fingerprint FROM stored_responses");
-  expect(rows).toContainEqual({ fingerprint: "Hw5obvndEenubgwYcXWJpG" });
-});

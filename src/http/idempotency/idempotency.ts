@@ -1,14 +1,11 @@
 import type { Change } from "../../contract/change.ts";
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
 import type { Input, Success, Write } from "../../contract/handler.ts";
-import type { Operation } from "../../contract/operation.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
 import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { RenderedBody } from "../response/rendered-body.ts";
-import type { RequestIdentity } from "./request-identity.ts";
-import { seal, unseal } from "./sealed-text.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
 /** A success. Of a replay, only the rendered body is known. */
@@ -70,8 +67,7 @@ export class Idempotency {
           ? requireDeclared(outcome, operation)
           : { success: outcome, rendered: render(outcome, input) };
       if (mustBeStored(outcome)) {
-        const text = serializeResponse(response);
-        yield* responses.store(shop, keyDigest, secret === "" ? text : seal(text, secret, keyDigest));
+        yield* responses.store(shop, keyDigest, serializeResponse(response, identity));
         if ("body" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
       } else yield* responses.release(shop, keyDigest);
       return response;
@@ -81,12 +77,17 @@ export class Idempotency {
       let isReplay = false;
       const outcome = await compiled.serve(input, async (change) => {
         const result = await this.#write(() => once(change));
-        if ("fingerprint" in result && !isSameRequest(identity, result)) return reused(secret !== "");
-        isReplay = "fingerprint" in result;
-        const response = "fingerprint" in result ? unsealed(result, identity, operation) : result;
+        if ("error" in result) return result;
+        if ("success" in result) {
+          exchange.rendered = result.rendered;
+          return result.success;
+        }
+        if (result.fingerprint !== fingerprint) return reused(secret !== "");
+        isReplay = true;
+        const response = parseResponse(result.response, identity, operation);
         if ("error" in response) return response;
         exchange.rendered = response.rendered;
-        return response.success;
+        return { body: undefined };
       });
       // Only now: if the handler fails after the change, its failure is not a stored one.
       exchange.isReplay = isReplay;
@@ -95,20 +96,6 @@ export class Idempotency {
       this.#running.delete(keyDigest);
     }
   }
-}
-
-/** True if the stored response is that of the same request. */
-function isSameRequest({ fingerprint, earlierFingerprint }: RequestIdentity, stored: StoredResponse): boolean {
-  return stored.fingerprint === fingerprint || stored.fingerprint === earlierFingerprint();
-}
-
-function unsealed(
-  { response: stored }: StoredResponse,
-  { keyDigest, secret }: RequestIdentity,
-  operation: Operation,
-): RenderedSuccess | Failure {
-  const response = parseResponse(secret === "" ? stored : unseal(stored, secret, keyDigest), operation);
-  return "error" in response ? response : { success: { body: undefined }, rendered: response.rendered };
 }
 
 function reused(isSecret: boolean): Failure {

@@ -2,7 +2,7 @@ import type { Caller } from "../../contract/caller.ts";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { compileFillPath } from "../../contract/operation-properties.ts";
-import { compileSerializer, type Serializer } from "../../contract/serialize.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
 import { bearerToken } from "../input/bearer-token.ts";
 
 /** Characters stored of a digest: 132 bits. */
@@ -14,8 +14,6 @@ export interface RequestIdentity {
   readonly keyDigest: string;
   /** Distinguishes the request from other requests with the same key. */
   readonly fingerprint: string;
-  /** The fingerprint that release 1.0.0 gave the request. */
-  readonly earlierFingerprint: () => string;
   /**
    * Encrypts the stored response if it shows a secret; otherwise empty. Only the client has this value, so no one with
    * access to the store can read a stored secret.
@@ -34,20 +32,14 @@ export function compileIdentityReader({ method, path, query, body, ifMatch, resp
   const fillPath = compileFillPath(path);
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
-  const writeBodyAsSent = body ? compileSerializer(body.schema) : () => "";
-  // For an absent `If-Match`, release 1.0.0 wrote `null` if the operation has a body, and nothing if not. Responses that it
-  // stored are replayed for 24 hours.
-  const noIfMatch = body ? "null" : "";
   return ({ headers }, { accountId, mode }, input) => {
     const key = input.idempotencyKey;
     const secret = response.secret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
-    const precondition = ifMatch ? (headers.get("if-match") ?? noIfMatch) : "";
-    const fingerprintWith = (write: Serializer) =>
-      digest(`${key}\n${secret}\n${precondition}\n${writeQuery(input.query)}\n${write(input.body)}`); // JSON has no line feed
+    const precondition = ifMatch ? (headers.get("if-match") ?? "") : "";
     return {
       keyDigest: digest(`${accountId}\n${mode}\n${method} ${fillPath(input.params)}\n${key}`),
-      fingerprint: fingerprintWith(writeBody),
-      earlierFingerprint: () => fingerprintWith(writeBodyAsSent),
+      // JSON has no line feed.
+      fingerprint: digest(`${key}\n${secret}\n${precondition}\n${writeQuery(input.query)}\n${writeBody(input.body)}`),
       secret,
     };
   };

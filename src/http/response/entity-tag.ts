@@ -29,8 +29,8 @@ type Matches = (current: unknown) => boolean;
 const always: Matches = () => true;
 
 /** `*`, or a list of entity tags (RFC 9110, section 8.8.3). Empty members of a list are allowed (section 5.6.1). */
-const tag = '(?:W/)?"[!#-~\\u0080-\\u00ff]*"';
-const form = new RegExp(`^[ \\t]*(?:\\*|(?:,[ \\t]*)*${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*)[ \\t]*$`);
+const tagForm = '(?:W/)?"[!#-~\\u0080-\\u00ff]*"';
+const ifMatchForm = new RegExp(`^[ \\t]*(?:\\*|(?:,[ \\t]*)*${tagForm}(?:[ \\t]*,(?:[ \\t]*${tagForm})?)*)[ \\t]*$`);
 
 /**
  * Compiles the reader of `If-Match` (RFC 9110, section 13.1.1); undefined for an operation that does
@@ -44,7 +44,7 @@ export function compilePrecondition({
   return (headers) => {
     const expected = headers.get("if-match");
     if (expected === null) return always;
-    if (!form.test(expected)) {
+    if (!ifMatchForm.test(expected)) {
       const message = `must be entity tags in double quotes, exactly as ETag has them, or *; got ${shown(expected)}`;
       return { faults: [{ path: "/header/If-Match", message }] };
     }
