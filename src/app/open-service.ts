@@ -3,14 +3,18 @@ import type { Write } from "../contract/handler.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
 import { openCallerParts, type ServedDomain } from "../domains/callers.ts";
 import type { Host } from "../domains/domain.ts";
+import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
+import { BanEvents } from "../domains/keys/ban-events.ts";
 import { keySettings } from "../domains/keys/keys.settings.ts";
+import type { KeyStore } from "../domains/keys/keys.store.ts";
+import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
 import type { InStep } from "../http/server.ts";
+import { strikesForBan } from "../limits/key-bans.ts";
+import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
-import { openAbuseLog } from "./open-abuse-log.ts";
-import { openIdempotency } from "./open-idempotency.ts";
 import type { RunningLimiter } from "./open-limiter.ts";
 import { scheduleDeletion } from "./schedule-deletion.ts";
 import { serveOperations } from "./serve-operations.ts";
@@ -40,7 +44,7 @@ export function openService(
   stopping: AbortSignal,
   { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
 ) {
-  const { storage, generation, clock, log, metrics, limiter } = host;
+  const { storage, generation, clock, expiry, log, metrics, limiter, repeat } = host;
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
   const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
   const { accounts, keys, authenticator, usage, records } = callers;
@@ -49,7 +53,9 @@ export function openService(
   const controls = new InFlightControls({ ...host, authenticator }, loadLimits, maxStreams);
   // The cast is safe: handlers of domains yield only steps of transactions.
   const write = storage.write.bind(storage) as Write;
-  const idempotency = openIdempotency(host, write);
+  const responses = new StoredResponseStore(storage);
+  const idempotency = new Idempotency(responses, write, host);
+  repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(expiry.now()) });
   const operations = served.flatMap((domain) => domain.operations);
   const bound = served.flatMap((domain) =>
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
@@ -97,4 +103,21 @@ export function openService(
   });
   if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
   return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };
+}
+
+/** Opens the log of bans and invalid keys. Each ban that it logs also becomes an event of its shop. */
+function openAbuseLog({ logAddresses }: Config, host: Host, keys: KeyStore, limits: RunningLimiter): AbuseLog {
+  const events = new BanEvents(host, keys);
+  const abuse = new AbuseLog({
+    ...host,
+    showsAddresses: logAddresses,
+    strikesForBan,
+    onBan: (keyId, endsAt, earlierEnd) => events.add(keyId, endsAt, earlierEnd),
+  });
+  limits.onLifted((keyId) => {
+    abuse.lifted(keyId);
+    events.lifted(keyId);
+  });
+  host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
+  return abuse;
 }

@@ -1,12 +1,19 @@
 import type { Change } from "../../contract/change.ts";
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
 import type { Input, Success, Write } from "../../contract/handler.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
 import { requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { RenderedBody } from "../response/rendered-body.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
+
+interface IdempotencyServices {
+  readonly clock: Clock;
+  readonly expiry: ExpiryClock;
+  readonly metrics: Metrics;
+}
 
 /** A success. Of a replay, only the rendered body is known. */
 interface RenderedSuccess {
@@ -26,16 +33,16 @@ export class Idempotency {
   /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
   readonly #running = new Set<string>();
 
-  constructor(responses: StoredResponses, write: Write, clock: Clock, expiry: ExpiryClock) {
+  constructor(responses: StoredResponses, write: Write, { clock, expiry, metrics }: IdempotencyServices) {
     this.#responses = responses;
     this.#write = write;
     this.#clock = clock;
     this.#expiry = expiry;
-  }
-
-  /** The number of requests with open transactions. */
-  get running(): number {
-    return this.#running.size;
+    metrics.gauge(
+      "petstore_idempotent_requests_running",
+      "Requests in progress that have an idempotency key.",
+      () => this.#running.size,
+    );
   }
 
   /**
