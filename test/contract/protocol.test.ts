@@ -32,10 +32,10 @@ describe("paths and methods", () => {
     },
   );
 
-  test("names the segments . and .. of a path, not the path without them", async () => {
-    for (const path of ["/v1/x/../pets", "/v1/./pets", "/v1/%2e%2e/v1/pets"]) {
+  test("says how a path is sent that is written with segments . and .. or escapes", async () => {
+    for (const path of ["/v1/x/../pets", "/v1/./pets", "/v1/%2e%2e/v1/pets", "/v1/p%65ts"]) {
       const { body } = await rawRequest(service, `GET ${path} HTTP/1.1`, [`Authorization: Bearer ${key}`]);
-      expect(body.message).toBe('The path has the segment "." or "..". Send it as "/v1/pets".');
+      expect(body.message).toBe('Send the path as "/v1/pets": without escapes, "." and ".." as segments.');
     }
   });
 
