@@ -67,19 +67,15 @@ const textStart = /"(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/
 /** Any other token. */
 const token = /[{}[\],:]|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
 
-// What can come next, in words.
+// What can come next, in words. After a value, it is a comma or what closes the array or object.
 const VALUE = "a value";
-const FIRST_VALUE = "a value or ]";
 const NAME = "a name in double quotes";
-const FIRST_NAME = "a name in double quotes or }";
 const COLON = "a colon";
-const END = "the end";
-const commaOr = (closing: string | undefined) => (closing ? `a comma or ${closing}` : END);
 
 /** What to do, by what is found where a value or a name is expected. */
 const repairs: readonly (readonly [RegExp, string])[] = [
   [/['‘’“”]/y, "write texts and names in straight double quotes"],
-  [/[}\]]/y, "remove the comma before it"],
+  [/[}\]](?<=,[ \t\r\n]{0,99}.)/y, "remove the comma before it"],
   [/\/[/*]|#/y, "JSON has no comments"],
   [/(?:True|False|None|NaN|-?Infinity|undefined|nil)\b/y, "JSON has only true, false, null and decimal numbers"],
   [/[A-Za-z_$]/y, "write texts and names in double quotes"],
@@ -93,17 +89,26 @@ export function syntaxFault(text: string): string {
   if (form.test(text)) return 'is not JSON but a form; send JSON, such as {"name":"value"}';
   const closings: string[] = [];
   let expected = VALUE;
+  let mayClose = false;
   for (let at = 0; ; ) {
     at += matchAt(blanks, text, at).length;
-    let found = matchAt(token, text, at);
-    if (text[at] === '"') {
-      found = matchAt(textStart, text, at);
-      if (text[at + found.length] !== '"') return brokenText(text, at, at + found.length);
-      found += '"';
-    }
-    const next = nextAfter(found, expected, closings);
-    if (next === undefined) return unexpected(text, at, expected);
-    expected = next;
+    const start = matchAt(textStart, text, at);
+    if (start !== "" && text[at + start.length] !== '"') return brokenText(text, at, at + start.length);
+    const found = start === "" ? matchAt(token, text, at) : `${start}"`;
+    const closing = closings.at(-1);
+    if (found === "") return unexpected(text, at, expected);
+    if (mayClose && found === closing) {
+      closings.pop();
+      expected = afterValue(closings);
+    } else if (expected === VALUE && /^[{[]/.test(found)) {
+      closings.push(found === "{" ? "}" : "]");
+      expected = found === "{" ? NAME : VALUE;
+    } else if (expected === VALUE && !/^[\]},:]/.test(found)) expected = afterValue(closings);
+    else if (expected === NAME && start !== "") expected = COLON;
+    else if (expected === COLON && found === ":") expected = VALUE;
+    else if (closing && expected === afterValue(closings) && found === ",") expected = closing === "}" ? NAME : VALUE;
+    else return unexpected(text, at, expected);
+    mayClose = !/^[,:]/.test(found) && expected !== COLON;
     at += found.length;
   }
 }
@@ -113,33 +118,14 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** What can come after a token; undefined if the token is not what was expected. */
-function nextAfter(found: string, expected: string, closings: string[]): string | undefined {
-  const closing = closings.at(-1);
-  if (found === "") return undefined;
-  if (found === closing && ![VALUE, NAME, COLON].includes(expected)) {
-    closings.pop();
-    return commaOr(closings.at(-1));
-  }
-  if (expected === NAME || expected === FIRST_NAME) return found.startsWith('"') ? COLON : undefined;
-  if (expected === COLON) return found === ":" ? VALUE : undefined;
-  if (expected !== VALUE && expected !== FIRST_VALUE) {
-    if (found !== "," || expected === END) return undefined;
-    return closing === "}" ? NAME : VALUE;
-  }
-  if ("]},:".includes(found)) return undefined;
-  if (found !== "{" && found !== "[") return commaOr(closing);
-  closings.push(found === "{" ? "}" : "]");
-  return found === "{" ? FIRST_NAME : FIRST_VALUE;
+function afterValue(closings: readonly string[]): string {
+  return closings.length > 0 ? `a comma or ${closings.at(-1)}` : "the end";
 }
 
 function unexpected(text: string, at: number, expected: string): string {
   if (at >= text.length) return `is not valid JSON: it ends at ${place(text, at)}, where ${expected} is expected`;
   const found = shown(String.fromCodePoint(text.codePointAt(at) as number));
-  const isCloser = text[at] === "}" || text[at] === "]";
-  const isAfterComma = /,[ \t\r\n]*$/.test(text.slice(Math.max(0, at - 100), at));
-  const canRepair = [VALUE, FIRST_VALUE, NAME, FIRST_NAME].includes(expected) && (!isCloser || isAfterComma);
-  const repair = canRepair ? repairs.find(([pattern]) => matchAt(pattern, text, at) !== "") : undefined;
+  const repair = [VALUE, NAME].includes(expected) && repairs.find(([pattern]) => matchAt(pattern, text, at) !== "");
   const advice = repair ? `; ${repair[1]}` : "";
   return `is not valid JSON: ${place(text, at)} has ${found} where ${expected} is expected${advice}`;
 }
@@ -147,16 +133,18 @@ function unexpected(text: string, at: number, expected: string): string {
 /** The fault of a text in double quotes that stops before its end. */
 function brokenText(text: string, from: number, at: number): string {
   if (at >= text.length) return `is not valid JSON: the text that begins at ${place(text, from)} has no closing quote`;
-  const what = text[at] === "\\" ? "an invalid escape in a text; write \\ as \\\\" : "a control character in a text";
-  const repair = text[at] === "\\" ? "" : "; write a line break as \\n, a tab as \\t";
-  return `is not valid JSON: ${place(text, at)} has ${what}${repair}`;
+  const [what, repair] =
+    text[at] === "\\"
+      ? ["an invalid escape", "write \\ as \\\\"]
+      : ["a control character", "write a line break as \\n, a tab as \\t"];
+  return `is not valid JSON: ${place(text, at)} has ${what} in a text; ${repair}`;
 }
 
 const LINE_FEED = 10;
 
 function place(text: string, at: number): string {
   let line = 1;
-  let start = 0;
+  let start = 0; // of the line
   for (let index = 0; index < at; index++) {
     if (text.charCodeAt(index) !== LINE_FEED) continue;
     line++;
