@@ -1,6 +1,6 @@
 import { type TObject, Type } from "typebox";
 import type { Caller } from "../../contract/caller.ts";
-import { type Failure, failure, invalidInput, pathNotFound } from "../../contract/errors.ts";
+import { type Failure, failure, invalidInput } from "../../contract/errors.ts";
 import type { Input } from "../../contract/handler.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
@@ -26,8 +26,7 @@ export function compileInputReader(
   operations: readonly Operation[],
   pages: PageLinks | undefined,
 ): InputReader {
-  const readParams = compileParamsReader(operation);
-  const refuseParams = (texts: RoutedRequest["params"]) => paramsFailure(operation, operations, texts);
+  const { readParams, refuseParams } = compileParams(operation, operations);
   const readQuery = compileQueryReader(operation.response.stream ? withResumption(operation.query) : operation.query);
   const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
@@ -57,7 +56,8 @@ export function compileInputReader(
 
   const read: InputReader = (request, caller, requestId) => {
     const params = readParams(request.params);
-    if (!params) return refuseParams(request.params);
+    const refusal = refuseParams(params);
+    if (refusal) return refusal;
     const key = readKey(request.headers);
     const query = readQuery(queryText(request.url));
     return readBody(request, combine, { caller, requestId, params, key, query });
@@ -112,37 +112,26 @@ function queryText(url: string): string {
   return start < 0 ? "" : url.slice(start + 1);
 }
 
-/** Compiles the reader of the path parameters. It returns undefined if no resource can have these values. */
-function compileParamsReader({ params }: Operation): (texts: RoutedRequest["params"]) => Values | undefined {
-  if (!params) return () => noParams;
-  const { schema } = params;
+/** Compiles the reader of the path parameters, and the refusal of those that no resource can have. */
+function compileParams({ params, path }: Operation, operations: readonly Operation[]) {
+  if (!params) return { readParams: () => noParams, refuseParams: () => undefined };
+  const { schema, invalidError } = params;
   const validator = compileValidator(schema);
   const readers = compileTextReaders(schema);
-  return (texts) => {
-    const values: Record<string, unknown> = {};
-    for (const [name, readText] of readers) values[name] = readText(texts?.[name] ?? "");
-    return validator.Check(values) ? values : undefined;
-  };
-}
-
-/** The failure of a request whose path parameters no resource can have. It names the operation that lists those that exist. */
-function paramsFailure(
-  { params, path }: Operation,
-  operations: readonly Operation[],
-  texts: RoutedRequest["params"] = {},
-): Failure {
-  const schema = params?.schema ?? Type.Object({});
-  const values = [...compileTextReaders(schema)].map(
-    ([name, readText]) => [name, readText(texts[name] ?? "")] as const,
-  );
-  const [fault] = faultsOf(Object.fromEntries(values), schema, "", "parameter of this path");
   const listed = path.slice(0, path.lastIndexOf("/{"));
-  const list = operations.some((one) => one.method === "GET" && one.path === listed)
-    ? ` GET ${listed} lists those that exist.`
-    : "";
-  const reason = `${fault?.path.slice(1)} ${fault?.message}`;
-  return failure(
-    params?.invalidError ?? pathNotFound,
-    `Nothing can be at ${path} with this identifier: ${reason}.${list}`,
-  );
+  const hasList = operations.some((one) => one.method === "GET" && one.path === listed);
+  const advice = hasList ? ` GET ${listed} lists those that exist.` : "";
+  return {
+    readParams: (texts: RoutedRequest["params"]) => {
+      const values: Record<string, unknown> = {};
+      for (const [name, readText] of readers) values[name] = readText(texts?.[name] ?? "");
+      return values;
+    },
+    refuseParams: (values: Values): Failure | undefined => {
+      if (validator.Check(values)) return undefined;
+      const [fault] = faultsOf(values, schema, "", "parameter of this path");
+      const reason = `${fault?.path.slice(1)} ${fault?.message}`;
+      return failure(invalidError, `Nothing can be at ${path} with this identifier: ${reason}.${advice}`);
+    },
+  };
 }
