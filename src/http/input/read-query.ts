@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
 import { withCommas } from "../../contract/messages.ts";
-import { QUERY_LIMIT, VALUES_LIMIT } from "../../contract/requests.ts";
+import { QUERY_LIMIT } from "../../contract/requests.ts";
 import { compileDecoder, compileTextReaders, compileValidator, itemsOf } from "../../contract/validators.ts";
 
 /** The maximum number of cached queries per operation, and their maximum length in characters: about 0.5 MB. */
@@ -18,7 +18,6 @@ export type QueryResult =
   | { readonly faults: Fault[] };
 
 const tooLong = { faults: [{ path: "/query", message: `has more than ${withCommas(QUERY_LIMIT)} characters` }] };
-const tooManyParameters = `has more than ${withCommas(VALUES_LIMIT)} parameters`;
 
 /** The end of the query in a link to a page. A cursor of other characters is decoded like any parameter. */
 const linkEnd = /&cursor=([\w.-]{1,512})$/;
@@ -63,24 +62,19 @@ function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
 }
 
-/** What other services call the page to return, and its size; in lower case, without `_`, `-`, `[` and `]`. */
+/** What other services call the page to return or its size, in lower case without `_`, `-`, `[` and `]`. */
 const pageNames =
-  /^(?:page|pageno|pagenum|pagenumber|pageindex|offset|start|skip|startingafter|endingbefore|before|after|next|nextpage|pagetoken|nextpagetoken|nextcursor|nexttoken|continuationtoken|marker)$/;
-const sizeNames = /^(?:perpage|pagesize|size|count|take|top|first|maxresults|maxitems|pagelimit)$/;
+  /^(?:page(?:no|num|number|index|token|size|limit)?|perpage|offset|start|skip|(?:starting)?after|(?:ending)?before|next(?:page|token|cursor|pagetoken)?|continuationtoken|marker|size|count|take|top|first|max(?:results|items))$/;
 
 /** The fault of a parameter that other services have for pages says how to get them here. */
 function withPageAdvice(fault: Fault, isPaged: boolean): Fault {
-  if (!isPaged || !fault.message.startsWith("is not a query parameter")) return fault;
-  const name = fault.path
-    .slice("/query/".length)
-    .toLowerCase()
-    .replaceAll(/[_[\]-]/g, "");
-  const advice = pageNames.test(name)
-    ? 'to get the next page, request the URL that the Link header of a page gives as rel="next"'
-    : sizeNames.test(name)
-      ? "the size of a page is called limit"
-      : undefined;
-  return advice ? { ...fault, message: `is not a query parameter of this operation; ${advice}` } : fault;
+  const name = fault.path.slice("/query/".length).toLowerCase();
+  const isKnown = !isPaged || !fault.message.startsWith("is not a query parameter");
+  if (isKnown || !pageNames.test(name.replaceAll(/[_[\]-]/g, ""))) return fault;
+  const message =
+    "is not a query parameter of this operation; to get the next page, request the URL that the Link header of a page " +
+    'gives as rel="next"; the size of a page is called limit';
+  return { ...fault, message };
 }
 
 /** Caches valid results without the cursor: a list can have very many pages, and all have the same other parameters. */
@@ -119,12 +113,8 @@ function splitQuery(
 ): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
   const faults: Fault[] = [];
-  for (const [index, pair] of query.split("&").filter(Boolean).entries()) {
+  for (const pair of query.split("&").filter(Boolean)) {
     if (texts.size >= maxNames || faults.length >= MAX_FAULTS) break;
-    if (index === VALUES_LIMIT) {
-      faults.push({ path: "/query", message: tooManyParameters });
-      break;
-    }
     const equals = pair.indexOf("=");
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
