@@ -32,9 +32,10 @@ function load<Module>(...paths: readonly string[]): Promise<Module> {
 }
 
 const { readConfig } = await load<typeof import("../src/config.ts")>("../src/config.ts");
-const { openStorage } = await load<typeof import("../src/app/store/open-storage.ts")>(
+const { openStorage } = await load<typeof import("../src/app/store/engines.ts")>(
   "../src/app/store/open-storage.ts",
   "../src/app/open-storage.ts",
+  "../src/app/store/engines.ts",
   "../src/store.ts",
 );
 const { openLimiter } = await load<typeof import("../src/app/open-limiter.ts")>(

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
-import { arePagesMissing } from "../../src/app/web/missing-pages.ts";
+import { arePagesMissing } from "../../src/app/web/built.ts";
 import { settings } from "../../src/config.ts";
 import { checkDomains } from "../../src/domains/domain.ts";
 

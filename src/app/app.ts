@@ -12,13 +12,13 @@ import { settlesWithin } from "../timing/waiting.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { domains } from "./domains.ts";
 import { firstStart } from "./first-start.ts";
-import { isBuilt } from "./is-built.ts";
 import { watchClock, watchDisk, watchEventLoop } from "./machine-metrics.ts";
 import { openLimiter, type RunningLimiter } from "./open-limiter.ts";
 import { openService, type Service, type ServiceOptions } from "./open-service.ts";
 import { assignEnvironment } from "./store/check-environment.ts";
-import { failedStore, openStorage } from "./store/open-storage.ts";
+import { failedStore, openStorage } from "./store/engines.ts";
 import { scheduleBackups, type TakeBackup } from "./store/scheduled-backups.ts";
+import { isBuilt } from "./web/built.ts";
 
 /** The longest time that a stopping service lets requests in flight finish, in milliseconds. */
 const SHUTDOWN_GRACE = 10_000;

@@ -1,12 +1,14 @@
 import { type Config, isProduction, valuesOf } from "../config.ts";
 import type { Write } from "../contract/handler.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
-import { openCallerParts, type ServedDomain } from "../domains/callers.ts";
-import type { Host } from "../domains/domain.ts";
+import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
+import { type CallerParts, openCallerParts, type ServedDomain } from "../domains/callers.ts";
+import type { Domain, Host } from "../domains/domain.ts";
 import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
+import { keySettings } from "../domains/keys/api-key.ts";
 import { BanEvents } from "../domains/keys/ban-events.ts";
-import { keySettings } from "../domains/keys/keys.settings.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
+import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/overload/load-limits.ts";
@@ -16,7 +18,6 @@ import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
 import type { RunningLimiter } from "./open-limiter.ts";
-import { scheduleDeletion } from "./schedule-deletion.ts";
 import { serveOperations } from "./serve-operations.ts";
 import { hasExpired } from "./web/well-known.ts";
 
@@ -120,4 +121,27 @@ function openAbuseLog({ logAddresses }: Config, host: Host, keys: KeyStore, limi
   });
   host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
   return abuse;
+}
+
+/** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */
+function scheduleDeletion(
+  { storage, clock, log, limiter, repeat }: Host,
+  { usage, onAccountChange }: CallerParts,
+  served: readonly Pick<Domain, "shopTables" | "accountTables">[],
+): void {
+  const shops = new DeletedShops(
+    storage,
+    served.flatMap(({ shopTables = [] }) => shopTables),
+  );
+  const accounts = new DeletedAccounts({
+    storage,
+    clock,
+    shops,
+    tables: served.flatMap(({ accountTables = [] }) => accountTables),
+    forget: [(id) => limiter.forget(id), (id) => usage.forget(id)],
+    onDeleted: (accountId) => log.info("account_deleted", { accountId }),
+  });
+  onAccountChange(() => accounts.noteChange());
+  repeat({ name: "delete_shops", by: "leader", run: () => shops.deleteSome(clock.now()) });
+  repeat({ name: "delete_accounts", by: "leader", run: () => accounts.deleteRemaining() });
 }

@@ -6,7 +6,7 @@ import { type Config, ConfigError, readConfig, settings, valuesOf } from "../con
 import { ContractError } from "../contract/check.ts";
 import { exactValue } from "../contract/serialize.ts";
 import { openApiYaml } from "../derive/openapi.ts";
-import { OperatorError } from "../domains/accounts/operator-error.ts";
+import { OperatorError } from "../domains/accounts/accounts.ts";
 import type { ServedDomain } from "../domains/callers.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { asFileError, FileError } from "../files/new-file.ts";

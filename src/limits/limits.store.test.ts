@@ -4,7 +4,7 @@ import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { eventually } from "../../test/harness/program.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../test/harness/test-store.ts";
-import { openStorage } from "../app/store/open-storage.ts";
+import { openStorage } from "../app/store/engines.ts";
 import { readConfig } from "../config.ts";
 import { statement } from "../storage/statement.ts";
 import { type Storage, silentObserver } from "../storage/storage.ts";

@@ -1,5 +1,5 @@
-import type { KeyEnvironment } from "../../src/domains/keys/key-environment.ts";
-import { keySettings } from "../../src/domains/keys/keys.settings.ts";
+import type { KeyEnvironment } from "../../src/domains/keys/api-key.ts";
+import { keySettings } from "../../src/domains/keys/api-key.ts";
 
 const cell = keySettings.PETSTORE_CELL.fallback;
 

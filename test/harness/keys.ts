@@ -1,5 +1,5 @@
 import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
-import type { Plan } from "../../src/domains/accounts/plans.ts";
+import type { Plan } from "../../src/domains/accounts/accounts.ts";
 import { runJsonInProcess } from "./commands.ts";
 
 /** Staging: no first account and no sample animals. No reservation ends while a test runs, on whatever machine. */

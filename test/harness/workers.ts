@@ -1,5 +1,5 @@
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Quota } from "../../src/contract/caller.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";

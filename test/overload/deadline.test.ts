@@ -1,7 +1,7 @@
 // Requests that do not get on: their body does not come, or the store does not answer. The service's
 // clock is moved, so that nobody waits for the deadline.
 import { afterEach, describe, expect, test } from "bun:test";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/requests.ts";
 import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";

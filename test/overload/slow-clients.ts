@@ -1,4 +1,4 @@
-import { referenceBundle } from "../../src/app/web/reference-bundle.ts";
+import { referenceBundle } from "../../src/app/web/documents.ts";
 import type { LoadedService } from "./loaded-service.ts";
 
 /** A way of being slow. */

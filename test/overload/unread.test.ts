@@ -1,7 +1,7 @@
 // Readers that ask for much and read nothing: what they leave unread takes little memory, and nobody waits for it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { referenceBundle } from "../../src/app/web/reference-bundle.ts";
+import { referenceBundle } from "../../src/app/web/documents.ts";
 import { MAX_STREAMS } from "../../src/contract/stream.ts";
 import { cpuTimeOf, stopwatch } from "../harness/cpu-time.ts";
 import { eventually } from "../harness/program.ts";

@@ -1,7 +1,7 @@
 // A process that is frozen in the middle of a transaction holds a shop's lock. Its siblings must not wait for it for long.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { settingsOf } from "../../src/domains/domain.ts";

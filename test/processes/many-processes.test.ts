@@ -1,7 +1,7 @@
 // Several processes on one store in PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Scope, scopes } from "../../src/contract/caller.ts";
 import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";

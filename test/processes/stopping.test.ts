@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "../../src/app/app.ts";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
 import { Log } from "../../src/telemetry/log.ts";

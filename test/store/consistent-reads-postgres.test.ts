@@ -2,7 +2,7 @@
 // one statement: its result is of one moment, and it takes one round trip. Changes lock and write, which takes more:
 // docs/scale.md states how many.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 import { lockShop } from "../../src/domains/shops/shops.store.ts";

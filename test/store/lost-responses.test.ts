@@ -1,6 +1,6 @@
 // The response to a commit that is lost on its way from PostgreSQL: all is written, and who wrote it does not know.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";

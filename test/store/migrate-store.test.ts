@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openStorage } from "../../src/app/store/open-storage.ts";
+import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import { migrations } from "../../src/storage/migrations.ts";

@@ -23,7 +23,7 @@ import { backupsIn } from "./backup-folder.ts";
 /** The name of an embedded store in its folder. */
 export const STORE_FILE = "petstore.db";
 
-export interface OpeningOptions {
+interface OpeningOptions {
   /** Creates the store if it is missing. */
   readonly create: boolean;
   /** Migrates a store with an older schema. If false, it is refused: a service of an earlier release may use it. */
@@ -142,4 +142,28 @@ function postgres(address: PostgresAddress): Engine {
     backup: refuse,
     restore: refuse,
   };
+}
+
+/**
+ * Opens the store that the settings choose, for a service: creates it if there is none and `create` is not false, and
+ * migrates an older schema. `stop` ends the wait for a store that is locked or unreachable. Rejects with
+ * `StorageUnusable`.
+ */
+export function openStorage(
+  config: Config,
+  observer?: StorageObserver,
+  stop?: AbortSignal,
+  create = true,
+): Promise<Storage> {
+  return engineOf(config).open({ create, mayMigrate: true, observer, stop });
+}
+
+/** An error for the operator about a store that failed so that the service must end. */
+export function failedStore(config: Config, error: Error): StorageUnusable {
+  if (error instanceof StorageUnusable) return error;
+  return new StorageUnusable(
+    `The store at ${engineOf(config).place} failed: ${error.message}. The service ended at once, because it is not ` +
+      "known what is on disk. Look at the disk, and start it again.",
+    { cause: error },
+  );
 }

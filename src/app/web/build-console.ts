@@ -63,3 +63,11 @@ export async function buildConsole(): Promise<ConsoleFile[]> {
     outputs.map(async (output) => ({ name: output.path.replace(/^.*\//, ""), text: await output.text() })),
   );
 }
+
+/** The files of the console. A macro. A separate process builds them: a bundler inside the bundler would deadlock. */
+export function builtConsole(): ConsoleFile[] {
+  const script = join(import.meta.dir, "../../../scripts/print-console.ts");
+  const { success, stdout, stderr } = Bun.spawnSync([process.execPath, script]);
+  if (!success) throw new Error(`The console cannot be built: ${stderr}`);
+  return JSON.parse(stdout.toString()) as ConsoleFile[];
+}

@@ -1,5 +1,4 @@
-import { isBuilt } from "../is-built.ts";
-import { clientSources } from "./client-sources.ts";
+import { clientSources, isBuilt } from "./built.ts";
 
 const ENTRY = "/src/index.ts";
 /** The size of a block of a tar archive, in bytes. */

@@ -1,9 +1,8 @@
 import { FixedContent } from "../../http/response/fixed-content.ts";
 import type { StaticFile, WebContent } from "../../http/response/web-content.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { isBuilt } from "../is-built.ts";
 import { buildConsole, type ConsoleFile } from "./build-console.ts";
-import { arePagesMissing, missingPage } from "./missing-pages.ts";
+import { arePagesMissing, isBuilt, missingPage } from "./built.ts";
 
 const types: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { devDependencies } from "../../../package.json";
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { exactJson } from "../../contract/serialize.ts";
@@ -5,11 +7,10 @@ import { deriveLlmsText } from "../../derive/markdown.ts";
 import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
-import type { WebContent } from "../../http/response/web-content.ts";
+import type { StaticFile, WebContent } from "../../http/response/web-content.ts";
 import { docsAddress, rootOf } from "./base-address.ts";
+import { arePagesMissing, missingPage } from "./built.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
-import { arePagesMissing, missingPage } from "./missing-pages.ts";
-import { referenceBundle } from "./reference-bundle.ts";
 import { startingLinks } from "./well-known.ts";
 
 /** The OpenAPI document for these settings; `base` is the base address that this process serves. */
@@ -118,3 +119,16 @@ export function documentedBases(config: Config, base: string): [string, ...strin
   const [first, ...others] = documentedServers(config, base);
   return [first.url, ...others.map(({ url }) => url)];
 }
+
+/** By path, because the package does not export it. It becomes part of a built program. Loaded late: it may be missing. */
+const importBundle = () =>
+  import("../../../node_modules/@scalar/api-reference/dist/browser/standalone.js", { with: { type: "file" } });
+
+/** The script of the reference page. Its name contains its version, so browsers can cache it forever. */
+export const referenceBundle: StaticFile & { readonly name: string } = {
+  name: `reference-${devDependencies["@scalar/api-reference"]}.js`,
+  type: "text/javascript; charset=utf-8",
+  headers: { "Cache-Control": "public, max-age=31536000, immutable" },
+  // In a built script, the path is relative to that script.
+  fixed: new FixedContent(async () => Bun.file(resolve(import.meta.dir, (await importBundle()).default)).bytes()),
+};

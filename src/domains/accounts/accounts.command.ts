@@ -13,7 +13,7 @@ import {
 import { columns, table } from "../../terminal/output.ts";
 import { AccountStore } from "./accounts.store.ts";
 import type { Account } from "./accounts.ts";
-import { type Plan, planNames, plans } from "./plans.ts";
+import { type Plan, planNames, plans } from "./accounts.ts";
 
 /** Runs work on the accounts of the store, and closes it. Rejects like `withStore`. */
 function withAccounts<T>(

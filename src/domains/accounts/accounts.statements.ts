@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/caller.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
-import { type Plan, plans } from "./plans.ts";
+import { type Plan, plans } from "./accounts.ts";
 
 /** The columns of an account's quota. */
 export interface PlanRow extends Row {

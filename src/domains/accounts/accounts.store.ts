@@ -16,9 +16,8 @@ import {
   updatePlan,
 } from "./accounts.statements.ts";
 import type { Account } from "./accounts.ts";
+import { noSuchAccount, OperatorError, type Plan, plans } from "./accounts.ts";
 import { randomBase62 } from "./base62.ts";
-import { noSuchAccount, OperatorError } from "./operator-error.ts";
-import { type Plan, plans } from "./plans.ts";
 
 /** The quota to store: a custom plan needs one. Other plans allow none and store nulls. */
 function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {

@@ -1,11 +1,10 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { nextTurn } from "../../timing/waiting.ts";
-import { compileEventFilter } from "./event-filter.ts";
 import type { Event } from "./events.schemas.ts";
+import { newestEventsOf } from "./events.statements.ts";
 import type { EventFilters, EventLog, Expired, NotYetStored } from "./events.store.ts";
-import { newestEventsOf } from "./newest-events.ts";
-import { type Follower, send, WatchedShop } from "./watched-shop.ts";
+import { compileEventFilter, type Follower, send, WatchedShop } from "./watched-shop.ts";
 
 /** How often the store is polled for events of other processes, in milliseconds. */
 const PERIOD = 200;

@@ -1,7 +1,8 @@
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, type Row, type Statement, statement } from "../../storage/statement.ts";
+import type { Call } from "../../storage/transaction.ts";
 import { UNNAMED_KEY } from "./author.ts";
 import type { Event } from "./events.schemas.ts";
 
@@ -83,4 +84,28 @@ function actorOf({ actor, request_id }: EventRow): Event["actor"] {
     ...(actor !== UNNAMED_KEY && { keyId: actor }),
     ...(request_id !== null && { requestId: request_id }),
   };
+}
+
+interface NewestRow extends Row {
+  shop: bigint;
+  id: bigint;
+}
+
+/** By their number of parameters. */
+const newestStatements = new Map<number, Statement<NewestRow>>();
+
+/** The call that reads the id of the newest event of each of these shops, except deleted ones. `shops` must not be empty. */
+export function newestEventsOf(shops: readonly number[]): Call & { readonly statement: Statement<NewestRow> } {
+  // The list is padded, so that there are few statements: an engine prepares each once.
+  const size = 2 ** Math.ceil(Math.log2(shops.length));
+  const parameters = Array.from({ length: size }, (_, index) => shops[index] ?? (shops[0] as number));
+  let newest = newestStatements.get(size);
+  if (!newest) {
+    const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
+    newest = acrossShops<NewestRow>(
+      `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`,
+    );
+    newestStatements.set(size, newest);
+  }
+  return { statement: newest, parameters };
 }

@@ -7,7 +7,7 @@ import { eventually } from "../../../test/harness/program.ts";
 import { exchange } from "../../../test/harness/raw-http.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { domains } from "../../app/domains.ts";
-import { openStorage } from "../../app/store/open-storage.ts";
+import { openStorage } from "../../app/store/engines.ts";
 import { scopes } from "../../contract/caller.ts";
 import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
 import { HOUR_MS } from "../../timing/clock.ts";

@@ -1,7 +1,28 @@
 import type { Mode } from "../../contract/caller.ts";
+import { setting } from "../../settings/setting.ts";
 import { randomBase62, toBase62 } from "../accounts/base62.ts";
-import { type KeyEnvironment, modesOf } from "./key-environment.ts";
-import { keySettings } from "./keys.settings.ts";
+
+/** Determines which API keys are created and accepted. */
+export interface KeyEnvironment {
+  /** Production has live and test keys; any other environment has test keys only. */
+  readonly isProduction: boolean;
+  /** Two base62 characters in every key. A proxy routes requests by them to one of several services. */
+  readonly cell: string;
+}
+
+/** The key modes of an environment. The first is the default. */
+export function modesOf({ isProduction }: Pick<KeyEnvironment, "isProduction">): readonly [Mode, ...Mode[]] {
+  return isProduction ? ["live", "test"] : ["test"];
+}
+
+export const keySettings = {
+  PETSTORE_CELL: setting<string>({
+    meaning: "The cell (docs/scale.md): new API keys name it, and keys of another cell are refused.",
+    fallback: "00",
+    expects: "two letters or digits",
+    parse: (text) => (/^[0-9A-Za-z]{2}$/.test(text) ? text : undefined),
+  }),
+};
 
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;

@@ -10,9 +10,9 @@ import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
 import { statement } from "../../storage/statement.ts";
 import { all } from "../../storage/transaction.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
+import type { KeyEnvironment } from "./api-key.ts";
 import { generateApiKey } from "./api-key.ts";
 import { KeyAuthenticator } from "./authenticator.ts";
-import type { KeyEnvironment } from "./key-environment.ts";
 import { KeyStore } from "./keys.store.ts";
 import type { IssuedKey } from "./keys.ts";
 

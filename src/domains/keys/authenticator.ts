@@ -3,8 +3,8 @@ import type { Caller } from "../../contract/caller.ts";
 import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import type { KeyEnvironment } from "./api-key.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";
-import type { KeyEnvironment } from "./key-environment.ts";
 import type { KeyStore } from "./keys.store.ts";
 import type { KeyWithQuota } from "./keys.ts";
 

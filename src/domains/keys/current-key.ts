@@ -4,7 +4,7 @@ import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
-import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
+import { banOf, toApiKeyBody } from "./keys.ts";
 
 /** The state of the calling key: its record from the store and its limits from the limiter. */
 export class CurrentKey {

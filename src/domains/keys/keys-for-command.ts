@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type CommandContext, CommandFailed, withStore } from "../../terminal/command.ts";
-import { keySettings } from "./keys.settings.ts";
+import { keySettings } from "./api-key.ts";
 import { KeyStore } from "./keys.store.ts";
 import type { ApiKey } from "./keys.ts";
 

@@ -6,9 +6,8 @@ import { table } from "../../terminal/output.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { requireAccount } from "../shops/shop-options.ts";
-import { type ApiKey, type IssuedKey, isValid } from "./keys.ts";
+import { type ApiKey, banOf, type IssuedKey, isValid } from "./keys.ts";
 import { readBanEnds, withKeys } from "./keys-for-command.ts";
-import { banOf } from "./to-api-key-body.ts";
 
 const createKey: Command = {
   name: "keys create",

@@ -18,8 +18,7 @@ import {
   tooManyKeys,
 } from "./keys.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
-import { type ApiKey, isValid } from "./keys.ts";
-import { listedKey, toApiKeyBody } from "./to-api-key-body.ts";
+import { type ApiKey, isValid, listedKey, toApiKeyBody } from "./keys.ts";
 
 /** The minimum number of seconds that a key stays valid after it replaces itself, so that the request can be repeated. */
 const MIN_OVERLAP = 60;

@@ -4,14 +4,13 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
-import { noSuchAccount, OperatorError } from "../accounts/operator-error.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publish } from "../events/publish.ts";
 import { type LockedShop, lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
-import { generateApiKey, keyDigest } from "./api-key.ts";
-import { type KeyEnvironment, modesOf } from "./key-environment.ts";
+import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-key.ts";
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
 import { type ApiKeyBody, ApiKey as ApiKeySchema, ListedApiKey, type ListedApiKeyBody } from "./keys.schemas.ts";
 import {
@@ -35,16 +34,17 @@ import {
 } from "./keys.statements.ts";
 import {
   type ApiKey,
+  banOf,
   type IssuedKey,
   isValid,
   type KeyWithQuota,
   type NewKey,
   noSuchKey,
   type Rotation,
+  toApiKeyBody,
 } from "./keys.ts";
 import { noteBan } from "./noted-bans.store.ts";
 import { recordEnvironment } from "./store-environment.store.ts";
-import { banOf, toApiKeyBody } from "./to-api-key-body.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;

@@ -1,8 +1,12 @@
 import type { EventType } from "../../contract/operation.ts";
+import type { Transaction } from "../../storage/transaction.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import type { LockedShop } from "../shops/shops.store.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
+import { StoreOrder } from "./orders.schemas.ts";
 
 /** The new status of an animal, and why it gets it. */
-export type PetChange =
+type PetChange =
   | [to: "pending", cause: "order_placed"]
   | [to: "sold", cause: "order_confirmed"]
   | [to: "available", cause: "order_cancelled" | "order_expired" | "order_returned"];
@@ -21,3 +25,28 @@ export const orderChanges = {
   cancel: { from: "placed", to: "cancelled", event: orderCancelled, pet: ["available", "order_cancelled"] },
   return: { from: "confirmed", to: "returned", event: orderReturned, pet: ["available", "order_returned"] },
 } as const satisfies Readonly<Record<string, OrderChange>>;
+
+/** What orders may do to the animals that they are for. */
+export interface OrderedPets {
+  /**
+   * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the event
+   * that records it, which is not published yet.
+   */
+  changeStatus(
+    shop: LockedShop,
+    petId: bigint,
+    ...change: PetChange
+  ): Transaction<NewEvent | "not found" | RefusedTransition>;
+}
+
+/**
+ * The animal's status, `from`, does not allow the change. `PetStore` returns the same form. It is declared here too,
+ * because `orders/` does not import `pets/`.
+ */
+export interface RefusedTransition {
+  readonly refused: "transition";
+  readonly from: string | undefined;
+}
+
+/** Makes the events of an order. */
+export const orderEvent = eventsOf<StoreOrder>(StoreOrder, ({ id, petId }) => ({ petId, subjectId: String(id) }));

@@ -19,9 +19,8 @@ import {
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import type { OrderChange } from "./order-changes.ts";
-import { orderEvent } from "./order-events.ts";
-import type { OrderedPets, RefusedTransition } from "./ordered-pets.ts";
+import type { OrderChange, OrderedPets, RefusedTransition } from "./order-changes.ts";
+import { orderEvent } from "./order-changes.ts";
 import { type OrderFilters, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {

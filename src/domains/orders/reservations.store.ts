@@ -8,8 +8,8 @@ import { publish } from "../events/publish.ts";
 import { addToFigure } from "../shops/figures.ts";
 import type { ForegroundWork, WaitingWork } from "../shops/scheduled-work.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import { orderEvent } from "./order-events.ts";
-import type { OrderedPets } from "./ordered-pets.ts";
+import type { OrderedPets } from "./order-changes.ts";
+import { orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";
 import {
   byId,

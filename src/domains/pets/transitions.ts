@@ -10,7 +10,7 @@ export type StatusCause =
   | "order_returned";
 
 /** An allowed change of status and its causes. `from` is undefined if there is no status yet. */
-export interface Transition {
+interface Transition {
   readonly from: PetStatus | undefined;
   readonly to: PetStatus;
   readonly causes: readonly StatusCause[];
@@ -33,7 +33,7 @@ export const transitions: readonly Transition[] = [
 ];
 
 /**
- * A change of status that is not allowed, and the current status. `ordered-pets.ts` has a type of the same form, because
+ * A change of status that is not allowed, and the current status. `order-changes.ts` has a type of the same form, because
  * `orders/` does not import `pets/`.
  */
 export interface RefusedTransition {

@@ -16,7 +16,7 @@ import {
 } from "../../terminal/command.ts";
 import { columns, plain, table } from "../../terminal/output.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
-import { readFilters } from "./read-filters.ts";
+import { toRequestRecord } from "./request-record.ts";
 import {
   MAX_PER_SECOND,
   MAX_RECORDS,
@@ -26,7 +26,6 @@ import {
 } from "./requests.operations.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
-import { toRequestRecord } from "./to-request-record.ts";
 
 const explain: Command = {
   name: "explain",
@@ -90,8 +89,7 @@ function readOptions(given: ParsedArguments, operations: readonly Operation[]) {
       throw new UsageError(`--${name} must be a time such as 2026-11-21T12:00:00Z.`);
     }
   }
-  const filters = readFilters({ status, code, operation, keyId, since, until });
-  return { filters, limit: wholeNumber(given, "limit", MAX_RECORDS) };
+  return { filters: { status, code, operation, keyId, since, until }, limit: wholeNumber(given, "limit", MAX_RECORDS) };
 }
 
 /** Throws `UsageError` for a name that no record has. */

@@ -3,10 +3,9 @@ import type { Handlers } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { errorCatalogue } from "../../contract/operation-properties.ts";
 import { whenReady } from "../../timing/maybe-promise.ts";
-import { readFilters } from "./read-filters.ts";
+import { toRequestRecord } from "./request-record.ts";
 import { requestNotFound, type requestOperations } from "./requests.operations.ts";
 import type { RequestStore } from "./requests.store.ts";
-import { toRequestRecord } from "./to-request-record.ts";
 
 /** Handlers that explain requests of the given operations, which are all that the service serves. */
 export function requestHandlers(
@@ -16,7 +15,7 @@ export function requestHandlers(
   const catalogue = errorCatalogue(operations);
   return {
     listRequests: ({ caller, query: { limit, ...filters }, after }) =>
-      whenReady(store.page(caller.shop, readFilters(filters), after, limit), ({ items, ...rest }) => ({
+      whenReady(store.page(caller.shop, filters, after, limit), ({ items, ...rest }) => ({
         items: items.map((request) => toRequestRecord(request, catalogue)),
         ...rest,
       })),

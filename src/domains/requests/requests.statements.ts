@@ -1,3 +1,4 @@
+import { millisecondsOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import {
   acrossShops,
@@ -8,6 +9,7 @@ import {
   type Statement,
   statement,
 } from "../../storage/statement.ts";
+import type { StatusClass } from "./requests.operations.ts";
 
 export interface RecordRow extends Row {
   number: bigint;
@@ -78,15 +80,18 @@ export const deleteOld = statement<DeletedRow>(
    ) RETURNING number`,
 );
 
-/** Which records of a shop to read. Times are Unix milliseconds; `until` is exclusive. */
+/** Which records of a shop to read. `until` is exclusive. */
 export interface RecordFilters {
-  readonly statuses?: readonly [from: number, to: number] | undefined;
+  readonly status?: StatusClass | undefined;
   readonly code?: string | undefined;
   readonly operation?: string | undefined;
   readonly keyId?: string | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
 }
+
+/** The lowest status of a class. */
+const firstOf = (status: StatusClass) => Number(status[0]) * 100;
 
 /**
  * Reads up to `limit` records of a shop before a position (a time and a number), the newest first. `until` is no
@@ -96,16 +101,16 @@ export function recordsQuery(
   shop: number,
   [at, number]: readonly [number, number],
   limit: number,
-  { statuses, code, operation, keyId, since = 0 }: RecordFilters,
+  { status, code, operation, keyId, since }: RecordFilters,
 ): { statement: Statement<RecordRow>; parameters: SqlParameter[] } {
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const conditions = [
     `shop = ${bind(shop)}`,
     `(at, number) < (${bind(at)}, ${bind(number)})`,
-    `at >= ${bind(since)}`,
+    `at >= ${bind(since === undefined ? 0 : millisecondsOf(since))}`,
     ...(keyId === undefined ? [] : [`key_id = ${bind(keyId)}`]),
-    ...(statuses === undefined ? [] : [`status BETWEEN ${bind(statuses[0])} AND ${bind(statuses[1])}`]),
+    ...(status === undefined ? [] : [`status BETWEEN ${bind(firstOf(status))} AND ${bind(firstOf(status) + 99)}`]),
     ...(operation === undefined ? [] : [`operation = ${bind(operation)}`]),
     ...(code === undefined ? [] : [`code = ${bind(code)}`]),
   ];

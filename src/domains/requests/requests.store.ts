@@ -1,3 +1,4 @@
+import { millisecondsOf } from "../../contract/schemas.ts";
 import { each, inLockOrder, sideBySide } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
@@ -53,7 +54,7 @@ export class RequestStore {
     after: string | undefined,
     limit: number,
   ): MaybePromise<Page<StoredRequest, string>> {
-    const { until = Number.MAX_SAFE_INTEGER } = filters;
+    const until = filters.until === undefined ? Number.MAX_SAFE_INTEGER : millisecondsOf(filters.until);
     const [at, number] = after === undefined ? [until, 0] : readPosition(after);
     const start = at < until ? ([at, number] as const) : ([until, 0] as const);
     const { statement, parameters } = recordsQuery(shop, start, limit + 1, filters);

@@ -7,7 +7,7 @@ import { unlimitedQuota } from "../../../test/harness/unlimited.ts";
 import { addressQuota, type Quota, type Scope } from "../../contract/caller.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { generateApiKey } from "../keys/api-key.ts";
-import { explain } from "./explanations.ts";
+import { explain } from "./request-record.ts";
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP, type StoredRequest } from "./stored-request.ts";
 

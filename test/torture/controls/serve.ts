@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { App } from "../../../src/app/app.ts";
 import { domains } from "../../../src/app/domains.ts";
-import { openStorage } from "../../../src/app/store/open-storage.ts";
+import { openStorage } from "../../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { settingsOf } from "../../../src/domains/domain.ts";
 import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";

@@ -11,7 +11,7 @@ import {
 } from "../endpoints/endpoints.statements.ts";
 import { MAX_REDELIVERIES } from "../shared.operations.ts";
 import type { NewRedelivery } from "../webhooks.schemas.ts";
-import { deliveryById } from "./deliveries.statements.ts";
+import { deliveryById } from "./deliveries.store.ts";
 
 /** The events that are sent again, both ends included. */
 export interface EventRange {

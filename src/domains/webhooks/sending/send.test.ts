@@ -10,8 +10,7 @@ import {
   type ReceiverOptions,
   sendForever,
 } from "../../../../test/harness/webhooks.ts";
-import { readExcerpt } from "./excerpt.ts";
-import { send } from "./send.ts";
+import { readExcerpt, send } from "./send.ts";
 
 const toStop: { stop(): void | Promise<void> }[] = [];
 afterEach(async () => {

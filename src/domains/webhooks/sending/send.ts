@@ -4,7 +4,6 @@ import type { Clock } from "../../../timing/clock.ts";
 import type { SendFailure } from "../webhooks.schemas.ts";
 import { type AddressPolicy, hostOf } from "./addresses.ts";
 import { readRetryAfter } from "./backoff.ts";
-import { readExcerpt } from "./excerpt.ts";
 
 /** Milliseconds for one delivery, from looking up the name to the end of the response. */
 export const TIME_LIMIT = 15_000;
@@ -177,4 +176,28 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   return Promise.race([work, promise]);
+}
+
+/** Bytes of a response that are stored. */
+const MAX_EXCERPT = 1024;
+
+/**
+ * The start of a response's body, as text that every engine can store. The rest is not read: the connection is closed.
+ * If the body breaks off or takes too long, the excerpt is what has arrived until then.
+ */
+export async function readExcerpt({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let room = MAX_EXCERPT;
+  try {
+    for await (const piece of body ?? []) {
+      pieces.push(piece.subarray(0, room));
+      room -= piece.length;
+      if (room <= 0) break; // which cancels the stream
+    }
+  } catch {
+    // The status has been received, and it alone decides whether the delivery succeeded.
+  }
+  // `stream` leaves out a character that was cut at the end.
+  const text = new TextDecoder().decode(Buffer.concat(pieces), { stream: true });
+  return text.replaceAll("\0", "\uFFFD"); // PostgreSQL stores no NUL
 }

@@ -1,8 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathNotFound } from "../../contract/errors.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
-import { isBuilt } from "../is-built.ts";
+
+/**
+ * True in the one-file executable and in the script of the npm package (`scripts/release`): both contain the console,
+ * and a contract that was checked.
+ */
+export const isBuilt = !import.meta.path.endsWith(".ts");
 
 const modules = join(import.meta.dir, "../../../node_modules");
 
@@ -19,3 +24,12 @@ export const missingPage: WebContent = {
     return { body: JSON.stringify({ code, message, status }), status };
   },
 };
+
+const client = join(import.meta.dir, "../../../client");
+const list = (name: string) => readdirSync(join(client, name)).map((file) => `${name}/${file}`);
+
+/** The files of the client's package, by path, in the same order everywhere. Also a macro, for a built program. */
+export function clientSources(): Record<string, string> {
+  const files = ["package.json", "README.md", "LICENSE", ...list("src"), ...list("types")].toSorted();
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(client, file), "utf8")]));
+}

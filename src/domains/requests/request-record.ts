@@ -1,8 +1,36 @@
-// The texts of a record: what happened, and what to do.
 import * as errors from "../../contract/errors.ts";
 import { count, sentence } from "../../contract/messages.ts";
 import { DISCONNECT, type RequestStage, SIMULATED } from "../../contract/requests.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import type { RequestRecord } from "./requests.operations.ts";
 import type { StoredRequest } from "./stored-request.ts";
+
+/** A record as clients see it: with what happened in words, and what to do. The catalogue has the advice of the errors. */
+export function toRequestRecord(request: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): RequestRecord {
+  const { id, at, keyId, operation, status, code, facts } = request;
+  const { method, clientRequestId, path, address, durationMs, limit, remaining, stage, message, details } = facts;
+  const advice = adviceFor(request, catalogue);
+  return {
+    id,
+    ...(clientRequestId !== undefined && { clientRequestId }),
+    at: timestampOf(at),
+    method,
+    ...(operation !== "" && { operation }),
+    ...(path !== undefined && { path }),
+    keyId,
+    ...(address !== undefined && { address }),
+    status,
+    durationMs,
+    ...(limit !== undefined && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(code !== "" && { code }),
+    ...(stage !== undefined && { stage }),
+    ...(message !== undefined && { message }),
+    ...(details !== undefined && { details: [...details] }),
+    explanation: explain(request),
+    ...(advice !== undefined && { advice }),
+  };
+}
 
 /** What to do about errors without their own advice, by status. */
 const adviceByStatus: Readonly<Record<number, string>> = {
@@ -45,10 +73,7 @@ export function explain(request: StoredRequest): string {
 }
 
 /** What to do about a failure; undefined for a success. */
-export function adviceFor(
-  { code, status }: StoredRequest,
-  catalogue: readonly errors.ErrorDefinition[],
-): string | undefined {
+function adviceFor({ code, status }: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): string | undefined {
   if (code === "") return undefined;
   if (code === DISCONNECT) return errors.sendAgain;
   const error = catalogue.find((one) => one.code === code);
