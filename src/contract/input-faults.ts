@@ -126,8 +126,7 @@ function repairOf(value: unknown, { type, enum: values = [] }: Schema): string {
 /** What is wrong with the size of a value. */
 function sizeFault(value: unknown, schema: Schema): string | undefined {
   if (typeof value === "string") {
-    const points = value.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, "x").length; // as JSON Schema counts them
-    return wrongSize(points, schema.minLength, schema.maxLength, "character");
+    return wrongSize(codePointsOf(value), schema.minLength, schema.maxLength, "character");
   }
   if (Array.isArray(value)) return wrongSize(value.length, schema.minItems, schema.maxItems, "item");
   if (typeof value !== "object" || value === null || schema.maxProperties === undefined) return undefined;
@@ -137,6 +136,15 @@ function sizeFault(value: unknown, schema: Schema): string | undefined {
 function wrongSize(size: number, least = 0, most = Infinity, noun = ""): string | undefined {
   if (size < least) return `must have at least ${count(least, noun)}; it has ${size}`;
   return size > most ? `must have at most ${count(most, noun)}; it has ${size}` : undefined;
+}
+
+/** The length of a text as JSON Schema counts it: a pair of surrogates is one character. Splitting a long text costs more. */
+function codePointsOf(text: string): number {
+  let points = text.length;
+  for (let at = 1; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) points--;
+  }
+  return points;
 }
 
 /** What is wrong with a value of the right type and size. */
