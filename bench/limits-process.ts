@@ -63,8 +63,11 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     accountId: `acc_${index}`,
     keyId: `key_${index}`,
     mode: "test" as const,
+    digest: "",
     shop: 1,
     expiresAt: Number.POSITIVE_INFINITY,
+    lastUsedAt: 0,
+    isSuspended: false,
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));

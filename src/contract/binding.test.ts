@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
+import { callerWith } from "../../test/harness/callers.ts";
 import { statement } from "../storage/statement.ts";
 import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
@@ -33,16 +34,7 @@ const changing = [
   }),
 ] as const;
 
-const caller = {
-  keyId: "key_1",
-  accountId: "acc_1",
-  mode: "test" as const,
-  shop: 1,
-  expiresAt: Number.POSITIVE_INFINITY,
-  scopes: new Set<never>(),
-  perMinute: 60,
-  perDay: 1_000,
-};
+const caller = callerWith();
 const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write."));
 
 // The compiler checks these tests: it reports an error if it accepts a line below `@ts-expect-error`.

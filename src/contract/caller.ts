@@ -6,16 +6,22 @@ export type Scope = (typeof scopes)[number];
 export const modes = ["live", "test"] as const;
 export type Mode = (typeof modes)[number];
 
-/** Who sends a request with a valid key, and what the account's plan allows. */
+/** A valid key: who sends a request with it, and what the account's plan allows. */
 export interface Caller extends Quota {
   readonly keyId: string;
+  /** Identifies the key in the store. It is never shown, as the number of the shop. */
+  readonly digest: string;
   readonly accountId: string;
   readonly mode: Mode;
-  /** The internal number of the shop that the key is for. It is never shown. */
+  /** The internal number of the shop that the key is for. */
   readonly shop: number;
   readonly scopes: ReadonlySet<Scope>;
   /** When the key expires, in Unix milliseconds; `Infinity` if it does not. */
   readonly expiresAt: number;
+  /** When its last use was noted, in Unix milliseconds; `-Infinity` for a key that was never used. */
+  lastUsedAt: number;
+  /** True if the account is suspended: all requests of its keys are refused. */
+  readonly isSuspended: boolean;
 }
 
 /** Identifies a shop to clients and operators: its account and its mode. Limits and usage are counted by it. */

@@ -7,18 +7,12 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports neither domains nor limits.
 
-/** A caller, with the state of its account. */
-export interface KnownCaller extends Caller {
-  /** True if the account is suspended: all requests of its keys are refused. */
-  readonly isSuspended: boolean;
-}
-
 /** Knows the API keys. */
 export interface Authenticator {
   /** The caller with this key; undefined if the key is not valid. */
-  authenticate(key: string): MaybePromise<KnownCaller | undefined>;
+  authenticate(key: string): MaybePromise<Caller | undefined>;
   /** The current state of a caller whose key was valid before; undefined if the key is no longer valid. */
-  authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined>;
+  authenticateAgain(caller: Caller): MaybePromise<Caller | undefined>;
   /** Grows whenever keys may have changed, here or in another process. */
   readonly version: number;
 }

@@ -24,7 +24,7 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
-import type { Admission, Authenticator, KnownCaller, Limiter } from "./interfaces.ts";
+import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./overload/load-shedder.ts";
 import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
@@ -69,13 +69,13 @@ const identify: Stage = (exchange, { authenticator }) => {
   return whenReady(authenticator.authenticate(token), noteCaller, exchange);
 };
 
-function noteCaller(caller: KnownCaller | undefined, exchange: Exchange): undefined {
+function noteCaller(caller: Caller | undefined, exchange: Exchange): undefined {
   exchange.caller = caller;
   exchange.authFailure = authFailureOf(caller, exchange);
 }
 
 /** Why the requests of a key are refused. */
-function authFailureOf(caller: KnownCaller | undefined, { request }: Exchange): Failure | undefined {
+function authFailureOf(caller: Caller | undefined, { request }: Exchange): Failure | undefined {
   if (!caller) {
     const token = bearerToken(request.headers.get("authorization")) ?? "";
     return failure(invalidApiKey, invalidKeyMessage(token));

@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import { type Clock, MINUTE_MS } from "../timing/clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -14,11 +15,7 @@ const MAX_BANS = 10_000;
 export const BAN_END_ROUNDING = 2_000;
 
 /** Whose key was refused. */
-interface KeyHolder {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly perMinute: number;
-}
+type KeyHolder = Pick<Caller, "keyId" | "accountId" | "perMinute">;
 
 /** A refusal because of a ban: whole seconds until it ends, and its end in unix seconds. */
 interface BanRefusal {

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { type Arbitrary, array, constant, constantFrom, integer, oneof, record } from "fast-check";
 import type { Caller, Mode, Quota } from "../../src/contract/caller.ts";
 import type { Admission, Limiter } from "../../src/http/interfaces.ts";
+import { callerWith } from "../harness/callers.ts";
 import type { ManualClock } from "../harness/manual-clock.ts";
 
 const MINUTE = 60_000;
@@ -157,7 +158,7 @@ function shopOf({ accountId, mode }: Caller): string {
 
 /** A caller of an account, with the given quota. */
 export function callerOf(accountId: string, keyId: string, quota: Quota, mode: Mode = "test"): Caller {
-  return { accountId, keyId, mode, shop: 1, expiresAt: Number.POSITIVE_INFINITY, scopes: new Set(["read"]), ...quota };
+  return callerWith({ accountId, keyId, mode, ...quota });
 }
 
 // Small limits, so that few requests reach all of them. Two keys share a shop, and its account has another.

@@ -1,5 +1,5 @@
 import { readConfig, valuesOf } from "../../src/config.ts";
-import { type Caller, scopes } from "../../src/contract/caller.ts";
+import { scopes } from "../../src/contract/caller.ts";
 import type { BoundOperation } from "../../src/contract/handler.ts";
 import { timestampOf } from "../../src/contract/schemas.ts";
 import { openCallerParts, type ServedDomain } from "../../src/domains/callers.ts";
@@ -19,6 +19,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { ExpiryClock, systemClock } from "../../src/timing/clock.ts";
+import { callerWith } from "./callers.ts";
 import { insertsForEmptyTables } from "./fill-tables.ts";
 import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
@@ -50,16 +51,7 @@ export const half = BigInt(ROWS / 2);
 export const end = BigInt(ROWS - 100);
 /** Ids of an animal with few orders (3), an animal without orders, and a category without animals (99). */
 const samples = { ids: [3n, end / 3n, 99n], positions: [half, end], times: [timestampOf(half)] };
-const caller: Caller = {
-  keyId: "key 30000",
-  accountId: "account 500",
-  mode: "live",
-  shop: 1,
-  expiresAt: Number.POSITIVE_INFINITY,
-  scopes: new Set(scopes),
-  perMinute: 1_000,
-  perDay: 1_000,
-};
+const caller = callerWith({ keyId: "key 30000", accountId: "account 500", mode: "live", scopes: new Set(scopes) });
 
 /** A key for the secrets of webhooks. */
 const environment = {

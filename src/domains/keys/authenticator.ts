@@ -1,12 +1,11 @@
 import { RecentMap } from "../../collections/maps.ts";
 import type { Caller } from "../../contract/caller.ts";
-import type { Authenticator, KnownCaller } from "../../http/interfaces.ts";
+import type { Authenticator } from "../../http/interfaces.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { KeyEnvironment } from "./api-key.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
-import type { KeyWithQuota } from "./keys.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
@@ -14,12 +13,6 @@ const CACHE_SIZE = 50_000;
 const USE_RESOLUTION = 60_000;
 /** Uses written in one transaction. It limits the delay of requests. */
 const USE_BATCH = 500;
-
-/** A valid key, in memory. */
-interface CachedKey extends KnownCaller {
-  readonly digest: string;
-  lastUsedAt: number;
-}
 
 /**
  * Finds the caller of a request by its key. Well-formed keys are looked up by digest, first in memory;
@@ -30,7 +23,7 @@ export class KeyAuthenticator implements Authenticator {
   readonly #keys: KeyStore;
   readonly #environment: KeyEnvironment;
   readonly #clock: Clock;
-  #cache = new RecentMap<string, CachedKey>(CACHE_SIZE);
+  #cache = new RecentMap<string, Caller>(CACHE_SIZE);
   /** Uses that are not stored yet: the time by the key's id. */
   readonly #used = new Map<string, number>();
   /** The number of calls of `forget`. The result of a read that began before a call is not cached. */
@@ -42,7 +35,7 @@ export class KeyAuthenticator implements Authenticator {
     this.#clock = clock;
   }
 
-  authenticate(key: string): MaybePromise<KnownCaller | undefined> {
+  authenticate(key: string): MaybePromise<Caller | undefined> {
     const digest = keyDigest(key);
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
@@ -53,11 +46,10 @@ export class KeyAuthenticator implements Authenticator {
     return this.#find(digest, now);
   }
 
-  authenticateAgain(caller: Caller): MaybePromise<KnownCaller | undefined> {
-    const { digest } = caller as CachedKey;
+  authenticateAgain(caller: Caller): MaybePromise<Caller | undefined> {
     const now = this.#clock.now();
-    const cached = this.#cache.get(digest);
-    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#find(digest, now);
+    const cached = this.#cache.get(caller.digest);
+    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#find(caller.digest, now);
   }
 
   get version(): number {
@@ -83,17 +75,16 @@ export class KeyAuthenticator implements Authenticator {
     return this.#used.get(keyId);
   }
 
-  #find(digest: string, now: number): MaybePromise<KnownCaller | undefined> {
+  #find(digest: string, now: number): MaybePromise<Caller | undefined> {
     const changes = this.#changes;
-    return whenReady(this.#keys.findValid(digest, now), (owner) => {
-      if (!owner) return undefined;
-      const found = toCachedKey(digest, owner);
+    return whenReady(this.#keys.findValid(digest, now), (found) => {
+      if (!found) return undefined;
       if (changes === this.#changes) this.#cache.set(digest, found);
       return this.#noteUse(found, now);
     });
   }
 
-  #noteUse(key: CachedKey, now: number): KnownCaller {
+  #noteUse(key: Caller, now: number): Caller {
     // The absolute value: after the clock was set back, the time noted last is in the future. While too many uses are
     // not stored yet, this one is not noted, but the next one may be.
     if (Math.abs(now - key.lastUsedAt) >= USE_RESOLUTION && this.#used.size < CACHE_SIZE) {
@@ -102,23 +93,4 @@ export class KeyAuthenticator implements Authenticator {
     }
     return key;
   }
-}
-
-function toCachedKey(
-  digest: string,
-  { id, accountId, mode, scopes, quota, expiresAt, lastUsedAt, shop, isSuspended }: KeyWithQuota,
-): CachedKey {
-  return {
-    digest,
-    keyId: id,
-    accountId,
-    mode,
-    shop,
-    isSuspended,
-    scopes,
-    perMinute: quota.perMinute,
-    perDay: quota.perDay,
-    expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
-    lastUsedAt: lastUsedAt ?? Number.NEGATIVE_INFINITY,
-  };
 }

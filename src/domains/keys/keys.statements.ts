@@ -1,8 +1,8 @@
-import type { Mode, Scope } from "../../contract/caller.ts";
+import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import { accountTable } from "../../storage/owned-table.ts";
 import { lookUp, type Row, statement } from "../../storage/statement.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
-import type { ApiKey, KeyWithQuota } from "./keys.ts";
+import type { ApiKey } from "./keys.ts";
 
 export interface KeyRow extends Row {
   id: string;
@@ -26,7 +26,7 @@ interface CountRow extends Row {
   keys: bigint;
 }
 
-interface KeyWithQuotaRow extends PlanRow {
+interface CallerRow extends PlanRow {
   /** Null if the account was deleted. */
   shop: bigint | null;
   id: string;
@@ -76,7 +76,7 @@ export const ownerOfKey = statement<OwnerRow>(
   `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
 );
 export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
-export const validKeyWithQuota = lookUp<KeyWithQuotaRow>(
+export const validKey = lookUp<CallerRow>(
   `SELECT api_keys.id, api_keys.account_id, api_keys.mode, scopes, expires_at, last_used_at,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
@@ -122,19 +122,22 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-/** A valid key with the quota of its account; undefined if the account was deleted. */
-export function toKeyWithQuota(row: KeyWithQuotaRow): KeyWithQuota | undefined {
+/** Who sends requests with the valid key of this digest; undefined if the account was deleted. */
+export function toCaller(digest: string, row: CallerRow): Caller | undefined {
   if (row.shop === null) return undefined;
+  const { perMinute, perDay } = toQuota(row);
   return {
-    id: row.id,
+    keyId: row.id,
+    digest,
     accountId: row.account_id,
     mode: row.mode,
-    scopes: scopeSet(row.scopes),
-    expiresAt: toNumber(row.expires_at),
-    lastUsedAt: toNumber(row.last_used_at),
-    quota: toQuota(row),
     shop: Number(row.shop),
+    scopes: scopeSet(row.scopes),
+    expiresAt: toNumber(row.expires_at) ?? Number.POSITIVE_INFINITY,
+    lastUsedAt: toNumber(row.last_used_at) ?? Number.NEGATIVE_INFINITY,
     isSuspended: row.suspended_at !== null,
+    perMinute,
+    perDay,
   };
 }
 

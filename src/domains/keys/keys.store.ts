@@ -1,4 +1,4 @@
-import type { Mode, Scope } from "../../contract/caller.ts";
+import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import { each, inLockOrder } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -27,17 +27,16 @@ import {
   ownerOfKey,
   revoke,
   toApiKey,
-  toKeyWithQuota,
+  toCaller,
   touch,
+  validKey,
   validKeys,
-  validKeyWithQuota,
 } from "./keys.statements.ts";
 import {
   type ApiKey,
   banOf,
   type IssuedKey,
   isValid,
-  type KeyWithQuota,
   type NewKey,
   noSuchKey,
   type Rotation,
@@ -107,9 +106,9 @@ export class KeyStore {
     return whenReady(rows, (found) => pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`));
   }
 
-  /** The key with this digest and the quota of its account, if the key is valid: neither revoked nor expired. */
-  findValid(digest: string, now: number): MaybePromise<KeyWithQuota | undefined> {
-    return whenReady(this.#storage.first(validKeyWithQuota, digest, now), (row) => row && toKeyWithQuota(row));
+  /** Who sends requests with the key of this digest, if it is valid: neither revoked nor expired. */
+  findValid(digest: string, now: number): MaybePromise<Caller | undefined> {
+    return whenReady(this.#storage.first(validKey, digest, now), (row) => row && toCaller(digest, row));
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Mode, Quota, Scope } from "../../contract/caller.ts";
+import type { Mode, Scope } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { OperatorError } from "../accounts/accounts.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
@@ -20,16 +20,6 @@ export interface ApiKey {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
-}
-
-/** A key with its account's quota: exactly what a request needs. */
-export interface KeyWithQuota extends Pick<ApiKey, "id" | "accountId" | "mode" | "expiresAt" | "lastUsedAt"> {
-  readonly scopes: ReadonlySet<Scope>;
-  readonly quota: Quota;
-  /** The number of the shop that the key is for. */
-  readonly shop: number;
-  /** True if the account is suspended. */
-  readonly isSuspended: boolean;
 }
 
 /** A new key: the only moment at which its text is known. */

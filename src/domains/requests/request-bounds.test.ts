@@ -1,5 +1,6 @@
 // The limits on the number of records, with many requests and several processes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { callerWith } from "../../../test/harness/callers.ts";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
@@ -31,16 +32,7 @@ afterEach(async () => {
   await testStore.remove();
 });
 
-const caller = (keyId = "key_1", shop = 1): Caller => ({
-  keyId,
-  accountId: `acc_${shop}`,
-  mode: "test",
-  shop,
-  expiresAt: Number.POSITIVE_INFINITY,
-  scopes: new Set(),
-  perMinute: 1,
-  perDay: 1,
-});
+const caller = (keyId = "key_1", shop = 1) => callerWith({ keyId, accountId: `acc_${shop}`, shop });
 
 const answered = (client: Caller | string, hasFailed = true): CompletedRequest => ({
   id: `0-${(count++).toString(36)}`,

@@ -1,5 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { callerWith } from "../../../test/harness/callers.ts";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
@@ -149,16 +150,7 @@ const pageOf = async (counter: UsageCounter, shop: ShopName) =>
 
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
-  const caller = {
-    keyId: "key_1",
-    accountId: "acc_1",
-    mode: "test" as const,
-    shop: 1,
-    expiresAt: Number.POSITIVE_INFINITY,
-    scopes: new Set<never>(),
-    perMinute: 1,
-    perDay: 1,
-  };
+  const caller = callerWith();
   const rows = statement<{ rows: bigint }>(
     "SELECT (SELECT count(*) FROM usage_counts) + (SELECT count(*) FROM deprecated_calls) AS rows",
   );

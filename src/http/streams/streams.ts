@@ -6,7 +6,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Exchange, IDLE_TIMEOUT } from "../exchange.ts";
-import type { Authenticator, KnownCaller } from "../interfaces.ts";
+import type { Authenticator } from "../interfaces.ts";
 import type { Unread } from "../response/large-body.ts";
 import type { EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
@@ -22,7 +22,7 @@ interface Entry {
   readonly stream: OpenStream;
   readonly caller: Caller;
   /** Whether the stream may continue with the caller's current rights. */
-  readonly mayContinue: (now: KnownCaller | undefined) => boolean;
+  readonly mayContinue: (now: Caller | undefined) => boolean;
 }
 
 /** The services that streams need. */
