@@ -7,11 +7,11 @@ import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
 import { ratioTarget, type Workload } from "./workload.ts";
 import { runWrk, writeLoad } from "./wrk.ts";
 
-/** Connections of the shop that floods the service: more than it takes on at once. */
+/** Connections of the shop that floods the service. */
 const FLOOD = 1_000;
 /** Animals of each of the two shops. */
 const ANIMALS = 10_000;
-/** Seconds by which the flood begins before a round, so that the service notices the overload, and ends after it. */
+/** Seconds by which the flood begins before a round, and ends after it. */
 const FLOOD_MARGIN = { before: 1.5, after: 1 };
 
 const alone = "alone";

@@ -11,7 +11,7 @@ import type { KeyStore } from "../domains/keys/keys.store.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
-import type { LoadLimits } from "../http/overload/load-limits.ts";
+import type { LoadLimits } from "../http/load-shedder.ts";
 import type { InStep } from "../http/server.ts";
 import { strikesForBan } from "../limits/key-bans.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";

@@ -15,10 +15,9 @@ import type { BodyDrains } from "./input/body-drains.ts";
 import { addressOf } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
-import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 import { type ReportServices, RequestReports } from "./request-reports.ts";
 import { failureResponse, optionsResponse, successResponse } from "./response/response.ts";
-import { type StageServices, stages } from "./stages.ts";
+import { refuseAtOverload, type StageServices, stages } from "./stages.ts";
 
 /** The `Retry-After` of a request for which the store was too slow, in seconds. */
 const LATE_RETRY = 5;
@@ -55,11 +54,7 @@ export class Api {
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
-    const { shedder } = this.#services;
-    const exchange = new Exchange(request, route, this.#newId(), performance.now(), peers);
-    exchange.isExcess = shedder.begin(exchange.startedAt, exchange.isWrite);
-    const turn = shedder.laterTurn(exchange.startedAt, exchange);
-    return turn ? turn.then(() => this.#respond(exchange)) : this.#respond(exchange);
+    return this.#respond(new Exchange(request, route, this.#newId(), performance.now(), peers));
   }
 
   #newId(): string {

@@ -47,8 +47,6 @@ export class Exchange {
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
-  /** True if there were too many requests when it began. */
-  isExcess = false;
   /** The pending response; set when a stage must wait. */
   pending: PendingResult<Response> | undefined;
   /** True while it waits for its own body, not for the service. */
@@ -82,12 +80,6 @@ export class Exchange {
   /** True for an operation that may change something: any but a `GET`. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
-  }
-
-  /** Distinguishes its connection from other open ones; empty if the connection has ended. */
-  get connection(): string {
-    const { peer } = this;
-    return peer ? `${peer.address} ${peer.port}` : "";
   }
 
   /** The peer's address and port; null if the connection has ended. Cached, because each look-up is a system call. */

@@ -1,7 +1,6 @@
 import { Deadlines } from "./deadlines.ts";
 import { BodyDrains } from "./input/body-drains.ts";
-import type { LoadLimits } from "./overload/load-limits.ts";
-import { LoadShedder } from "./overload/load-shedder.ts";
+import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
 import { Unread } from "./response/large-body.ts";
 import { Delays } from "./simulation/simulate.ts";
 import { type StreamServices, Streams } from "./streams/streams.ts";
@@ -21,11 +20,8 @@ export class InFlightControls {
 
   /** If `limits` is absent, the service's own limits apply. */
   constructor(services: Omit<StreamServices, "unread">, limits?: LoadLimits, maxStreams?: number) {
-    const { clock, log, metrics } = services;
-    this.shedder = new LoadShedder(clock, limits, (isOverloaded) => {
-      if (isOverloaded) log.warn("overload_started");
-      else log.info("overload_ended");
-    });
+    const { clock, metrics } = services;
+    this.shedder = new LoadShedder(clock, limits);
     this.deadlines = new Deadlines(clock);
     this.drains = new BodyDrains(clock);
     this.delays = new Delays(clock);
@@ -39,16 +35,14 @@ export class InFlightControls {
     metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to delay.", () => this.delays.size);
     metrics.gauge(
       "petstore_requests_waiting",
-      "Requests that wait for the store or the limiter.",
+      "Requests that wait for the store, the limiter or a later turn.",
       () => this.shedder.waiting,
     );
-    metrics.gauge("petstore_overloaded", "1 while requests are refused.", () => Number(this.shedder.isOverloaded));
   }
 
   /** Starts the timer. */
   start(): void {
     this.#timer = setInterval(() => {
-      this.shedder.sample();
       this.deadlines.sweep();
       this.drains.sweep();
       this.delays.sweep();

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { NOON } from "../../test/harness/manual-clock.ts";
 import { TestService } from "../../test/harness/service.ts";
-import type { Exchange } from "./exchange.ts";
-import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
 
 const SECOND = 1_000;
 
@@ -35,15 +33,4 @@ test("the refusal of a banned key says one second", async () => {
   while (last.json.code !== "key_banned") last = await send();
   service.clock.advance((Number(last.headers.get("retry-after")) - 1) * SECOND);
   expect((await send()).json.message).toEndWith(" is banned for another 1 second.");
-});
-
-test("the refusals of an overloaded service spread clients over one to four seconds", () => {
-  const refusals = Array.from({ length: 1_000 }, () => refuseAtOverload({} as Exchange));
-  const texts = refusals.map(({ message, retryAfter }) => `${retryAfter}: ${message}`);
-  expect([...new Set(texts)].toSorted()).toEqual([
-    "1: The service is overloaded. Try again in 1 second.",
-    "2: The service is overloaded. Try again in 2 seconds.",
-    "3: The service is overloaded. Try again in 3 seconds.",
-    "4: The service is overloaded. Try again in 4 seconds.",
-  ]);
 });

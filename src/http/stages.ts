@@ -9,6 +9,7 @@ import {
   methodNotAllowed,
   missingApiKey,
   operationRemoved,
+  overloaded,
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
@@ -25,8 +26,7 @@ import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/beare
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
-import type { LoadShedder } from "./overload/load-shedder.ts";
-import { refuseAtOverload } from "./overload/refuse-at-overload.ts";
+import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
 import type { Unread } from "./response/large-body.ts";
 import { type Delays, simulate as simulateAs } from "./simulation/simulate.ts";
@@ -87,11 +87,18 @@ function authFailureOf(caller: Caller | undefined, { request }: Exchange): Failu
 const shedLoad: Stage = (exchange, { shedder, unread }) => {
   const { caller } = exchange;
   if (caller && !exchange.isWrite && unread.isTooMuchOf(caller.shop)) return refuseAtOverload(exchange);
-  return whenReady(shedder.refuses(exchange), refusalIf, exchange);
+  return whenReady(shedder.refuses(caller?.shop), refusalIf, exchange);
 };
 
 function refusalIf(isRefused: boolean, exchange: Exchange): Failure | undefined {
   return isRefused ? refuseAtOverload(exchange) : undefined;
+}
+
+/** The refusal of a request that was not processed. It belongs to no shop, so no shop counts or records it. */
+export function refuseAtOverload(exchange: Exchange): Failure {
+  exchange.caller = undefined;
+  exchange.authFailure = undefined;
+  return failure(overloaded, "The service is overloaded. Try again in 1 second.", { retryAfter: 1 });
 }
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */

@@ -122,8 +122,6 @@ export const logEvents = {
     message: "No failure of the lines before has happened again for ten seconds.",
     fields: ["failures"],
   },
-  overload_started: { level: "warn", message: "The service is overloaded. Some requests are refused.", fields: [] },
-  overload_ended: { level: "info", message: "Requests are no longer refused.", fields: [] },
   limits_not_shared: {
     level: "warn",
     message: "This process counts limits alone, so a client can exceed its limits by using several processes.",

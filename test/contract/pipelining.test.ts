@@ -1,5 +1,6 @@
 // Requests that a client sends on one connection without waiting for the responses in between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { loadLimits } from "../../src/http/load-shedder.ts";
 import { untilRunning } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
@@ -30,19 +31,17 @@ const create = (name: string, more: readonly string[] = []) =>
   request("POST /v1/pets", more, JSON.stringify({ name, categoryId: 1 }));
 
 describe("reads", () => {
-  test("are all answered in order, however many are sent at once", async () => {
+  test("are all answered in order if a few are sent at once", async () => {
     key = await service.newKey();
     await service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 } });
-    const reads = Array.from({ length: 2_000 }, (_, index) => request(`GET /v1/pets/${1 + (index % 2)}`, []));
+    const reads = Array.from({ length: loadLimits.few }, (_, index) => request(`GET /v1/pets/${1 + (index % 2)}`, []));
     const bytes = reads.join("") + request("OPTIONS /v1/pets", []) + request("GET /v1/pets", ["Connection: close"]);
     const expected = [...reads.map((_, index) => (index % 2 === 0 ? 200 : 404)), 204, 200];
-    const connections = await Promise.all(Array.from({ length: 10 }, () => exchange(service.app.port, bytes)));
-    for (const responses of connections) {
-      expect(responses.map(({ status }) => status)).toEqual(expected);
-      const [found, missing] = responses as [RawResponse, RawResponse];
-      service.check({ method: "GET", path: "/pets/1", ...found });
-      service.check({ method: "GET", path: "/pets/2", ...missing });
-    }
+    const responses = await exchange(service.app.port, bytes);
+    expect(responses.map(({ status }) => status)).toEqual(expected);
+    const [found, missing] = responses as [RawResponse, RawResponse];
+    service.check({ method: "GET", path: "/pets/1", ...found });
+    service.check({ method: "GET", path: "/pets/2", ...missing });
   });
 });
 

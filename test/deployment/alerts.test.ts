@@ -165,11 +165,11 @@ const cases: Readonly<Record<string, Case>> = {
     summary: "2.0 requests a second come with keys that are not valid.",
   },
   PetstoreOverloaded: {
-    series: { [of("petstore_overloaded")]: "0x10 1x30" },
+    series: { [of("petstore_requests_shed_total")]: "0x10 0+5x30" },
     quiet: 10,
     fires: 14,
     labels: { ...at, severity: "critical" },
-    summary: "a:8080 is overloaded and rejects some requests.",
+    summary: "a:8080 is overloaded and refuses some requests.",
   },
   PetstoreRequestsTimeOut: {
     series: { [of("petstore_requests_timed_out_total", { awaiting: "store" })]: "0x10 0+1x30" },

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
+import type { LoadLimits } from "../../src/http/load-shedder.ts";
 import { freePort } from "../harness/free-port.ts";
 import { environment, newKey } from "../harness/keys.ts";
 import { metric } from "../harness/metrics.ts";

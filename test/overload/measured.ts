@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import type { LoadLimits } from "../../src/http/overload/load-limits.ts";
 import { cpuTimeOf, runQueueDelayOf } from "../harness/cpu-time.ts";
 import { LoadedService } from "./loaded-service.ts";
 import type { LoadOrder, LoadReport } from "./open-loop.ts";
@@ -12,7 +11,7 @@ const CROWD = 1_000;
 /** The loads among which the best for the crowd is found, as shares of the largest possible one. */
 const FULL_LOADS = [0.8, 0.9, 1];
 /** Seconds of a round. */
-export const ROUND_SECONDS = 5;
+const ROUND_SECONDS = 5;
 /** A load too small to slow the service: its rate and length, and by how much its times may differ. */
 export const CALM = { rate: 200, connections: 8, seconds: 0.5 };
 const ALIKE = { factor: 3, milliseconds: 5 };
@@ -33,8 +32,8 @@ export class Measured implements AsyncDisposable {
   readonly service: LoadedService;
   #request = "";
 
-  static async start(limits?: Partial<LoadLimits>): Promise<Measured> {
-    const measured = new Measured(await LoadedService.start(limits));
+  static async start(): Promise<Measured> {
+    const measured = new Measured(await LoadedService.start());
     await measured.of("POST", "/pets", animal).load({ connections: 16, seconds: 1 });
     return measured;
   }

@@ -1,14 +1,12 @@
 // More requests than the service can answer, from a separate process (`open-loop.ts`).
 import { describe, expect, test } from "bun:test";
-import { loadLimits } from "../../src/http/overload/load-limits.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
-import { untilMetric } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LoadedService } from "./loaded-service.ts";
 
-/** More connections than `maxInFlight`, all of them busy all the time. */
-const CONNECTIONS = 600;
+/** More connections than requests of one shop may wait, all of them busy all the time. */
+const CONNECTIONS = 1_500;
 /** Refusals after which the load may end. */
 const ENOUGH = 100;
 /** Seconds after which it ends in any case. */
@@ -38,14 +36,13 @@ describe("too many requests", () => {
     const { 201: added = 0, 503: refused = 0, ...others } = statuses;
     expect([others, lost]).toEqual([{}, 0]);
     expect(refused).toBeGreaterThanOrEqual(ENOUGH);
-    expect(refused).toBeLessThanOrEqual((added + refused) / loadLimits.refuseOneIn + 1);
     expect(await service.metric("petstore_requests_shed_total")).toBe(refused);
 
     const document = DocumentCheck.of(await (await fetch(new URL("/openapi.json", service.program.base))).json());
     for (const refusal of refusals.map(parse)) {
       document.check({ method: "POST", path: "/pets", ...refusal });
       expect(JSON.parse(refusal.text)).toMatchObject({ code: "overloaded", status: 503 });
-      expect(Number(refusal.headers.get("retry-after"))).toBeWithin(1, 5);
+      expect(refusal.headers.get("retry-after")).toBe("1");
       expect(refusal.headers.get("connection")).toBeNull();
       expect(refusal.headers.get("x-ratelimit-remaining")).toBe("60"); // the address's, of which nothing was used
     }
@@ -58,13 +55,11 @@ describe("too many requests", () => {
     );
     const calls = Number(normal.headers.get("x-ratelimit-remaining"));
     expect(calls).toBe(UNLIMITED - added - 1);
-    expect(service.program.output).toContain('"event":"overload_started"');
-    await untilMetric(service.program.base, "petstore_overloaded", 0);
     for (let count = 0; count < 100; count++) expect((await service.call("/pets?limit=1")).status).toBe(200);
   });
 
-  test("control: are all accepted without maxInFlight", async () => {
-    await using service = await LoadedService.start({ maxInFlight: UNLIMITED });
+  test("control: are all accepted if any number may wait", async () => {
+    await using service = await LoadedService.start({ maxWaiting: UNLIMITED });
     const request = service.request("POST", "/pets", animal);
     const { statuses } = await service.load({ request, connections: CONNECTIONS, seconds: 2, enough: ENOUGH });
     expect(Object.keys(statuses)).toEqual(["201"]);

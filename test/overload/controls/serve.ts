@@ -3,7 +3,7 @@ import { App } from "../../../src/app/app.ts";
 import { domains } from "../../../src/app/domains.ts";
 import { readConfig } from "../../../src/config.ts";
 import { settingsOf } from "../../../src/domains/domain.ts";
-import { type LoadLimits, loadLimits } from "../../../src/http/overload/load-limits.ts";
+import { type LoadLimits, loadLimits } from "../../../src/http/load-shedder.ts";
 
 const others = JSON.parse(process.argv[2] ?? "{}") as Partial<LoadLimits>;
 const app = await App.start(readConfig(process.env, undefined, settingsOf(domains)), {
