@@ -137,10 +137,8 @@ export class EndpointStore {
   ): Transaction<StoredEndpoint | "not found" | "expired"> {
     const { shop } = author;
     const now = this.#clock.now();
-    const locked = yield* lockShop(shop, now);
-    const row = yield* first(endpointById, accountId, mode, id);
-    if (!row) return "not found";
-    const before = toEndpoint(row);
+    const { locked, before } = yield* this.#lock({ accountId, mode }, shop, id, now);
+    if (!before) return "not found";
     const state = paused === undefined ? before.state : paused ? "paused" : "enabled";
     const isMoved = fields.url !== undefined && fields.url !== before.url;
     const end = isMoved || expiresAt === null ? endOf(keyEnd) : before.expiresAt;
@@ -165,35 +163,35 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: replaces the secret of an endpoint, unless too many are valid. */
-  *rotate(
-    { accountId, mode }: ShopName,
-    author: Author,
-    id: string,
-  ): Transaction<StoredEndpoint | "not found" | "too many"> {
-    const { shop } = author;
+  *rotate(owner: ShopName, author: Author, id: string): Transaction<StoredEndpoint | "not found" | "too many"> {
     const now = this.#clock.now();
-    const locked = yield* lockShop(shop, now);
-    const row = yield* first(endpointById, accountId, mode, id);
-    if (!row) return "not found";
-    const before = toEndpoint(row);
+    const { locked, before } = yield* this.#lock(owner, author.shop, id, now);
+    if (!before) return "not found";
     const secrets = rotated(before.secrets, this.#newSecretKeys, now);
     if (secrets.length > MAX_SECRETS) return "too many";
     const after = { ...before, secrets };
-    yield* all(setSecrets, JSON.stringify(secrets), accountId, mode, id);
+    yield* all(setSecrets, JSON.stringify(secrets), owner.accountId, owner.mode, id);
     yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
     return after;
   }
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
-  *delete({ accountId, mode }: ShopName, author: Author, id: string): Transaction<"deleted" | "not found"> {
-    const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
-    const row = yield* first(endpointById, accountId, mode, id);
-    if (!row) return "not found";
-    yield* all(deleteEndpoint, accountId, mode, id); // first: a save locks this row, and then adds rows to the others
-    for (const statement of [deleteParked, deleteRedeliveries, deleteDeliveries]) yield* all(statement, shop, id);
-    yield* publishLast(locked, author, [event(endpointDeleted, null, this.#recorded(toEndpoint(row)))]);
+  *delete(owner: ShopName, author: Author, id: string): Transaction<"deleted" | "not found"> {
+    const { locked, before } = yield* this.#lock(owner, author.shop, id);
+    if (!before) return "not found";
+    // First: a save locks this row, and then adds rows to the others.
+    yield* all(deleteEndpoint, owner.accountId, owner.mode, id);
+    for (const statement of [deleteParked, deleteRedeliveries, deleteDeliveries])
+      yield* all(statement, locked.shop, id);
+    yield* publishLast(locked, author, [event(endpointDeleted, null, this.#recorded(before))]);
     return "deleted";
+  }
+
+  /** The beginning of a change: locks the shop, and reads the endpoint, if there is one. */
+  *#lock({ accountId, mode }: ShopName, shop: number, id: string, now = this.#clock.now()) {
+    const locked = yield* lockShop(shop, now);
+    const row = yield* first(endpointById, accountId, mode, id);
+    return { locked, before: row && toEndpoint(row) };
   }
 
   /** Part of a transaction that has disabled an endpoint: publishes the event. */
