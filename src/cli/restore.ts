@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { engineOf } from "../app/store/engines.ts";
-import { restoreStore } from "../app/store/restore-store.ts";
-import { openUnused } from "../app/store/serving-claim.ts";
+import { type Engine, engineOf } from "../app/store/engines.ts";
+import { claimStore, openUnused, requireLocked } from "../app/store/serving-claim.ts";
+import { type Config, isProduction } from "../config.ts";
 import { SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
+import { StorageUnusable } from "../storage/errors.ts";
 import { endGeneration } from "../storage/generation.ts";
+import type { Restored } from "../storage/sqlite/restore.ts";
 import { all } from "../storage/transaction.ts";
 import { confirm, type ParsedArguments, type Report, UsageError, yesOption } from "../terminal/command.ts";
 import { counted } from "../terminal/output.ts";
@@ -64,5 +66,53 @@ async function announceRestore(place: string, given: ParsedArguments, context: P
   } finally {
     await storage.close();
     release();
+  }
+}
+
+/**
+ * Replaces the store that the settings choose with a copy of a backup. The old store stays under another name. Rejects
+ * with `StorageUnusable`, also if a process serves the store or has it open; then nothing was replaced.
+ */
+async function restoreStore(config: Config, backup: string, now: Date): Promise<Restored> {
+  const engine = engineOf(config);
+  const claim = claimStore(config);
+  try {
+    requireLocked(claim, engine);
+    const required = await requiredOwner(config, engine);
+    return engine.restore(backup, now, ({ belongsToProduction: owner }) => {
+      if (owner === undefined || !required || owner === required.isProduction) return;
+      const actual = owner ? "production" : "development or staging";
+      throw new StorageUnusable(`${backup} belongs to ${actual}, but ${required.reason}. Nothing was replaced.`);
+    });
+  } finally {
+    claim.release();
+  }
+}
+
+/** Whether a backup must be of production, and why. */
+interface RequiredOwner {
+  readonly isProduction: boolean;
+  readonly reason: string;
+}
+
+/**
+ * Whose backups may be restored; undefined if any may. If `PETSTORE_ENV` is not set, the store to be replaced decides.
+ * One that cannot be read may belong to production.
+ */
+async function requiredOwner(config: Config, engine: Engine): Promise<RequiredOwner | undefined> {
+  if (config.environmentIsSet)
+    return { isProduction: isProduction(config), reason: `PETSTORE_ENV is ${config.environment}` };
+  if (config.database) return undefined; // it takes no backups
+  const { place } = engine;
+  try {
+    const owner = (await engine.inspect())?.belongsToProduction;
+    if (owner === undefined) return undefined;
+    return {
+      isProduction: owner,
+      reason: `the store at ${place} belongs to ${owner ? "production" : "development or staging"}`,
+    };
+  } catch {
+    const reason = `it is unknown whether the store at ${place} belongs to production: set PETSTORE_ENV to its environment`;
+    return { isProduction: true, reason };
   }
 }
