@@ -20,7 +20,7 @@ RUN mkdir data
 FROM gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /petstore/dist/petstore /usr/local/bin/petstore
 COPY --from=build --chown=65532:65532 /petstore/data /data
-# The service writes only there, imports too: all else may be read-only.
+# The service writes only there, temporary files of SQLite too: all else may be read-only.
 ENV PETSTORE_HOST=0.0.0.0 PETSTORE_DATA_DIR=/data SQLITE_TMPDIR=/data MIMALLOC_PURGE_HOLES=0
 WORKDIR /data
 VOLUME /data

@@ -483,7 +483,6 @@ export type EventType =
   | "pet.created"
   | "pet.updated"
   | "pet.deleted"
-  | "import.completed"
   | "pets.reassigned"
   | "category.created"
   | "category.updated"
@@ -519,7 +518,7 @@ export interface EventActor {
 export interface EventSubject {
   /** The first part of the event's `type`. */
   readonly type: string;
-  /** The identifier of the resource, as text. `pets.reassigned`: the old category. `import.completed`: the range of ids. */
+  /** The identifier of the resource, as text. `pets.reassigned`: the old category. */
   readonly id: string;
 }
 
@@ -549,7 +548,6 @@ export type WebhookEventType =
   | "pet.created"
   | "pet.updated"
   | "pet.deleted"
-  | "import.completed"
   | "pets.reassigned"
   | "category.created"
   | "category.updated"

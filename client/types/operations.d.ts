@@ -428,7 +428,7 @@ export interface RequestRecord {
     readonly advice?: string | undefined;
 }
 /** The kind of resource and what was done to it. */
-export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
+export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** `system` is the service itself, `operator` a command that its operator ran. */
 export type EventActorKind = "key" | "system" | "operator";
 /** Who made the change. */
@@ -443,7 +443,7 @@ export interface EventActor {
 export interface EventSubject {
     /** The first part of the event's `type`. */
     readonly type: string;
-    /** The identifier of the resource, as text. `pets.reassigned`: the old category. `import.completed`: the range of ids. */
+    /** The identifier of the resource, as text. `pets.reassigned`: the old category. */
     readonly id: string;
 }
 /** Fields of a resource, which depend on the type of the event. */
@@ -465,7 +465,7 @@ export interface Event<Id = bigint> {
     readonly previous?: EventData | undefined;
 }
 /** An event type, or `*` for all. */
-export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "import.completed" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
+export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
 /** Why a delivery failed. */

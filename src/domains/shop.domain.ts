@@ -51,7 +51,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
   settings,
-  commands: [importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES), exportCommand],
+  commands: [importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, categoryExists), exportCommand],
   // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (

@@ -2,27 +2,6 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Row, SqlParameter, Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** The definition of a staging table: its name and columns. */
-export interface StagingTableDefinition {
-  readonly name: string;
-  /** The types of its columns, in order. The first column is the key, and cannot be null. */
-  readonly columns: Readonly<Record<string, "integer" | "text">>;
-}
-
-/**
- * A temporary table next to the store. Its size is limited only by the disk. Filling it does not block users of the
- * store, and other processes do not see it. It is removed when it is closed or the process ends.
- */
-export interface StagingTable {
-  /** Adds rows. Each row has the values of all columns. Throws `StorageUnavailable`; then no row was added. */
-  add(rows: readonly (readonly SqlParameter[])[]): MaybePromise<void>;
-  /** Like `Storage.all`. Statements may also use the staging table. */
-  all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
-  /** Like `Storage.write`. Statements may also use the staging table. */
-  write<T>(body: () => Transaction<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
   /**
@@ -51,8 +30,6 @@ export interface Storage {
    * the commit fails.
    */
   write<T>(body: () => Transaction<T>): Promise<T>;
-  /** Creates a temporary table for importing many rows in few transactions. */
-  createStagingTable(table: StagingTableDefinition): MaybePromise<StagingTable>;
   /**
    * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts; after any change
    * if `noticesEveryWrite`. The listener must not use the store: a transaction may be open.

@@ -50,7 +50,6 @@ test("progress shows nothing without a terminal, but measures its duration", () 
   const clock = { now: 0 };
   const progress = new Progress(undefined, "animal", () => clock.now);
   progress.report("Adding", 1, 0.5);
-  progress.announce("Adding");
   progress.end();
   clock.now = 2_500;
   expect(progress.seconds).toBe(2.5);

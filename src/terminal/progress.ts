@@ -33,11 +33,6 @@ export class Progress {
     this.#show(`${what} ${isKnown ? `${bar(share)} ` : ""}${texts.join("  ")}`);
   }
 
-  /** Shows a step of unknown duration. */
-  announce(what: string): void {
-    this.#show?.(what);
-  }
-
   /** Leaves the line empty. */
   end(): void {
     this.#show?.("");

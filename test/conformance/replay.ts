@@ -84,16 +84,16 @@ interface Row {
  * The differences between the log of a shop and its animals, in a store that `rows` reads. `parse` reads JSON with its
  * numbers as digits.
  */
-export function logViolations(
+export async function logViolations(
   shop: number | bigint,
-  rows: (sql: string) => readonly unknown[],
+  rows: (sql: string) => readonly unknown[] | Promise<readonly unknown[]>,
   parse: (text: string) => unknown,
-): string[] {
+): Promise<string[]> {
   const replay = new Replay();
-  const logged = rows(`
+  const logged = (await rows(`
     SELECT CAST(id AS TEXT) AS id, type, COALESCE(subject, CAST(pet_id AS TEXT)) AS subject_id, data, previous
     FROM events WHERE shop = ${shop} ORDER BY events.id
-  `) as readonly Row[];
+  `)) as readonly Row[];
   const fields = (text: string | null) => (text === null ? undefined : (parse(text) as Fields));
   for (const { id, type, subject_id: subjectId, data, previous } of logged) {
     const [after, before] = [fields(data), fields(previous)];
@@ -105,11 +105,11 @@ export function logViolations(
       ...(before && { previous: before }),
     });
   }
-  const animals = rows(`
+  const animals = (await rows(`
     SELECT CAST(pets.id AS TEXT) AS id, name, CAST(category_id AS TEXT) AS "categoryId", status, pairs AS metadata
     FROM pets LEFT JOIN metadata ON metadata.shop = pets.shop AND kind = 'pet' AND metadata.id = pets.id
     WHERE pets.shop = ${shop} ORDER BY pets.id
-  `) as readonly (Fields & { readonly metadata: string | null })[];
+  `)) as readonly (Fields & { readonly metadata: string | null })[];
   const told = replay.all("pet");
   const wrong = animals
     .map(({ metadata, ...animal }) => patched({}, { ...animal, metadata: metadata && parse(metadata) }))

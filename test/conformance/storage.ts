@@ -15,7 +15,7 @@ import { afterCommit, all, append, final, first, type Transaction } from "../../
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
-import { importExportConformance } from "./import-export.ts";
+import { streamConformance } from "./streams.ts";
 
 /** An engine, as the suite needs it. */
 export interface StorageEngine {
@@ -443,7 +443,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
     });
 
-    importExportConformance({ storage: () => storage, open });
+    streamConformance({ storage: () => storage, open });
 
     test("a change of accounts by another connection is noticed", async () => {
       const other = await open();

@@ -1,6 +1,6 @@
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import type { Row, SqlParameter, Statement } from "../../src/storage/statement.ts";
-import type { StagingTable, StagingTableDefinition, Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 
@@ -32,10 +32,6 @@ export class DistantStorage implements Storage {
 
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]> {
     return this.#storage.stream(statement, ...parameters);
-  }
-
-  async createStagingTable(table: StagingTableDefinition): Promise<StagingTable> {
-    return this.#storage.createStagingTable(table);
   }
 
   write<T>(body: () => Transaction<T>): Promise<T> {

@@ -2,21 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { staged } from "../../src/domains/pets/pets.import.statements.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { withStablePlan } from "../../src/storage/sqlite/stable-plan.ts";
 
 /** Tables with few rows, and subqueries that return few. */
-const small = new Set([
-  "webhook_endpoints",
-  "staged_pets",
-  "CONSTANT",
-  "candidate",
-  "numbered",
-  "open",
-  "page_rows",
-  "part",
-]);
+const small = new Set(["webhook_endpoints", "CONSTANT", "candidate", "open", "page_rows", "part"]);
 /** Reads of commands, of the first start, and after a change of an account, by their names in the source. */
 const rare = new Set(["keysOfAll", "findById", "allAccounts", "anyAccount", "deletedAccounts"]);
 
@@ -51,7 +41,6 @@ function ofSqlite(): [string, string][] {
 }
 
 beforeAll(async () => {
-  database.run(`CREATE TABLE ${staged.name} (${Object.keys(staged.columns).join(", ")})`);
   for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!/\.(store|statements)\.ts$/.test(file)) continue;
     const exported = Object.entries((await import(join(root, file))) as object);

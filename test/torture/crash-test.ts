@@ -127,7 +127,7 @@ export class CrashTest implements AsyncDisposable {
     const found = this.#inspect<{ count: number }>("SELECT count(*) AS count FROM pets")[0]?.count;
     const shops = this.#inspect<{ shop: bigint }>("SELECT DISTINCT shop FROM events");
     for (const { shop } of shops)
-      this.#violations.push(...logViolations(shop, (sql) => this.#inspect(sql), readExactly));
+      this.#violations.push(...(await logViolations(shop, (sql) => this.#inspect(sql), readExactly)));
     if (found !== expected) this.#violations.push(`the store has ${found} animals instead of ${expected}`);
     const status = await program.end();
     if (status !== 0) this.#violations.push(`the service ended with ${status}: ${program.errors}`);

@@ -50,7 +50,7 @@ export function applyEvent(event: Event): void {
   if (type === "pet.deleted") forgetPet(BigInt(subject.id));
   if (subject.type === "order") showOrder(data as unknown as StoreOrder);
   if (type === "pet.created") refreshSoon(`${PETS}?`);
-  if (/^(pets|import)\./.test(type)) refreshSoon(PETS); // about many animals
+  if (type === "pets.reassigned") refreshSoon(PETS); // about many animals
   if (subject.type === "order") refreshSoon(`${ORDERS}?`);
   if (subject.type === "category") refreshSoon(CATEGORIES);
   if (Date.parse(event.at) > Date.now() + clockOffset.value + CLOCK_TOLERANCE) invalidate(SANDBOX);

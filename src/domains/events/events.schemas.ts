@@ -46,8 +46,7 @@ export function eventSchemas(types: readonly EventType[]) {
         {
           type: Type.String({ description: "The first part of the event's `type`.", examples: ["pet"] }),
           id: Type.String({
-            description:
-              "The identifier of the resource, as text. `pets.reassigned`: the old category. `import.completed`: the range of ids.",
+            description: "The identifier of the resource, as text. `pets.reassigned`: the old category.",
             examples: ["7"],
           }),
         },

@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { folded } from "../../contract/schemas.ts";
-import { PetImportStore } from "./pets.import.store.ts";
+import { operator } from "../events/author.ts";
+import { PetStore } from "./pets.store.ts";
 
 /** Names in several scripts. Some differ only in case, width or form. */
 const names = [
@@ -141,11 +142,9 @@ test("finds animals that were imported", async () => {
   const fresh = await TestService.start();
   const bearer = await fresh.newKey();
   const storage = await fresh.store.open();
-  const imports = await PetImportStore.open(storage, await fresh.shop(), { ids: "new", isStrict: false });
-  const animals = ["Rex", "Æsop", "ÆON"].map((name, index) => ({ line: index + 1, pet: { name, categoryId: 1n } }));
-  await imports.stage(animals);
-  await imports.addAll();
-  await imports.close();
+  const author = operator(await fresh.shop());
+  const animals = ["Rex", "Æsop", "ÆON"].map((name) => ({ name, categoryId: 1n }));
+  await storage.write(() => new PetStore(storage).addAll(author, animals));
   await storage.close();
   expect(await pagesOf("name=%C3%A6", fresh, bearer)).toEqual([["Æsop", "ÆON"]]);
   expect(await pagesOf("name=REX", fresh, bearer)).toEqual([["Rex"]]);

@@ -46,9 +46,12 @@ const metadata = fc.option(
   ),
   { nil: undefined },
 );
-const pets = fc.array(
-  fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status, metadata }),
-);
+/** By ascending id. */
+const pets = fc
+  .uniqueArray(fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status, metadata }), {
+    selector: ({ id }) => id,
+  })
+  .map((drawn) => drawn.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
 
 describe.each([...formats])("a file of the format %s", (format) => {
   test("returns every animal unchanged, whatever it contains and however the file is split", async () => {

@@ -7,6 +7,7 @@ import { compileDecoder, compileTextReaders, compileValidator } from "../../cont
 import { type CsvRecord, csvLine, readCsv } from "../../files/csv.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
 import { NewPet, Pet } from "./pets.schemas.ts";
+import type { ImportedPet } from "./pets.store.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */
@@ -26,7 +27,7 @@ const FAULTS_OF_A_LINE = 3;
 /** An animal of a file, and the number of its first line. */
 export interface FilePet {
   readonly line: number;
-  readonly pet: NewPet & { readonly id?: bigint };
+  readonly pet: ImportedPet;
 }
 
 /** The result of reading some lines of a file. */
@@ -139,17 +140,18 @@ function compileReader(ids: IdRule | undefined): Reader {
   const schema = schemaOf(ids);
   const validator = compileValidator(schema);
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
+  let lastId = 0n;
   return (value, line) => {
     if (!validator.Check(value)) {
       const faults = faultsOf(value, schema, "", "field of an animal");
       return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? idFault : fault))) };
     }
-    const pet = decode(value) as FilePet["pet"];
-    const { id } = pet;
-    if (ids === "keep" && id !== undefined && (id < 1n || id > LARGEST_KEPT_ID)) {
-      return { line, message: `/id must be from 1 to ${LARGEST_KEPT_ID}` };
-    }
-    return { line, pet };
+    const { id, ...pet } = decode(value) as FilePet["pet"];
+    if (ids !== "keep" || id === undefined) return { line, pet };
+    if (id < 1n || id > LARGEST_KEPT_ID) return { line, message: `/id must be from 1 to ${LARGEST_KEPT_ID}` };
+    if (id <= lastId) return { line, message: `/id ${id} is not above ${lastId}, the id of an earlier line` };
+    lastId = id;
+    return { line, pet: { id, ...pet } };
   };
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
-import { StorageUnavailable } from "../../storage/errors.ts";
+import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { silentObserver } from "../../storage/storage.ts";
 import {
   type Command,
@@ -11,11 +11,12 @@ import {
 } from "../../terminal/command.ts";
 import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
+import { operator } from "../events/author.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { idRules } from "./pets.files.ts";
-import { PetImportStore } from "./pets.import.store.ts";
-import { ImportFailed, type ImportProgress, type ImportResult, importPets } from "./pets.import.ts";
+import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
+import { type CategoryCheck, PetStore } from "./pets.store.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
@@ -24,8 +25,12 @@ const PIECE = 256 * 1024;
 type StrictSetting = (settings: CommandContext["settings"]) => boolean;
 
 /** The command that imports animals. */
-export function importCommand(isStrictBySetting: StrictSetting): Command {
-  return { ...definition, run: (given, context) => runImport(given, context, isStrictBySetting) };
+export function importCommand(isStrictBySetting: StrictSetting, categoryExists: CategoryCheck): Command {
+  const run = (given: ParsedArguments, context: CommandContext) => {
+    const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
+    return runImport(given, context, isStrict ? categoryExists : undefined);
+  };
+  return { ...definition, run };
 }
 
 const definition = {
@@ -34,8 +39,9 @@ const definition = {
   example: "import animals.csv",
   description:
     "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
-    "createPet, by the same rules. The whole file is checked first, and the first 50 faults are listed. Animals get\n" +
-    "new ids, except with --ids keep. Unknown categories are refused with --strict-categories, or if the command\n" +
+    "createPet, by the same rules. A file is checked before anything is added, and its first 50 faults are listed; the\n" +
+    "standard input is checked as it is read. Then 500 animals at a time are added. If the command stops, it says which\n" +
+    "lines are in, and where to continue. Unknown categories are refused with --strict-categories, or if the command\n" +
     "itself has the setting PETSTORE_STRICT_CATEGORIES=true: it does not know the settings of a running service.",
   args: ["FILE"],
   options: {
@@ -43,53 +49,73 @@ const definition = {
     ...shopOptions,
     ids: {
       meaning:
-        "Required for a file with ids: keep them (each above the last id that the shop has assigned) or assign new ones.",
+        "Required for a file with ids: keep them (ascending, and above the last id that the shop has assigned) or assign new ones.",
       value: idRules.join("|"),
     },
+    "from-line": { meaning: "Leave out the lines before this one: they are in.", value: "N", fallback: "1" },
     "strict-categories": { meaning: "Refuse a category that does not exist." },
-    resumable: { meaning: "Add them in parts. The same command continues where an earlier one was stopped." },
   },
 } as const;
 
 async function runImport(
   given: ParsedArguments,
   context: CommandContext,
-  isStrictBySetting: StrictSetting,
+  categoryExists: CategoryCheck | undefined,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
-  const inParts = given.options["resumable"] !== undefined;
+  const fromLine = readLineNumber(given.options["from-line"]);
   const { store, stop } = context;
+  const options: ImportOptions = { format, ids, fromLine, stop };
   const progress = new Progress(context.showStatus, "animal");
-  const size = path === undefined ? undefined : sizeOf(path);
+  const name = path ?? "standard input";
   let fatalError: Error | undefined;
   const fatal = (error: Error) => (fatalError = error);
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
-    const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
-    const imports = await PetImportStore.open(storage, shop, { ids, isStrict });
-    try {
-      const onProgress = (state: ImportProgress) => show(progress, state, size, inParts);
-      const source = path === undefined ? context.input() : readFile(path, context);
-      const result = await importPets(imports, source, { format, ids, inParts, stop, onProgress });
-      return report(path ?? "standard input", result, progress.seconds);
-    } catch (error) {
-      // A failed sync leaves the outcome unknown. (`importPets` handles a lost response.) The store also becomes unusable
-      // once a newer release has updated it, but then `error` says what was added.
-      throw fatalError instanceof StorageUnavailable
-        ? new ImportFailed(outcomeUnknown(fatalError), { cause: error })
-        : error;
-    } finally {
-      progress.end();
-      await imports.close();
+    const pets = new PetStore(storage, { categoryExists });
+    const add: AddPets = async (part) => {
+      try {
+        const added = await storage.write(() => pets.addAll(operator(shop), part));
+        return "faults" in added ? added.faults : [];
+      } catch (error) {
+        // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
+        // but then nothing was added.
+        throw fatalError instanceof StorageUnavailable
+          ? new CommitUnknown(fatalError.message, { cause: error })
+          : error;
+      }
+    };
+    // What can be read only once, as a pipe, is not checked first.
+    const size = path === undefined ? undefined : sizeOf(path);
+    let total: number | undefined;
+    if (path !== undefined && size !== undefined) {
+      const { animals, faults } = await checkPets(readFile(path, stop), options, (bytes, found) =>
+        progress.report("Checking", found, bytes / size),
+      );
+      if (faults.total > 0) return report(name, { added: 0, nextLine: fromLine, faults }, fromLine, progress.seconds);
+      total = animals;
     }
+    const source = path === undefined ? context.input() : readFile(path, stop);
+    const result = await importPets(source, add, options, (added) =>
+      progress.report("Adding", added, total && added / total),
+    );
+    return report(name, result, fromLine, progress.seconds);
   } finally {
+    progress.end();
     await storage.close();
   }
 }
 
+function readLineNumber(text = "1"): number {
+  const line = /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : 0;
+  if (line === 0) throw new UsageError("--from-line must be the number of a line, from 1 on.");
+  return line;
+}
+
+/** The size of a file; undefined for a pipe or a device. */
 function sizeOf(path: string): number | undefined {
   try {
     const stat = statSync(path);
@@ -99,7 +125,7 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-async function* readFile(path: string, { stop }: CommandContext): AsyncGenerator<Uint8Array> {
+async function* readFile(path: string, stop: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: PIECE, signal: stop }) as AsyncIterable<Buffer>;
   } catch (error) {
@@ -107,30 +133,19 @@ async function* readFile(path: string, { stop }: CommandContext): AsyncGenerator
   }
 }
 
-function show(progress: Progress, state: ImportProgress, size: number | undefined, inParts: boolean): void {
-  const { bytes, staged, added } = state;
-  if (added === undefined) progress.report("Reading", staged, size === undefined ? undefined : bytes / size);
-  else if (inParts) progress.report("Adding", added, added / staged);
-  else progress.announce(`Adding ${counted(staged, "animal")} at once`);
-}
-
-function report(file: string, { added, before, faults }: ImportResult, seconds: number): Report {
+function report(file: string, result: ImportResult, fromLine: number, seconds: number): Report {
+  const { added, nextLine, faults } = result;
   const { reported, total } = faults;
   if (total === 0) {
-    const earlier = before > 0 ? ` ${before.toLocaleString("en")} had been added before.` : "";
-    const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.${earlier}`;
-    return { json: { file, added, before, seconds }, text };
+    const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.`;
+    return { json: { file, added, nextLine, seconds }, text };
   }
   const lines = reported.map(({ line, message }) => `line ${line}: ${plain(message)}`);
   if (total > reported.length) lines.push(`and ${(total - reported.length).toLocaleString("en")} more`);
-  const nothing = before > 0 ? "Nothing more" : "Nothing"; // an earlier run may have added a part
+  lines.push(`${file} has ${counted(total, "fault")}. ${whatIsIn(fromLine, nextLine, added)}`);
   return {
-    json: { file, added, before, faults: reported, moreFaults: total - reported.length },
-    text: `${lines.join("\n")}\n${nothing} of ${file} was added: it has ${total.toLocaleString("en")} ${total === 1 ? "fault" : "faults"}.`,
+    json: { file, added, nextLine, faults: reported, moreFaults: total - reported.length },
+    text: lines.join("\n"),
     hasFailed: true,
   };
-}
-
-function outcomeUnknown(error: Error): string {
-  return `The store failed: ${error.message}. Some animals may or may not be on disk. Check the disk, then the store.`;
 }

@@ -1,121 +1,144 @@
-import { createHash } from "node:crypto";
 import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { counted } from "../../terminal/output.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
-import { type Format, type IdRule, readPets } from "./pets.files.ts";
-import { ConcurrentChange, type PetImportStore } from "./pets.import.store.ts";
+import { type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
+import type { ImportedPet, PetFault } from "./pets.store.ts";
 
-/** The number of animals in a part. Adding a part blocks other writers for some hundredths of a second. */
-const PART = 10_000;
+/** The number of animals that are added in one transaction. It blocks other writers for some milliseconds. */
+const PART = 500;
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
+
+/** Adds animals, all or none. Resolves with the faults of those that cannot be added. */
+export type AddPets = (pets: readonly ImportedPet[]) => Promise<readonly PetFault[]>;
 
 export interface ImportOptions {
   readonly format: Format;
   /** If undefined, an id in the file is a fault. */
   readonly ids: IdRule | undefined;
-  /** Adds the animals in parts, each in its own transaction, instead of all in one. */
-  readonly inParts: boolean;
+  /** The first line that counts. The header of a CSV file always does. */
+  readonly fromLine: number;
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: ImportProgress) => void;
-}
-
-/** The progress of an import: the bytes that were read, and the animals found in them. */
-export interface ImportProgress {
-  readonly bytes: number;
-  readonly staged: number;
-  /** Animals added so far; undefined while the file is being read. */
-  readonly added: number | undefined;
 }
 
 export interface ImportResult {
-  /** Animals that this import added, and those that earlier imports of the same file in parts added. */
   readonly added: number;
-  readonly before: number;
-  /** The faults of the file. If there are any, this import added nothing. */
+  /** The first line that is not in. */
+  readonly nextLine: number;
+  /** If there are any, nothing from `nextLine` on was added. */
   readonly faults: LineFaults;
 }
 
-/** The import failed. The message says why, and which animals are in the store. */
-export class ImportFailed extends CommandFailed {
-  override readonly name = "ImportFailed";
-
-  constructor(message: string, options: { readonly cause: unknown }) {
-    super("import_failed", message, options);
+/** Reads a whole file. Resolves with the number of its animals and its faults. Rejects with `CommandFailed`. */
+export async function checkPets(
+  source: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+  onProgress: (bytes: number, animals: number) => void,
+): Promise<{ readonly animals: number; readonly faults: LineFaults }> {
+  const faults = new LineFaults();
+  let [bytes, animals] = [0, 0];
+  async function* measured() {
+    for await (const piece of source) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  try {
+    for await (const part of partsOf(measured(), options)) {
+      faults.add(part.faults);
+      animals += part.pets.length;
+      onProgress(bytes, animals);
+    }
+    return { animals, faults };
+  } catch (error) {
+    throw failureOf(error, options.stop, whatIsIn(options.fromLine, options.fromLine, 0));
   }
 }
 
 /**
- * Adds the animals of a file to the store. It first reads, checks and stages the whole file. Rejects with
- * `ImportFailed`.
+ * Adds the animals of a file in parts. After a fault it adds no more, and only reads on to find the others. Rejects with
+ * `CommandFailed`, which says which lines are in.
  */
 export async function importPets(
-  store: PetImportStore,
   source: AsyncIterable<Uint8Array>,
+  add: AddPets,
   options: ImportOptions,
+  onProgress: (added: number) => void,
 ): Promise<ImportResult> {
-  const done = { before: 0, added: 0 };
-  let isStaged = false;
+  const { fromLine, stop } = options;
+  const faults = new LineFaults();
+  let [added, nextLine] = [0, fromLine];
+  let waiting: FilePet[] = [];
+  let sent: readonly FilePet[] = [];
+  const addPart = async () => {
+    throwIfStopped(stop);
+    sent = waiting.splice(0, PART);
+    const found = await add(sent.map(({ pet }) => pet));
+    faults.add(found.map(({ index, path, message }) => ({ line: lineOf(sent[index]), message: `${path} ${message}` })));
+    if (found.length > 0) return;
+    added += sent.length;
+    nextLine = lineOf(sent.at(-1)) + 1;
+    onProgress(added);
+    await Bun.sleep(PAUSE); // lets other writers continue
+  };
   try {
-    const { faults, staged, digest, bytes } = await stagePets(store, source, options);
-    const position = await store.position(options.inParts ? digest : undefined);
-    await store.checkCategories(faults, position);
-    await store.checkIds(faults, position);
-    isStaged = true;
-    done.before = Number(position.animals);
-    if (faults.total > 0) return { ...done, faults };
-    const report = () => options.onProgress({ bytes, staged, added: done.before + done.added });
-    if (!options.inParts) {
-      report();
-      await store.addAll();
-      return { ...done, added: staged, faults };
+    for await (const part of partsOf(source, options)) {
+      faults.add(part.faults);
+      waiting = faults.total > 0 ? [] : [...waiting, ...part.pets];
+      while (faults.total === 0 && waiting.length >= PART) await addPart();
     }
-    for (;;) {
-      report();
-      throwIfStopped(options.stop);
-      const next = await store.addPart(digest, PART);
-      if (!next) return { ...done, faults };
-      done.added = Number(next.animals) - done.before;
-      await Bun.sleep(PAUSE); // lets other writers continue
-    }
+    if (faults.total === 0 && waiting.length > 0) await addPart();
+    return { added, nextLine, faults };
   } catch (error) {
-    // A failure while animals are being staged loses only the staging table: nothing has been added to the store yet.
-    throw explain(error, options, done.before + done.added, isStaged && error instanceof CommitUnknown);
+    const unknown = error instanceof CommitUnknown ? sent : [];
+    throw failureOf(error, stop, whatIsIn(fromLine, nextLine, added, unknown));
   }
 }
 
-/** Reads the whole file, stages its animals and collects its faults. */
-async function stagePets(store: PetImportStore, source: AsyncIterable<Uint8Array>, options: ImportOptions) {
-  const { format, ids, stop, onProgress } = options;
-  const faults = new LineFaults();
-  // The same file with another format or id rule is a different import.
-  const digest = createHash("sha256").update(`${format} ${ids}\n`);
-  let bytes = 0;
-  let staged = 0;
-  async function* watched() {
+/**
+ * Which lines an import that began at `fromLine` has added, and how to continue. `unknown` is a part whose commit got no
+ * response.
+ */
+export function whatIsIn(fromLine: number, nextLine: number, added: number, unknown: readonly FilePet[] = []): string {
+  const known = `Lines ${fromLine} to ${nextLine - 1} are in (${counted(added, "animal")}). `;
+  const last = unknown.at(-1);
+  if (last) {
+    return (
+      `${added === 0 ? "" : known}Lines ${lineOf(unknown[0])} to ${last.line} may be in, all or none: if ` +
+      `\`petstore events --type pet.created\` shows ${JSON.stringify(last.pet.name)}, continue with ` +
+      `--from-line ${last.line + 1}, else with --from-line ${nextLine}.`
+    );
+  }
+  return added === 0 ? "Nothing was added." : `${known}Continue with --from-line ${nextLine}.`;
+}
+
+function lineOf(pet: FilePet | undefined): number {
+  return pet?.line ?? 0;
+}
+
+/** Reads the animals and faults from the first line that counts on. */
+async function* partsOf(
+  source: AsyncIterable<Uint8Array>,
+  { format, ids, fromLine, stop }: ImportOptions,
+): AsyncGenerator<FilePart> {
+  const counts = ({ line }: { readonly line: number }) => line >= fromLine;
+  async function* untilStopped() {
     for await (const piece of source) {
       throwIfStopped(stop);
-      digest.update(piece);
-      bytes += piece.length;
       yield piece;
     }
     throwIfStopped(stop);
   }
   try {
-    for await (const part of readPets(format, ids, readLines(watched()))) {
-      faults.add(part.faults);
-      await store.stage(part.pets);
-      staged += part.pets.length;
-      onProgress({ bytes, staged, added: undefined });
-    }
+    for await (const { pets, faults } of readPets(format, ids, readLines(untilStopped())))
+      yield { pets: pets.filter(counts), faults: faults.filter(counts) };
   } catch (error) {
     if (!(error instanceof UnreadableRest)) throw error;
-    faults.add([{ line: error.line, message: error.message }]);
+    yield { pets: [], faults: [{ line: error.line, message: error.message }] };
   }
-  return { faults, staged, digest: digest.digest("hex"), bytes };
 }
 
 class Stopped extends Error {}
@@ -124,27 +147,18 @@ function throwIfStopped(stop: AbortSignal): void {
   if (stop.aborted) throw new Stopped();
 }
 
-function explain(error: unknown, { inParts, stop }: ImportOptions, added: number, isUnknown: boolean): unknown {
+/** The error for the user, if this one is not a bug. */
+function failureOf(error: unknown, stop: AbortSignal, rest: string): unknown {
   if (error instanceof ShopDeleted) {
     const message = "The sandbox was reset, or the account was deleted. The shop has no animal of the file.";
-    return new ImportFailed(message, { cause: error });
+    return new CommandFailed("import_failed", message, { cause: error });
   }
   const reason = reasonOf(error, stop);
-  if (reason === undefined) return error;
-  const rest =
-    inParts && added > 0
-      ? `Added so far: ${counted(added, "animal")}. The same command continues there.`
-      : "Nothing was added.";
-  if (isUnknown) {
-    const advice = inParts ? "Run the same command again: it adds nothing twice." : "Check the store first.";
-    return new ImportFailed(`${reason} The last animals may or may not have been added. ${advice}`, { cause: error });
-  }
-  return new ImportFailed(`${reason} ${rest}`, { cause: error });
+  return reason === undefined ? error : new CommandFailed("import_failed", `${reason} ${rest}`, { cause: error });
 }
 
 function reasonOf(error: unknown, stop: AbortSignal): string | undefined {
   if (error instanceof Stopped || (stop.aborted && (error as Error).name === "AbortError")) return "It was stopped.";
   if (error instanceof StorageUnavailable) return `The store failed: ${error.message.replace(/\.$/, "")}.`;
-  if (error instanceof ConcurrentChange) return `Another process changed the store. ${error.message}`;
   return error instanceof FileError ? error.message : undefined;
 }

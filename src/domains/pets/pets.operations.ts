@@ -38,16 +38,12 @@ export const petUpdated = defineEvent({
   meaning: "An animal was changed, manually or by an order.",
 });
 export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted." });
-export const importCompleted = defineEvent({
-  type: "import.completed",
-  meaning: "Many animals were imported at once. The data holds their number and the range of their ids.",
-});
 export const petsReassigned = defineEvent({
   type: "pets.reassigned",
   meaning:
     "All animals of one category were moved to another. The data names both categories and the number of animals.",
 });
-export const petEventTypes = [petCreated, petUpdated, petDeleted, importCompleted, petsReassigned] as const;
+export const petEventTypes = [petCreated, petUpdated, petDeleted, petsReassigned] as const;
 
 /** Animals in the documentation's examples. */
 const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };

@@ -39,11 +39,7 @@ export interface CountRow extends Row {
   animals: bigint;
 }
 
-export const petTables = [
-  shopTable("pets", "id"),
-  shopTable("category_animals", "category_id"),
-  shopTable("imports", "digest"),
-];
+export const petTables = [shopTable("pets", "id"), shopTable("category_animals", "category_id")];
 
 const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${metadataColumn("pet", "pets")}`;
@@ -75,14 +71,13 @@ export const setFields = statement(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
    WHERE shop = $6 AND id = $7`,
 );
-/** For an animal with metadata. Animals without metadata, which are most of them, are added by `appendByStatus`. */
-export const nextId = statement<IdRow>(
-  "UPDATE shops SET last_pet_id = last_pet_id + 1 WHERE shop = $1 RETURNING last_pet_id AS id",
-);
-export const insertWithMetadata = statement(
+/** For several animals, and for one with metadata. One without, as most are, is added by `appendByStatus`. */
+export const insert = statement(
   `INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded, has_metadata)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 1)`,
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
+export const lastId = statement<IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
+export const setLastId = statement("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
 export const remove = statement("DELETE FROM pets WHERE shop = $1 AND id = $2");
 export const countByCategory = statement<CountRow>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",

@@ -1,15 +1,14 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { together } from "../../storage/combined-steps.ts";
+import { sideBySide, together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, append, first, type Transaction } from "../../storage/transaction.ts";
+import { all, append, type Call, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
 import {
-  type Metadata,
   metadataRefusal,
   patchedMetadata,
   sameMetadata,
@@ -20,17 +19,19 @@ import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metad
 import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
 import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import { type ListFilters, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
+import { type ListFilters, notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
 import {
   appendByStatus,
   byId,
   countFewer,
-  insertWithMetadata,
-  nextId,
+  type IdRow,
+  insert,
+  lastId,
   plainById,
   remove,
   setFields,
+  setLastId,
   setStatus,
   toPet,
 } from "./pets.statements.ts";
@@ -67,6 +68,16 @@ export interface PetDependencies {
   /** If absent, no order decides an animal's status. */
   readonly decidingOrder?: FindDecidingOrder | undefined;
   readonly clock?: Clock;
+}
+
+/** A new animal, with the id that it keeps if it has one. */
+export type ImportedPet = NewPet & { readonly id?: bigint };
+
+/** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
+export interface PetFault {
+  readonly index: number;
+  readonly path: string;
+  readonly message: string;
 }
 
 const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subjectId: null }));
@@ -114,7 +125,10 @@ export class PetStore {
     const { shop, actor, requestId } = author;
     const { name, categoryId, status } = pet;
     const metadata = unlessEmpty(pet.metadata);
-    if (metadata) return yield* this.#addWithMetadata(author, { ...pet, metadata });
+    if (metadata) {
+      const added = yield* this.addAll(author, [pet]);
+      return "faults" in added ? "unknown category" : (added[0] as Pet);
+    }
     const now = this.#clock.now();
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
@@ -127,22 +141,54 @@ export class PetStore {
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
 
-  *#addWithMetadata(
+  /**
+   * The last steps of a transaction: adds animals in this order, all or none. Those without an id get the next ones. An
+   * id must be above all ids that the shop has assigned.
+   */
+  *addAll(
     author: Author,
-    pet: NewPet & { readonly metadata: Metadata },
-  ): Transaction<Pet | "unknown category"> {
+    pets: readonly ImportedPet[],
+  ): Transaction<readonly Pet[] | { readonly faults: readonly PetFault[] }> {
     const { shop } = author;
-    const { name, categoryId, status, metadata } = pet;
     const locked = yield* lockShop(shop, this.#clock.now());
-    if (this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) return "unknown category";
-    const { id } = (yield* first(nextId, shop)) as { id: bigint };
-    const added = { id, ...pet };
-    const parameters = [shop, id, locked.at, name, categoryId, status ?? null, foldedToStore(name)];
-    yield* together([{ statement: insertWithMetadata, parameters }, ...insertMetadata(shop, "pet", id, metadata)]);
-    addToFigure(locked, statusFigure(status));
-    addToFigure(locked, "added");
-    yield* publishLast(locked, author, [event(petCreated, added)]);
+    const unknown = yield* this.#unknownCategories(locked, pets);
+    let { id: last } = (yield* first(lastId, shop)) as IdRow;
+    const [added, faults, calls]: [Pet[], PetFault[], Call[]] = [[], [], []];
+    for (const [index, { id, name, categoryId, status, metadata }] of pets.entries()) {
+      if (unknown.has(categoryId)) faults.push({ index, path: "/categoryId", message: notACategory });
+      if (id !== undefined && id <= last) {
+        faults.push({
+          index,
+          path: "/id",
+          message: `${id} is not above ${last}, the last id that the shop has assigned`,
+        });
+        continue;
+      }
+      last = id ?? last + 1n;
+      const pairs = unlessEmpty(metadata);
+      const row = [shop, last, locked.at, name, categoryId, status ?? null, foldedToStore(name), metadataFlag(pairs)];
+      calls.push({ statement: insert, parameters: row }, ...insertMetadata(shop, "pet", last, pairs));
+      added.push({ id: last, name, categoryId, ...(status && { status }), ...(pairs && { metadata: pairs }) });
+    }
+    if (faults.length > 0) return { faults };
+    yield* together([{ statement: setLastId, parameters: [last, shop] }, ...calls]);
+    for (const { status } of added) addToFigure(locked, statusFigure(status));
+    addToFigure(locked, "added", added.length);
+    const events = added.map((pet) => event(petCreated, pet));
+    yield* publishLast(locked, author, events);
     return added;
+  }
+
+  /** The categories of animals that do not exist, if they must. */
+  *#unknownCategories(locked: LockedShop, pets: readonly NewPet[]): Transaction<ReadonlySet<bigint>> {
+    const unknown = new Set<bigint>();
+    const exists = this.#categoryExists;
+    if (!exists) return unknown;
+    const check = function* (id: bigint) {
+      if (!(yield* exists(locked, id))) unknown.add(id);
+    };
+    yield* sideBySide([...new Set(pets.map(({ categoryId }) => categoryId))].map(check));
+    return unknown;
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */

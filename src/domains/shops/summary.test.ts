@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { DAY_MS } from "../../timing/clock.ts";
-import { PetImportStore } from "../pets/pets.import.store.ts";
+import { operator } from "../events/author.ts";
+import { PetStore } from "../pets/pets.store.ts";
 
 const nothing = { added: 0, sold: 0, expired: 0, returned: 0 };
 
@@ -63,19 +64,15 @@ test("animals that are added concurrently, moved, imported and deleted are count
     ),
   );
   const storage = await service.store.open();
-  const imports = await PetImportStore.open(
-    storage,
-    await service.shop(),
-    { ids: "new", isStrict: false },
-    service.clock,
-  );
-  const animals = (["sold", "sold", "available", undefined] as const).map((status, index) => ({
-    line: index + 1,
-    pet: { name: "Tom", categoryId: 9n, ...(status && { status }) },
-  }));
-  await imports.stage(animals);
-  await imports.addAll();
-  await imports.close();
+  const tom = { name: "Tom", categoryId: 9n };
+  const animals = [
+    { ...tom, status: "sold" },
+    { ...tom, status: "sold" },
+    { ...tom, status: "available" },
+    tom,
+  ] as const;
+  const [pets, author] = [new PetStore(storage, { clock: service.clock }), operator(await service.shop())];
+  await storage.write(() => pets.addAll(author, animals));
   await storage.close();
   for (const id of [1, 2, 3, 4, 5]) await call("DELETE", `/pets/${id}`);
   const shown = await figures();

@@ -1,6 +1,6 @@
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
-import type { StagingTable, StagingTableDefinition, Storage, StorageObserver } from "../storage.ts";
+import type { Storage, StorageObserver } from "../storage.ts";
 import { type AppendStep, final, type StatementStep, type Transaction } from "../transaction.ts";
 import { TransactionRun } from "../transaction-run.ts";
 import type { PostgresAddress } from "./address.ts";
@@ -10,7 +10,6 @@ import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import type { GroupQueue } from "./group-queue.ts";
 import { Lease } from "./lease.ts";
-import { PostgresStagingTable } from "./postgres-staging-table.ts";
 import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
@@ -37,8 +36,6 @@ const STEP_DEADLINE = 10_000;
 const APPEND_LOCK_TIMEOUT = 250;
 /** The same for a statement of a larger transaction, which has a connection while it runs. */
 const STEP_LOCK_TIMEOUT = 500;
-/** How long a statement of an import may take, in milliseconds. One may add ten million animals. */
-const IMPORT_DEADLINE = 600_000;
 /** How often to check whether accounts or keys have changed, in milliseconds. */
 const KEY_CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
@@ -67,7 +64,7 @@ export class PostgresStorage implements Storage {
   readonly #transactions: Transactions;
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
-  /** The connections of streams and staging tables. */
+  /** The connections of streams. */
   readonly #ownConnections = new Set<Connection>();
   readonly #changeListeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
@@ -117,21 +114,6 @@ export class PostgresStorage implements Storage {
       throw this.#report(error);
     } finally {
       this.#closeOwn(connection);
-    }
-  }
-
-  async createStagingTable(table: StagingTableDefinition): Promise<StagingTable> {
-    const connection = await this.#openOwn({ deadline: IMPORT_DEADLINE });
-    try {
-      return await PostgresStagingTable.create(table, {
-        connection,
-        committed: (seconds, count) => this.#committed(seconds, count),
-        report: (error) => this.#report(error),
-        close: () => this.#closeOwn(connection),
-      });
-    } catch (error) {
-      this.#closeOwn(connection);
-      throw this.#report(error);
     }
   }
 

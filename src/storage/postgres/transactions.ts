@@ -20,8 +20,6 @@ export type TransactionSlot = Pick<ConnectionSlot, "get" | "failed">;
 export interface TransactionsOptions {
   readonly slots: readonly TransactionSlot[];
   readonly committed: StorageObserver["committed"];
-  /** The number of attempts that a transaction with conflicts may make in any case, even after the deadline. */
-  readonly minAttempts?: number;
 }
 
 /** The shop or account whose data a transaction with this first step locks, if it is known. */
@@ -41,7 +39,6 @@ export function lockedBy(first: Step): SqlParameter | undefined {
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
-  readonly #minAttempts: number;
   readonly #free: TransactionSlot[];
   /** The transactions that wait for a connection, by owner. Owners take turns. */
   readonly #waiting = new Map<SqlParameter | undefined, ((slot: TransactionSlot) => void)[]>();
@@ -54,11 +51,10 @@ export class Transactions {
   /** Settles when the retries that wait now have ended. */
   #retries: Promise<unknown> = Promise.resolve();
 
-  constructor({ slots, committed, minAttempts = 1 }: TransactionsOptions) {
+  constructor({ slots, committed }: TransactionsOptions) {
     this.#free = [...slots];
     this.#maxOfOwner = Math.max(1, slots.length - 1);
     this.#committed = committed;
-    this.#minAttempts = minAttempts;
   }
 
   /** Runs a transaction. `owner`: see `lockedBy`. Rejects with the error of its body or of the driver. */
@@ -101,8 +97,7 @@ export class Transactions {
       try {
         return await attempt();
       } catch (error) {
-        const isLate = performance.now() > deadline && (count >= this.#minAttempts || !isConflict(error));
-        if (!mayRunAgain(error) || isLate) throw error;
+        if (!mayRunAgain(error) || performance.now() > deadline) throw error;
       }
       await Bun.sleep(Math.random() * Math.min(2 ** (count - 2), MAX_PAUSE));
     }

@@ -4,19 +4,12 @@ import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
-import {
-  type StagingTable,
-  type StagingTableDefinition,
-  type Storage,
-  type StorageObserver,
-  silentObserver,
-} from "../storage.ts";
+import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { SqliteStagingTable } from "./sqlite-staging-table.ts";
 import { realStoreFile, StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
 import { beginImmediate } from "./transaction-statements.ts";
@@ -127,17 +120,6 @@ export class SqliteStorage implements Storage {
 
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
     return streamRows(this.#file, statement, parameters);
-  }
-
-  createStagingTable(table: StagingTableDefinition): StagingTable {
-    return new SqliteStagingTable(table, {
-      connection: this.#connection,
-      endRead: this.#turnRead.end,
-      all: (statement, ...parameters) => this.all(statement, ...parameters),
-      write: (body) => this.write(body),
-      checkpoint: () => this.#checkpoints.run(),
-      report: (error) => this.#report(error),
-    });
   }
 
   write<T>(body: () => Transaction<T>): Promise<T> {

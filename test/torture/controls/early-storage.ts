@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import type { Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
-import type { StagingTable, Storage } from "../../../src/storage/storage.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
 import type { AppendStep, Transaction } from "../../../src/storage/transaction.ts";
 import { TransactionRun } from "../../../src/storage/transaction-run.ts";
 
@@ -28,10 +28,6 @@ export class EarlyStorage implements Storage {
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
     yield this.all(statement, ...parameters);
-  }
-
-  createStagingTable(): StagingTable {
-    throw new Error("The service brings in no rows.");
   }
 
   async write<T>(body: () => Transaction<T>): Promise<T> {

@@ -10,8 +10,7 @@ import type { Migration } from "../migration.ts";
  *
  * Times are by the shop's clock, which is `ahead` ms ahead of real time. Only `due_at` is real time: it is the same end as
  * `expires_at`, by which background work finds rows of all shops. `last_at` is the time of the last change, or the real
- * time at which the shop was deleted. `..._day` is the day to which `..._count` belongs. `ids_above` is the last id that
- * the shop had given before an import.
+ * time at which the shop was deleted. `..._day` is the day to which `..._count` belongs.
  *
  * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
  * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
@@ -127,14 +126,6 @@ export const shopSchema: Migration = {
       UNIQUE (shop, digest)
     ) STRICT;
     CREATE INDEX stored_responses_by_time ON stored_responses (due_at);
-    CREATE TABLE imports (
-      shop INTEGER NOT NULL,
-      digest TEXT NOT NULL,
-      line INTEGER NOT NULL,
-      animals INTEGER NOT NULL,
-      ids_above INTEGER NOT NULL,
-      PRIMARY KEY (shop, digest)
-    ) STRICT, WITHOUT ROWID;
   `,
   // BY DEFAULT and not ALWAYS: a store that is moved here brings its numbers. Animals are counted for each statement,
   // because many are added by one.
@@ -247,13 +238,5 @@ export const shopSchema: Migration = {
       PRIMARY KEY (shop, digest)
     );
     CREATE INDEX stored_responses_by_time ON stored_responses (due_at);
-    CREATE TABLE imports (
-      shop BIGINT NOT NULL,
-      digest TEXT COLLATE "C" NOT NULL,
-      line BIGINT NOT NULL,
-      animals BIGINT NOT NULL,
-      ids_above BIGINT NOT NULL,
-      PRIMARY KEY (shop, digest)
-    );
   `,
 };
