@@ -1,5 +1,6 @@
 // What every list that is read page by page must do, shown with a list that has more filters than the
 // service's own, and a path with a parameter.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { defineError } from "../../src/contract/errors.ts";
@@ -8,6 +9,7 @@ import { defineOperation } from "../../src/contract/operation.ts";
 import { pageParameters } from "../../src/contract/paging.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
 import type { Domain } from "../../src/domains/domain.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";
 
 const noShelf = defineError({ code: "shelf_not_found", status: 404, meaning: "There is no such shelf." });
@@ -62,10 +64,7 @@ const list = (query: string, headers: Record<string, string> = {}, shelf = "a b"
   service.call("GET", `/shelves/${encodeURIComponent(shelf)}/toys${query}`, { key, headers });
 
 /** The cursor of the next page; undefined on the last. */
-function cursorOf({ headers }: TestResponse): string | undefined {
-  const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
-  return next && (new URL(next).searchParams.get("cursor") ?? "");
-}
+const cursorOf = (page: TestResponse) => nextOf(page)?.replace(/^.*cursor=/, "");
 
 test("a cursor is valid for its filters only, in any order", async () => {
   const cursor = cursorOf(await list("?colour=red&size=small"));
@@ -94,9 +93,9 @@ test("a cursor is read the same wherever it is in the query, however it is encod
 
 test("a page links to the next one of the same path, and a cursor is valid for its path only", async () => {
   const first = await list("?limit=2");
-  const next = /<([^>]*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
-  expect(next).toStartWith(`${service.app.base}/shelves/a%20b/toys?`);
-  const followed = await service.call("GET", next.slice(service.app.base.length), { key });
+  const next = nextOf(first) ?? "";
+  expect(first.headers.get("link")).toStartWith(`<${service.app.base}/shelves/a%20b/toys?`);
+  const followed = await service.call("GET", next, { key });
   expect([followed.status, followed.json]).toEqual([200, [3, 4]]);
   expect((await list(`?limit=2&cursor=${cursorOf(first)}`, {}, "c")).status).toBe(400);
 });

@@ -1,5 +1,6 @@
 import { Animals, createBody } from "../harness/animals.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { Random } from "../harness/random.ts";
 
 const WRITERS = 8;
@@ -122,7 +123,7 @@ export class Load {
     let response = await fetch(this.#base + path, { headers });
     while (!response.ok) response = await fetch(this.#base + path, { headers });
     for (const shown of readExactly(await response.text()) as ShownAnimal[]) this.ledger.see(shown);
-    const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(response.headers.get("link") ?? "")?.[0];
+    const next = nextOf(response);
     if (next !== undefined) await this.#readFrom(next);
   }
 }

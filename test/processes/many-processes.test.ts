@@ -1,4 +1,5 @@
 // Several processes on one store in PostgreSQL.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { openStorage } from "../../src/app/store/engines.ts";
@@ -15,6 +16,7 @@ import { development } from "../harness/key-environments.ts";
 import { environment } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
 import { Listener } from "../harness/listener.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
@@ -148,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
       for (let path: string | undefined = "/pets?limit=100"; path; ) {
         const { text = "", headers } = await client.call("GET", path);
         for (const animal of readExactly(text) as ShownAnimal[]) ledger.see(animal);
-        path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+        path = nextOf({ headers });
       }
       ledger.settle();
       expect(await reader.end()).toBe(0);
@@ -161,7 +163,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     for (let path: string | undefined = "/events?limit=100"; path; ) {
       const { text = "", headers } = await reader.call("GET", path);
       for (const event of readExactly(text) as LoggedEvent[]) replay.add(event);
-      path = /\/events\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+      path = nextOf({ headers });
     }
     expect(await program.end()).toBe(0);
     expect(replay.violations).toEqual([]);

@@ -8,6 +8,7 @@ import { Client } from "../harness/client.ts";
 import { runQueueDelayOf, stopwatch } from "../harness/cpu-time.ts";
 import { environment, newKey } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { newDataDir, Program, serveCommand } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
 import { UNLIMITED, unlimitedQuota } from "../harness/unlimited.ts";
@@ -188,7 +189,7 @@ export class CrashTest implements AsyncDisposable {
     }
     const shown = readExactly(text) as ShownAnimal[];
     for (const animal of shown) if (!this.#shop.owns(animal)) this.#ledger.see(animal);
-    const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+    const next = nextOf({ headers });
     return next === undefined ? path : this.#readFrom(next, client);
   }
 

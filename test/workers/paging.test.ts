@@ -1,8 +1,10 @@
 // A walk through a list misses no animal and shows none twice, whichever processes add animals during it.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "../harness/client.ts";
 import { Load } from "../harness/load.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { newDataDir, Program, serveCommand, serveSource } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -44,7 +46,7 @@ async function walk(client: Client, found: Found): Promise<void> {
         ({ id } = animal);
         found.animals++;
       }
-      const next = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+      const next = nextOf({ headers });
       if (next === undefined) {
         if (id < acknowledged) found.faults.push(`a walk ended at ${id}, before ${acknowledged}`);
         break;

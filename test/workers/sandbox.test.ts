@@ -1,8 +1,10 @@
 // Sandboxes of workers that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Quota } from "../../src/contract/caller.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { Load } from "../harness/load.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -156,7 +158,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       for (let path: string | undefined = "/pets?limit=100"; path; ) {
         const { json, headers } = await call("GET", path);
         shown.push(...json);
-        path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+        path = nextOf({ headers });
       }
       expect(shown.map(({ id }) => id)).toEqual(shown.map((_, index) => index + 1));
       const names = new Set(shown.map(({ name }) => name));

@@ -1,4 +1,5 @@
 // Workers on one PostgreSQL, while the worst is done to them and to it.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { operator } from "../../src/domains/events/author.ts";
 import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
@@ -12,6 +13,7 @@ import { environment } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
 import { Load } from "../harness/load.ts";
 import { metric } from "../harness/metrics.ts";
+import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
@@ -55,7 +57,7 @@ describe.skipIf(postgresMissing !== undefined)("workers on one PostgreSQL", () =
     for (let path: string | undefined = "/pets?limit=100"; path; ) {
       const { text = "", headers } = await client.call("GET", path);
       for (const animal of readExactly(text) as ShownAnimal[]) ledger.see(animal);
-      path = /\/pets\?[^>]*(?=>; rel="next")/.exec(headers.get("link") ?? "")?.[0];
+      path = nextOf({ headers });
     }
     ledger.settle();
   }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
 let service: TestService;
@@ -19,10 +20,7 @@ const addPet = (categoryId: unknown) =>
 const outcomeOf = ({ status, json }: TestResponse) => [status, json?.code];
 
 /** The rest of the address of the next page, from its question mark on; undefined on the last page. */
-function nextPage({ headers }: TestResponse): string | undefined {
-  const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
-  return next?.slice(`${service.app.base}/categories`.length);
-}
+const nextPage = (page: TestResponse) => nextOf(page)?.slice("/categories".length);
 
 /** How many animals each category has, by what the animals say. */
 async function animalsByCategory(): Promise<Record<string, number>> {

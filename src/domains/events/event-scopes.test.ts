@@ -1,6 +1,8 @@
 // Events that only some keys may read: those of keys and webhook endpoints, whose type names a scope.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Listener } from "../../../test/harness/listener.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { secretKey } from "../../../test/harness/webhook-service.ts";
@@ -34,7 +36,7 @@ async function walk(query: string, key: string): Promise<number[][]> {
   for (let path: string | undefined = `/events?${query}`; path !== undefined; ) {
     const { json, headers } = await call("GET", path, undefined, key);
     pages.push(idsOf(json));
-    path = /v1([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    path = nextOf({ headers });
   }
   return pages;
 }

@@ -1,6 +1,8 @@
 // The event log of a shop: the events that changes add, and the operations that read them.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { domains } from "../../app/domains.ts";
@@ -45,7 +47,7 @@ const walk = async (query: string) => {
   for (let path: string | undefined = `/events?${query}`; path !== undefined; ) {
     const { json, headers } = await call("GET", path);
     pages.push((json as Shown[]).map(({ id }) => id));
-    path = /v1([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    path = nextOf({ headers });
   }
   return pages;
 };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { development } from "../../../test/harness/key-environments.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange, type RawResponse } from "../../../test/harness/raw-http.ts";
 import { TestService } from "../../../test/harness/service.ts";
@@ -243,7 +244,7 @@ describe("listKeys", () => {
     while (path) {
       const { json, headers } = await get(mine.key, path);
       seen.push(...json);
-      path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+      path = nextOf({ headers });
     }
     expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
     expect(seen[0]?.id).toBe(mine.record.id);

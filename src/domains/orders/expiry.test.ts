@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { NOON } from "../../../test/harness/manual-clock.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { MINUTE_MS } from "../../timing/clock.ts";
 
@@ -38,10 +39,9 @@ const call = (method: string, path: string, body?: unknown) => service.call(meth
 async function pending(): Promise<number> {
   let count = 0;
   for (let path: string | undefined = "/pets?status=pending&limit=100"; path !== undefined; ) {
-    const { json, headers } = await call("GET", path);
-    count += json.length;
-    const next = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
-    path = next?.slice(service.app.base.length);
+    const page = await call("GET", path);
+    count += page.json.length;
+    path = nextOf(page);
   }
   return count;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { NOON } from "../../../test/harness/manual-clock.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
@@ -35,7 +36,7 @@ async function pagesFrom(query: string): Promise<ShownOrder[][]> {
   return pages;
 }
 /** The query of the next page's address; undefined on the last page. */
-const nextPage = ({ headers }: TestResponse) => /<[^>?]*(\?[^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+const nextPage = (page: TestResponse) => nextOf(page)?.replace(/^[^?]*/, "");
 
 beforeAll(async () => {
   service = await TestService.start();

@@ -1,5 +1,6 @@
 // The service against a simple model of it: whatever clients do and whatever happens to the service,
 // each answer and everything that it holds is as the model says.
+
 import { expect, test } from "bun:test";
 import { array, assert, asyncProperty } from "fast-check";
 import { type Fields, type LoggedEvent, Replay } from "../../../test/conformance/replay.ts";
@@ -12,6 +13,7 @@ import {
 } from "../../../test/conformance/shop-model.ts";
 import { readExactly } from "../../../test/harness/ledger.ts";
 import { ManualTasks } from "../../../test/harness/manual-tasks.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { scopes } from "../../contract/caller.ts";
@@ -62,7 +64,7 @@ class Walk {
     for (let path: string | undefined = "/events?limit=100"; path !== undefined; ) {
       const { text, headers } = await this.#call("GET", path);
       for (const event of readExactly(text) as LoggedEvent[]) replay.add(event);
-      path = /v1([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+      path = nextOf({ headers });
     }
     expect(replay.violations).toEqual([]);
     const read = async (path: string) => readExactly((await this.#call("GET", path)).text) as Fields[];

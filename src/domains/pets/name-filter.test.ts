@@ -1,6 +1,8 @@
 // The filter of `listPets` by part of the name. Its results are compared with a plain search of folded names.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { folded } from "../../contract/schemas.ts";
@@ -54,7 +56,7 @@ async function pagesOf(query: string, from = service, bearer = key): Promise<str
     const page: TestResponse = await from.call("GET", path, { key: bearer });
     expect(page.status).toBe(200);
     pages.push(page.json.map(({ name }: { name: string }) => name));
-    path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(from.app.base.length);
+    path = nextOf(page);
   }
   return pages;
 }

@@ -1,6 +1,8 @@
 // The filters and sort orders that `listPets` has in addition to the specification that this service was built from.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 
@@ -33,10 +35,6 @@ const list = (query: string) => service.call("GET", `/pets?${query}`, { key });
 const idsOf = (shown: readonly Shown[]) => shown.map(({ id }) => id);
 const faultsOf = ({ json }: TestResponse): Record<string, string> =>
   Object.fromEntries(json.details.map(({ path, message }: { path: string; message: string }) => [path, message]));
-
-function nextOf({ headers }: TestResponse): string | undefined {
-  return /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
-}
 
 /** This page and all later ones. */
 async function pagesFrom(query: string): Promise<Shown[][]> {
@@ -169,7 +167,7 @@ test("all animals of a rare category are found in a large store, in pages that m
     for (let path: string | undefined = `/pets?${query}`; path; ) {
       const page: TestResponse = await large.call("GET", path, { key: bearer });
       pages.push(idsOf(page.json));
-      path = /<([^>]*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1]?.slice(large.app.base.length);
+      path = nextOf(page);
     }
     return pages;
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { environment, newKeys } from "../../../test/harness/keys.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually, newDataDir, Program } from "../../../test/harness/program.ts";
 import { type Call, TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
@@ -138,7 +139,7 @@ describe("listRequests", () => {
         const { json, headers } = await send(shop, "GET", path);
         expect(json.length).toBeLessThan(3);
         walked.push(...json);
-        path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+        path = nextOf({ headers });
       }
       expect(walked).toEqual(whole);
     }

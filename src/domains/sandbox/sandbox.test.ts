@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { untilRunning } from "../../../test/harness/metrics.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
@@ -207,8 +208,7 @@ describe("a reset", () => {
     await add(3);
     await order(1);
     await forward(60);
-    const next = (await call("GET", "/pets?limit=1")).headers.get("link") ?? "";
-    const cursor = /<([^>]*)>; rel="next"/.exec(next)?.[1]?.slice(service.app.base.length) as string;
+    const cursor = nextOf(await call("GET", "/pets?limit=1")) as string;
     expect((await call("GET", cursor)).status).toBe(200);
     const used = async () => (await call("GET", "/key")).json.limits.day.used;
     const before = await used();

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { callerWith } from "../../../test/harness/callers.ts";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { ManualClock, NOON } from "../../../test/harness/manual-clock.ts";
+import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
@@ -131,7 +132,7 @@ describe("getUsage", () => {
     while (path) {
       const { json, headers } = await get(path);
       seen.push(...json);
-      path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1]?.slice(service.app.base.length);
+      path = nextOf({ headers });
     }
     expect(seen).toEqual(whole);
   });
