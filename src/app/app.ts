@@ -3,6 +3,7 @@ import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
+import type { InFlightControls } from "../http/in-flight-controls.ts";
 import { generationOf } from "../storage/generation.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { Log } from "../telemetry/log.ts";
@@ -151,6 +152,11 @@ export class App {
 
   get log(): Log {
     return this.#parts.log;
+  }
+
+  /** What limits requests in flight; tests look into it. */
+  get controls(): InFlightControls {
+    return this.#parts.controls;
   }
 
   /** If there is no account, creates what a developer needs for a first call: see `firstStart`. */

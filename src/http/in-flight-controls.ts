@@ -28,12 +28,6 @@ export class InFlightControls {
     this.streams = new Streams({ ...services, unread: this.unread }, maxStreams);
     metrics.gauge("petstore_requests_pending", "Requests without a response yet.", () => this.deadlines.size);
     metrics.gauge(
-      "petstore_bodies_draining",
-      "Bodies of refused requests that are read and discarded.",
-      () => this.drains.size,
-    );
-    metrics.gauge("petstore_responses_delayed", "Responses that test keys asked to delay.", () => this.delays.size);
-    metrics.gauge(
       "petstore_requests_waiting",
       "Requests that wait for the store, the limiter or a later turn.",
       () => this.shedder.waiting,

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DRAIN_LIMIT, DRAIN_TIMEOUT, MAX_DRAINS } from "../../src/http/input/body-drains.ts";
 import { newKeyIn } from "../harness/keys.ts";
-import { metric, untilMetric } from "../harness/metrics.ts";
-import { newDataDir, Program } from "../harness/program.ts";
+import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -55,8 +54,8 @@ function head(method: string, path: string, headers: object, framing: string): s
   return `${[`${method} /v1${path} HTTP/1.1`, "Host: petstore", ...lines, framing].join("\r\n")}\r\n\r\n`;
 }
 
-const draining = () => metric(service.app.base, "petstore_bodies_draining");
-const untilDraining = (count: number) => untilMetric(service.app.base, "petstore_bodies_draining", count);
+const draining = () => service.app.controls.drains.size;
+const untilDraining = (count: number) => eventually(draining, (size) => size === count);
 
 describe.each(refusals)("the body of a request %s (%d)", (_what, status, method, path, headersOf) => {
   test.each(["with a length", "in chunks"])("is read completely, %s, and the connection continues", async (framing) => {
@@ -66,7 +65,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     const received = { status: response.status, headers: response.headers, text: await response.text() };
     service.check({ method, path, ...received });
     expect([received.status, received.headers.get("connection") === "close"]).toEqual([status, false]);
-    expect(await draining()).toBe(0);
+    expect(draining()).toBe(0);
   });
 
   test("is not read completely if that takes too long: the response is sent, and the connection is closed", async () => {
@@ -81,7 +80,7 @@ describe.each(refusals)("the body of a request %s (%d)", (_what, status, method,
     const { status: got, headers } = response as RawResponse;
     expect([got, headers.get("connection")]).toEqual([status, "close"]);
     service.check({ method, path, ...(response as RawResponse) });
-    expect(await draining()).toBe(0);
+    expect(draining()).toBe(0);
   });
 });
 
@@ -91,10 +90,10 @@ test("only a bounded number of bodies are drained at once; further requests get 
   await untilDraining(MAX_DRAINS);
   const [response] = (await exchange(service.app.port, request)) as [RawResponse];
   expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
-  expect(await draining()).toBe(MAX_DRAINS);
+  expect(draining()).toBe(MAX_DRAINS);
   service.clock.advance(DRAIN_TIMEOUT);
   for (const [one] of await Promise.all(drained)) expect(one?.status).toBe(413);
-  expect(await draining()).toBe(0);
+  expect(draining()).toBe(0);
 });
 
 test("a client that disconnects while its body is drained leaves nothing behind", async () => {

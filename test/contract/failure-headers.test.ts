@@ -1,7 +1,7 @@
 // Each failure has its own headers, and none of the failure before it: responses are copies of one object.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DRAIN_TIMEOUT } from "../../src/http/input/body-drains.ts";
-import { untilMetric } from "../harness/metrics.ts";
+import { eventually } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 
@@ -24,7 +24,7 @@ function outline({ status, headers }: Pick<RawResponse, "status" | "headers">): 
 async function withoutBody(key: string): Promise<RawResponse> {
   const lines = ["POST /v1/pets HTTP/1.1", "Host: petstore", `Authorization: Bearer ${key}`, "Content-Length: 1000000"];
   const responses = exchange(service.app.port, `${lines.join("\r\n")}\r\n\r\n`);
-  await untilMetric(service.app.base, "petstore_bodies_draining", 1);
+  await eventually(() => service.app.controls.drains.size === 1);
   service.clock.advance(DRAIN_TIMEOUT);
   return ((await responses) as [RawResponse])[0];
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_DELAY, MAX_DELAYED, SIMULATE } from "../../src/contract/requests.ts";
-import { metric as metricOf, untilMetric } from "../harness/metrics.ts";
+import { metric as metricOf } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange } from "../harness/raw-http.ts";
 import { type TestResponse, TestService } from "../harness/service.ts";
@@ -18,7 +18,7 @@ function ask(key: string | undefined, asked: string, method = "GET", path = "/pe
 
 const metric = (name: string) => metricOf(service.app.base, name);
 /** Waits until this number of responses are delayed. */
-const delayed = (count: number) => untilMetric(service.app.base, "petstore_responses_delayed", count);
+const delayed = (count: number) => eventually(() => service.app.controls.delays.size === count);
 
 function lines(event: string) {
   return service.logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
@@ -60,7 +60,7 @@ test("an impossible simulation is rejected with a reason", async () => {
     expect([asked, json.details]).toEqual([asked, [{ path: pathInDetails, message: expect.stringContaining(reason) }]]);
   }
   expect((await ask(key, "a,".repeat(4_000))).json.details).toHaveLength(3);
-  expect(await metric("petstore_responses_delayed")).toBe(0);
+  expect(service.app.controls.delays.size).toBe(0);
 });
 
 test("a live key that sends the header is rejected, and nothing is done", async () => {
@@ -197,7 +197,7 @@ test("a delay holds back the response, but the request is executed at once", asy
   expect(isAnswered).toBe(false);
   service.clock.advance(1);
   expect((await adding).status).toBe(201); // and not 503, although the deadline of requests has passed
-  expect(await metric("petstore_responses_delayed")).toBe(0);
+  expect(service.app.controls.delays.size).toBe(0);
   expect(await metric('petstore_requests_total{operation="createPet",status="201"}')).toBe(1);
   await service.app.log.close();
   const added = lines("request").find(({ operation }) => operation === "createPet");

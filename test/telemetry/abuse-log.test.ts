@@ -3,7 +3,7 @@ import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { runJsonInProcess } from "../harness/commands.ts";
 import { ManualClock } from "../harness/manual-clock.ts";
-import { metric as metricOf, untilMetric } from "../harness/metrics.ts";
+import { metric as metricOf } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
@@ -200,7 +200,7 @@ describe("a ban", () => {
     );
     const writers = bodies.map(({ writable }) => writable.getWriter());
     for (const writer of writers) await writer.write(new Uint8Array(1));
-    await untilMetric(service.app.base, "petstore_bodies_draining", 3);
+    await eventually(() => service.app.controls.drains.size === 3);
     for (let count = 0; count < 22; count++) await service.call("GET", "/pets", { key });
     for (const [index, writer] of writers.entries()) {
       await writer.close();
