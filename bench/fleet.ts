@@ -1,13 +1,7 @@
 import { join } from "node:path";
-import {
-  contextPeers,
-  type Dialect,
-  type RunningServer,
-  type ServerName,
-  startServer,
-  unavailableReason,
-} from "./peers.ts";
+import { contextPeers, type RunningServer, type ServerName, startServer, unavailableReason } from "./peers.ts";
 import type { Environment } from "./processes.ts";
+import type { Dialect } from "./requests.ts";
 import { alternate, contestant, type Series } from "./rounds.ts";
 import type { SeededStore } from "./seed.ts";
 import type { Bench } from "./workload.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { CONNECTIONS, startFleet, stopFleet } from "./fleet.ts";
-import { type Dialect, type RunningServer, type ServerName } from "./peers.ts";
+import { type RunningServer, type ServerName } from "./peers.ts";
+import type { Dialect } from "./requests.ts";
 import { firstPage, gets, pageAfter } from "./requests.ts";
 import { alternate, type Contestant, contestant, median, type Series } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";

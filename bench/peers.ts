@@ -10,7 +10,7 @@ import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
 import { type RecordedResponses, recordResponses } from "./peers/recorded-responses.ts";
 import type { Environment, Processes } from "./processes.ts";
-import { creates } from "./requests.ts";
+import { creates, type Dialect } from "./requests.ts";
 import { FIRST_SHOP, GENERATION, isAvailable, type SeededStore } from "./seed.ts";
 
 /** Of the service in production. As `deploy/` does, they tell the allocator to keep unused memory. */
@@ -44,18 +44,6 @@ export type ServerName = (typeof serverNames)[number] | "Bun.serve with keys";
 
 /** Peers that no target refers to. */
 export const contextPeers: readonly ServerName[] = ["Bun.serve with keys", "bare node:http", "json-server", "Prism"];
-
-/** The paths and queries of the interface on one server. */
-export interface Dialect {
-  /** Path of the animals. */
-  readonly pets: string;
-  /** Animals to spread requests over: their ids are 1 to this number. */
-  readonly animals: number;
-  /** Query of the first page of available animals. */
-  readonly firstPage: string;
-  /** Query of the page after an animal; undefined where there are no cursors. */
-  readonly pageAfter: ((id: number) => string) | undefined;
-}
 
 /** A server that answers. */
 export interface RunningServer {

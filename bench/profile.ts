@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONNECTIONS } from "./fleet.ts";
-import { type Dialect, startServer } from "./peers.ts";
+import { startServer } from "./peers.ts";
+import type { Dialect } from "./requests.ts";
 import { creates, everyPage, gets } from "./requests.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
 import type { Measurement, Workload } from "./workload.ts";

@@ -1,13 +1,7 @@
 import { join } from "node:path";
 import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
-import {
-  type Dialect,
-  type RunningServer,
-  type ServerName,
-  serverNames,
-  startServer,
-  unavailableReason,
-} from "./peers.ts";
+import { type RunningServer, type ServerName, serverNames, startServer, unavailableReason } from "./peers.ts";
+import type { Dialect } from "./requests.ts";
 import { everyPage, firstPage, gets } from "./requests.ts";
 import { alternate } from "./rounds.ts";
 import { type SeededStore, seedStore, UNLIMITED } from "./seed.ts";

@@ -1,6 +1,17 @@
-import type { Dialect } from "./peers.ts";
 import { shuffled } from "./rounds.ts";
 import type { Request } from "./wrk.ts";
+
+/** The paths and queries of the interface on one server. */
+export interface Dialect {
+  /** Path of the animals. */
+  readonly pets: string;
+  /** Animals to spread requests over: their ids are 1 to this number. */
+  readonly animals: number;
+  /** Query of the first page of available animals. */
+  readonly firstPage: string;
+  /** Query of the page after an animal; undefined where there are no cursors. */
+  readonly pageAfter: ((id: number) => string) | undefined;
+}
 
 /** More different requests than this would only fill the load generator's memory. */
 export const MAX_REQUESTS = 100_000;

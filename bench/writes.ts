@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { CONNECTIONS, compareServers, startFleet, stopFleet } from "./fleet.ts";
-import type { Dialect, ServerName } from "./peers.ts";
+import type { ServerName } from "./peers.ts";
+import type { Dialect } from "./requests.ts";
 import { creates, gets, mixed } from "./requests.ts";
 import { alternate, contestant } from "./rounds.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";

@@ -196,6 +196,15 @@ describe("imports", () => {
     expect(cyclesOf(program, (file) => importsOf(file).filter((name) => existsSync(join(root, name))))).toEqual([]);
   });
 
+  test.each(["client/src", "console/src", "bench"])("there is no cycle between files of %s", (folder) => {
+    const place = join(root, "..", folder);
+    const own = readdirSync(place, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
+    expect(own.length).toBeGreaterThan(10);
+    expect(cyclesOf(own, (file) => importsOf(file, place).filter((name) => own.includes(name)))).toEqual([]);
+    const fromService = own.flatMap((file) => importsOf(file, place)).filter((name) => /^(\.\.\/)+src\//.test(name));
+    expect(folder === "bench" ? [] : fromService).toEqual([]);
+  });
+
   test("there is no cycle between folders: each is above those that it imports", () => {
     const below = folderImports();
     expect(cyclesOf([...below.keys()], (folder) => below.get(folder) ?? [])).toEqual([]);

@@ -1,5 +1,4 @@
 import { defined } from "./defined.ts";
-import type { ErrorCodes } from "./operations.ts";
 import type { RateLimit } from "./response.ts";
 
 /** Codes of failures without an error from the service: no response arrived, or not one from the service. */
@@ -117,12 +116,4 @@ export function errorOf(message: string, facts: ErrorFacts & { readonly status: 
   const Class =
     classOfStatus[status] ?? (status < 400 ? ConnectionError : status < 500 ? InvalidRequestError : ServiceError);
   return new Class(message, facts);
-}
-
-/** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
-export function isErrorOf<Name extends keyof ErrorCodes>(
-  error: unknown,
-  operation: Name,
-): error is PetstoreError<ErrorCodes[Name]> {
-  return error instanceof PetstoreError && error.operation === operation;
 }

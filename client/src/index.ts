@@ -1,3 +1,6 @@
+import { PetstoreError } from "./errors.ts";
+import type { ErrorCodes } from "./operations.ts";
+
 export type { Clock } from "./clock.ts";
 export type { DeprecationNotice } from "./deprecation.ts";
 export {
@@ -8,7 +11,6 @@ export {
   type ErrorDetail,
   type ErrorFacts,
   InvalidRequestError,
-  isErrorOf,
   NotFoundError,
   PermissionError,
   PetstoreError,
@@ -30,3 +32,11 @@ export type {
 export type { Page, Pages } from "./pages.ts";
 export type { NoContent, RateLimit, ResponseInfo, Result } from "./response.ts";
 export { type VerifyOptions, verifyWebhook, WebhookVerificationError } from "./webhook.ts";
+
+/** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
+export function isErrorOf<Name extends keyof ErrorCodes>(
+  error: unknown,
+  operation: Name,
+): error is PetstoreError<ErrorCodes[Name]> {
+  return error instanceof PetstoreError && error.operation === operation;
+}

@@ -1,6 +1,5 @@
 // Generated from client/src by `npm run derive`.
 
-import type { ErrorCodes } from "./operations.js";
 import type { RateLimit } from "./response.js";
 /** Codes of failures without an error from the service: no response arrived, or not one from the service. */
 export type ClientErrorCode = "connection_failed" | "deadline_exceeded" | "unexpected_response";
@@ -66,5 +65,3 @@ export declare class ConnectionError extends PetstoreError {
 export declare function errorOf(message: string, facts: ErrorFacts & {
     readonly status: number;
 }): PetstoreError;
-/** True for an error of this operation. A `switch` over `error.code` can then be exhaustive. */
-export declare function isErrorOf<Name extends keyof ErrorCodes>(error: unknown, operation: Name): error is PetstoreError<ErrorCodes[Name]>;

@@ -1,7 +1,3 @@
-import { type OperationName, scopes } from "./generated/contract.ts";
-
-export type { OperationName };
-
 /** A field of a form, as the contract describes it. */
 export interface FieldDescription {
   readonly name: string;
@@ -35,10 +31,4 @@ export function choicesOf(
   name: string,
 ): readonly string[] {
   return fields.find((field) => field.name === name)?.choices ?? [];
-}
-
-/** True if a key with these scopes may use the operation. `scopes` lists all operations except those that need `write`. */
-export function permits(held: readonly string[], operation: OperationName): boolean {
-  const [needed = "write"] = Object.entries(scopes).find(([, names]) => names.includes(operation)) ?? [];
-  return needed === "" || needed.split(" ").every((scope) => held.includes(scope));
 }

@@ -6,12 +6,12 @@ export const sourceFiles = readdirSync(sourceRoot, { recursive: true, encoding: 
   file.endsWith(".ts"),
 );
 
-/** What a file imports: files below src/ by path, packages by name, even if one of their files is imported by path. */
-export function importsOf(file: string): string[] {
-  const text = readFileSync(join(sourceRoot, file), "utf8");
+/** What a file imports: files by their path from `root`, packages by name, even if one of their files is imported by path. */
+export function importsOf(file: string, root = sourceRoot): string[] {
+  const text = readFileSync(join(root, file), "utf8");
   return [...text.matchAll(/(?:^(?:import|export)\b[^;]*?from |\bawait import\()"([^"]+)"/gm)].map(([, name = ""]) =>
     name.startsWith(".") && !name.includes("/node_modules/")
-      ? relative(sourceRoot, join(sourceRoot, dirname(file), name))
+      ? relative(root, join(root, dirname(file), name))
       : name.replace(/^.*\/node_modules\//, ""),
   );
 }
@@ -42,7 +42,7 @@ export function folderImports(): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...importing].map(([folder, files]) => {
       const imported = files
-        .flatMap(importsOf)
+        .flatMap((file) => importsOf(file))
         .filter((name) => program.includes(name) && !leaves.test(name))
         .map(folderOf);
       return [folder, [...new Set(imported)].filter((name) => name !== folder).toSorted()];

@@ -5,11 +5,11 @@ import type {
   WebhookEndpointPatch,
 } from "petstore-client";
 import { useState } from "preact/hooks";
-import type { OperationName } from "../contract.ts";
 import { deliveryColumns } from "../developers/deliveries.tsx";
 import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "../developers/webhook-dialogs.tsx";
 import { EndpointState, hasExpired, successOf } from "../developers/webhook-state.tsx";
 import { refreshDeliveriesSoon, WEBHOOKS } from "../developers/webhooks.ts";
+import type { OperationName } from "../generated/contract.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate, useQuery } from "../service/query.ts";

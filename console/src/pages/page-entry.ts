@@ -1,6 +1,6 @@
 import type { Petstore } from "petstore-client";
 import type { ComponentType } from "preact";
-import type { OperationName } from "../contract.ts";
+import type { OperationName } from "../generated/contract.ts";
 import type { Query } from "../router.tsx";
 import type { QueryInputs } from "../service/query.ts";
 

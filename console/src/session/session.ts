@@ -1,5 +1,5 @@
 import { type CurrentKey, type FetchInit, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
-import { type OperationName, permits } from "../contract.ts";
+import { type OperationName, scopes } from "../generated/contract.ts";
 import { baseUrl } from "../router.tsx";
 import { exemptionOf, firstResponsesOf, uncached, watchedFetch } from "../service/connection.ts";
 import { noteStream } from "../service/live.ts";
@@ -178,4 +178,10 @@ export function useSession(): OpenSession {
 export function useMay(): (operation: OperationName) => boolean {
   const { key } = useSession();
   return (operation) => permits(key.scopes, operation);
+}
+
+/** True if a key with these scopes may use the operation. `scopes` lists all operations except those that need `write`. */
+export function permits(held: readonly string[], operation: OperationName): boolean {
+  const [needed = "write"] = Object.entries(scopes).find(([, names]) => names.includes(operation)) ?? [];
+  return needed === "" || needed.split(" ").every((scope) => held.includes(scope));
 }

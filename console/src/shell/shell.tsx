@@ -1,10 +1,9 @@
 import { useLayoutEffect, useState } from "preact/hooks";
-import { permits } from "../contract.ts";
 import { pages } from "../pages/pages.ts";
 import { go, usePlace } from "../router.tsx";
 import { followShop } from "../service/live.ts";
 import { OfferedKey } from "../session/offered-key.tsx";
-import { useSession } from "../session/session.ts";
+import { permits, useSession } from "../session/session.ts";
 import { applyEvent } from "../shop/apply-event.ts";
 import { SandboxClock } from "../shop/sandbox.ts";
 import { ShortcutList, useShortcut } from "../shortcuts.tsx";

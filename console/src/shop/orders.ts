@@ -1,5 +1,5 @@
 import type { Petstore, StoreOrder } from "petstore-client";
-import type { OperationName } from "../contract.ts";
+import type { OperationName } from "../generated/contract.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { replaceItem } from "./lists.ts";
