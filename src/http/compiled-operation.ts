@@ -1,20 +1,16 @@
 import type { Failure } from "../contract/errors.ts";
-import type { BoundOperation } from "../contract/handler.ts";
+import type { BoundOperation, Success } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
   compileFillPath,
   dateToUnixSeconds,
   deprecationHeaders,
-  hasEntityTag,
-  isCacheable,
-  responseType,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
 import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
 import { compileInputReader, type InputReader } from "./input/read-input.ts";
-import { ReusedHeaders, secretHeaders, sharedHeaders, streamHeaders } from "./response/headers.ts";
 import { compilePageLinks } from "./response/page-links.ts";
-import { compileRender, type Render } from "./response/rendered-body.ts";
+import { type PreparedResponses, prepareResponses } from "./response/response.ts";
 import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
 import { compileEventEncoder, type EventEncoder } from "./streams/event-encoder.ts";
 
@@ -29,22 +25,17 @@ export interface LinkTargets {
 }
 
 /** An operation with everything that is prepared once at startup. */
-export interface CompiledOperation extends BoundOperation {
+export interface CompiledOperation extends BoundOperation, PreparedResponses {
   /** The path, with its parameters filled in. */
   readonly fillPath: (params: Readonly<Record<string, unknown>>) => string;
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
-  readonly render: Render;
   /** For an operation whose response is streamed. */
   readonly eventEncoder: EventEncoder | undefined;
   /** Set for operations that accept an idempotency key. */
   readonly identityOf: IdentityReader | undefined;
-  readonly hasEntityTag: boolean;
-  readonly isCacheable: boolean;
   /** From this moment on the operation returns 410, in Unix milliseconds. */
   readonly removedFrom: number;
-  readonly successHeaders: ReusedHeaders;
-  readonly failureHeaders: ReusedHeaders;
 }
 
 export function compileOperation(
@@ -57,33 +48,22 @@ export function compileOperation(
   const links = { base, documentation: documentation(operation) };
   const ofDeprecation = deprecationHeaders(operation, operations, links);
   const pages = compilePageLinks(operation, base, cursorSecret);
-  const ofAll = { ...sharedHeaders, ...ofDeprecation };
-  const ofSuccess = {
-    ...ofAll,
-    ...(operation.response.status === 204 ? {} : { "Content-Type": responseType(operation) }),
-    ...(operation.response.secret ? secretHeaders : {}),
-    ...(operation.response.stream ? streamHeaders : {}),
-  };
   return {
     ...bound,
+    ...prepareResponses(operation, base, pages, ofDeprecation),
     fillPath: compileFillPath(operation.path),
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, operations, pages),
-    render: compileRender(operation, pages, ofDeprecation?.Link ?? ""),
     eventEncoder: compileEventEncoder(operation),
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,
-    hasEntityTag: hasEntityTag(operation),
-    isCacheable: isCacheable(operation),
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
-    successHeaders: new ReusedHeaders(ofSuccess),
-    failureHeaders: new ReusedHeaders({ ...ofAll, "Content-Type": "application/json" }),
   };
 }
 
-/** Returns the failure. Throws a `TypeError` if the operation does not declare it. */
-export function requireDeclared(failed: Failure, { name, errors }: Operation): Failure {
-  if (errors.includes(failed.error)) return failed;
+/** Returns the outcome. Throws a `TypeError` for a failure that the operation does not declare. */
+export function requireDeclared(outcome: Success | Failure, { name, errors }: Operation): Success | Failure {
+  if (!("error" in outcome) || errors.includes(outcome.error)) return outcome;
   throw new TypeError(
-    `${name} gave ${failed.error.code}, which it does not declare; add it to the errors of the operation.`,
+    `${name} gave ${outcome.error.code}, which it does not declare; add it to the errors of the operation.`,
   );
 }

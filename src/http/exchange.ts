@@ -1,14 +1,13 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
-import type { Input, Success } from "../contract/handler.ts";
+import type { Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/requests.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
-import type { RenderedBody } from "./response/rendered-body.ts";
+import type { RenderedBody } from "./response/response.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
-import type { OpenStream } from "./streams/open-stream.ts";
 
 /** Seconds after which a connection that neither sends nor receives is closed. An open stream has no limit. */
 export const IDLE_TIMEOUT = 30;
@@ -20,20 +19,15 @@ export interface Route {
   readonly allow: string;
 }
 
-interface Peer {
-  readonly address: string;
-  readonly port: number;
-}
-
 /** Gives access to the connections of requests; the server implements it. */
 export interface Peers {
-  /** The address and port of the peer. */
-  requestIP(request: Request): Peer | null;
+  /** The address of the peer; null if the connection has ended. */
+  requestIP(request: Request): { readonly address: string } | null;
   /** Sets how many seconds the connection may be idle; 0 for any time. */
   timeout(request: Request, seconds: number): void;
 }
 
-/** One request in flight, with the results of its stages. */
+/** One request in flight: what is known of it so far, for its response and its reports. */
 export class Exchange {
   readonly request: RoutedRequest;
   readonly route: Route;
@@ -41,50 +35,36 @@ export class Exchange {
   readonly id: string;
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number;
-  /** Provides the peer's address, which is looked up only when it is needed. */
   readonly #peers: Peers;
-  #peer: Peer | null | undefined;
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
+  /** The stage that it is in, or that it failed in. */
+  stage: RequestStage = "identify";
   /** The pending response; set when a stage must wait. */
   pending: PendingResult<Response> | undefined;
-  /** True while it waits for its own body, not for the service. */
-  awaitsBody = false;
-
-  /** Set by `identify`: the caller, why the request is refused, and the version of the keys from which this follows. */
   caller: Caller | undefined;
-  authFailure: Failure | undefined;
-  keysVersion: number | undefined;
-  /** Set by `admit`. */
   admission: Admission | undefined;
-  /** Set by `simulate` if the request has the header. */
+  /** What the request asks to simulate. */
   simulation: Simulation | undefined;
-  /** Set by `readInput`. */
-  input: Input | undefined;
-  /** Set by `handle`. */
   success: Success | undefined;
   /** The success as text, if it was already rendered. */
   rendered: RenderedBody | undefined;
-  /** Set by `openStream`, for a response that does not end. */
-  stream: OpenStream | undefined;
-  /** Why it failed; undefined for a success. */
-  failed: Failure | undefined;
-  /** The stage that it failed in or is waiting in. */
-  stage: RequestStage = "identify";
-  /** The client's address, once it has been looked up. */
-  address: string | undefined;
   /** True if the outcome is a replay. */
   isReplay = false;
+  /** Why it failed; undefined for a success. */
+  failed: Failure | undefined;
+  /** The client's address, once it has been looked up. */
+  address: string | undefined;
 
   /** True for an operation that may change something: any but a `GET`. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
   }
 
-  /** The peer's address and port; null if the connection has ended. Cached, because each look-up is a system call. */
-  get peer(): Peer | null {
-    return this.#peer === undefined ? (this.#peer = this.#peers.requestIP(this.request)) : this.#peer;
+  /** The peer's address; empty if the connection has ended. It is a system call: see `addressOf`. */
+  get peerAddress(): string {
+    return this.#peers.requestIP(this.request)?.address ?? "";
   }
 
   /** Sets how many seconds the connection may be idle; 0 for any time. */

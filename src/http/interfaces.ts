@@ -126,16 +126,6 @@ export interface RequestRecords {
   add(request: CompletedRequest): void;
 }
 
-/** Records requests that were refused because of their key, for monitoring. */
-export interface AbuseMonitor {
-  /** The key is banned. */
-  banned(caller: Caller, admission: Admission): void;
-  /** The windows of its shop refused the key. So a ban that was reported before is over. */
-  limited(caller: Caller): void;
-  /** The key is not valid. */
-  invalidKey(address: string): void;
-}
-
 /** A stored response. */
 export interface StoredResponse {
   /** Distinguishes the request from other requests with the same key. */

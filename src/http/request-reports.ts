@@ -1,6 +1,4 @@
-import { type Failure, keyBanned, rateLimitExceeded } from "../contract/errors.ts";
 import type { Success } from "../contract/handler.ts";
-import { separateQuotaOf } from "../contract/operation-properties.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { isPlainId } from "../telemetry/request-lines.ts";
@@ -11,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import { readClientRequestId } from "./input/request-headers.ts";
-import type { AbuseMonitor, Admission, RequestRecords, Usage } from "./interfaces.ts";
+import type { RequestRecords, Usage } from "./interfaces.ts";
 
 export interface ReportServices {
   readonly usage: Usage;
@@ -20,7 +18,6 @@ export interface ReportServices {
   readonly metrics: Metrics;
   /** Undefined if tracing is off. */
   readonly tracer: Tracer | undefined;
-  readonly abuse: AbuseMonitor;
   readonly records: RequestRecords;
   /** Whether log lines and records of requests have the client's address. */
   readonly logsAddresses: boolean;
@@ -37,24 +34,6 @@ export class RequestReports {
   constructor(services: ReportServices, base: string) {
     this.#services = services;
     this.#base = new URL(base);
-  }
-
-  /**
-   * Counts a request that the limiter refused. Call it in the order in which the limiter decided. If `failed` is
-   * another failure, for example because rendering the refusal failed, nothing is counted.
-   */
-  countDenial(exchange: Exchange, admission: Admission, failed: Failure): void {
-    if (admission.verdict === "admitted") return;
-    const { caller, operation } = exchange;
-    const { metrics, abuse } = this.#services;
-    if (failed.error === keyBanned) {
-      metrics.limited("ban");
-      if (caller) abuse.banned(caller, admission);
-    } else if (failed.error === rateLimitExceeded) {
-      metrics.limited(caller ? "account" : "address");
-      // A separate quota serves banned keys too, so its 429 does not show that a ban is over.
-      if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
-    }
   }
 
   /** Reports a request and returns its response, after the simulated delay if there is one. */
@@ -108,7 +87,7 @@ export class RequestReports {
   /** Records a request that failed, or a POST, PATCH or DELETE. */
   #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
-    const { id, request, caller, admission, isReplay, failed, authFailure, stage } = exchange;
+    const { id, request, caller, admission, isReplay, failed, stage } = exchange;
     const operation = exchange.operation?.operation;
     if (!records.accepts(caller ?? addressOf(exchange, this.#services.addresses), failed !== undefined)) return;
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
@@ -122,7 +101,7 @@ export class RequestReports {
       path: exchange.operation && recordedPath(exchange.operation, request.params),
       status,
       failed: saysKey ? { error: failed.error, message: failed.error.meaning } : failed,
-      stage: failed && (failed === authFailure ? "identify" : stage),
+      stage: failed && stage,
       admission,
       isReplay,
       duration,

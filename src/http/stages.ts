@@ -13,13 +13,15 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Input, Success, Write } from "../contract/handler.ts";
+import type { Input, Streamed, Success, Write } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
-import { type RequestStage, requestStages, SIMULATE } from "../contract/requests.ts";
+import { SIMULATE } from "../contract/requests.ts";
+import type { AbuseLog } from "../telemetry/abuse-log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { requireDeclared } from "./compiled-operation.ts";
+import { type CompiledOperation, requireDeclared } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
@@ -29,105 +31,178 @@ import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
 import type { Unread } from "./response/large-body.ts";
-import { type Delays, simulate as simulateAs } from "./simulation/simulate.ts";
+import { streamResponse, successResponse } from "./response/response.ts";
+import { type Delays, simulate } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
 
 /** The services that the stages need. */
 export interface StageServices {
   readonly authenticator: Authenticator;
   readonly shedder: LoadShedder;
+  readonly unread: Unread;
+  readonly addresses: ClientAddresses;
   readonly limiter: Limiter;
+  readonly metrics: Metrics;
+  readonly abuse: AbuseLog;
   readonly clock: Clock;
+  readonly paths: PathAdvice;
+  readonly delays: Delays;
   /** Runs the change of an operation. */
   readonly write: Write;
   /** Runs the change of a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
-  readonly delays: Delays;
   readonly streams: Streams;
-  readonly unread: Unread;
-  readonly addresses: ClientAddresses;
-  readonly paths: PathAdvice;
 }
 
-/** One step of a request. If it returns a failure, no later stage runs. */
-export type Stage = (exchange: Exchange, services: StageServices) => MaybePromise<Failure | undefined>;
-
-const suspended = failure(accountSuspended, "The account is suspended. Ask the operator of the service why.");
+/** The stages of one request. They yield each promise that they must wait for, and get back what it resolves to. */
+export type Stages = Generator<Promise<unknown>, Response | Failure, never>;
 
 /**
- * Stage: identifies the caller. A request without a valid key is counted as an anonymous client before it is refused.
- * A request of a suspended account is counted in the windows of its shop before it is refused.
+ * Runs the stages in order. Each takes what those before it have returned, and a failure ends the request. What
+ * `exchange` notes is for the reports.
  */
-const identify: Stage = (exchange, { authenticator }) => {
-  const authorization = exchange.request.headers.get("authorization");
-  const token = bearerToken(authorization);
-  if (token === undefined) {
-    exchange.authFailure = failure(missingApiKey, missingKeyMessage(authorization));
-    return undefined;
-  }
-  exchange.keysVersion = authenticator.version;
-  return whenReady(authenticator.authenticate(token), noteCaller, exchange);
-};
+export function* runStages(exchange: Exchange, services: StageServices): Stages {
+  const { request } = exchange;
+  const { authenticator, unread } = services;
 
-function noteCaller(caller: Caller | undefined, exchange: Exchange): undefined {
-  exchange.caller = caller;
-  exchange.authFailure = authFailureOf(caller, exchange);
+  const keysVersion = authenticator.version;
+  let identity = identify(request, authenticator);
+  if (identity instanceof Promise) identity = yield identity;
+
+  exchange.stage = "shedLoad";
+  let isRefused = shedLoad(identity, exchange.isWrite, services);
+  if (isRefused instanceof Promise) isRefused = yield isRefused;
+  if (isRefused) return overloadedNow;
+
+  if (!("error" in identity)) exchange.caller = identity; // only now: a request that was shed belongs to no shop
+  exchange.stage = "admit";
+  let admission = admit(exchange, identity, services);
+  if (admission instanceof Promise) admission = yield admission;
+  exchange.admission = admission;
+  if (admission.verdict !== "admitted") return deny(exchange, admission, services);
+  if ("error" in identity) return refuseKey(exchange, identity);
+  if (identity.isSuspended) return refuseKey(exchange, suspended);
+  const caller = identity;
+
+  exchange.stage = "resolve";
+  const compiled = resolve(exchange, caller, services);
+  if ("error" in compiled) return compiled;
+
+  exchange.stage = "simulate";
+  const header = request.headers.get(SIMULATE);
+  if (header !== null) {
+    let simulation = simulate(header, request, caller, compiled, services);
+    if (simulation instanceof Promise) simulation = yield simulation;
+    if ("error" in simulation) return simulation;
+    exchange.simulation = simulation;
+    exchange.admission = simulation.admission ?? admission;
+    if (simulation.failure) return simulation.failure;
+  }
+
+  exchange.stage = "readInput";
+  let input = compiled.readInput(request, caller, exchange.id);
+  if (input instanceof Promise) input = yield input;
+  if ("error" in input) return input;
+
+  exchange.stage = "handle";
+  // No client can use a revoked key for longer by sending the body late.
+  if (keysVersion !== authenticator.version) {
+    let current = authenticator.authenticateAgain(caller);
+    if (current instanceof Promise) current = yield current;
+    if (!current) return refuseKey(exchange, noteInvalidKey(exchange, keyEnded, services));
+    if (current.isSuspended) return refuseKey(exchange, suspended);
+  }
+  let outcome = handle(exchange, compiled, input, services);
+  if (outcome instanceof Promise) outcome = yield outcome;
+  if ("error" in outcome) return explain(outcome, request, caller);
+  exchange.success = outcome;
+  const { eventEncoder } = compiled;
+  if (!eventEncoder) return successResponse(exchange, compiled, admission, outcome, input, unread);
+
+  exchange.stage = "openStream";
+  if (request.method === "HEAD") return streamResponse(exchange, compiled, admission, null);
+  const stream = services.streams.open(
+    exchange,
+    caller,
+    compiled.operation,
+    eventEncoder,
+    (outcome as Streamed).stream,
+  );
+  return "error" in stream ? stream : streamResponse(exchange, compiled, admission, stream.body);
 }
 
-/** Why the requests of a key are refused. */
-function authFailureOf(caller: Caller | undefined, { request }: Exchange): Failure | undefined {
-  if (!caller) {
-    const token = bearerToken(request.headers.get("authorization")) ?? "";
-    return failure(invalidApiKey, invalidKeyMessage(token));
-  }
-  return caller.isSuspended ? suspended : undefined;
+/** Stage: finds the caller, or why there is none. */
+function identify({ headers }: Request, authenticator: Authenticator): MaybePromise<Caller | Failure> {
+  const authorization = headers.get("authorization");
+  const token = bearerToken(authorization);
+  return token === undefined
+    ? failure(missingApiKey, missingKeyMessage(authorization))
+    : whenReady(authenticator.authenticate(token), callerOrFailure, token);
+}
+
+function callerOrFailure(caller: Caller | undefined, token: string): Caller | Failure {
+  return caller ?? failure(invalidApiKey, invalidKeyMessage(token));
 }
 
 /** Stage: refuses requests at overload, and reads of shops that leave too much unread. They are not counted. */
-const shedLoad: Stage = (exchange, { shedder, unread }) => {
-  const { caller } = exchange;
-  if (caller && !exchange.isWrite && unread.isTooMuchOf(caller.shop)) return refuseAtOverload(exchange);
-  return whenReady(shedder.refuses(caller?.shop), refusalIf, exchange);
-};
-
-function refusalIf(isRefused: boolean, exchange: Exchange): Failure | undefined {
-  return isRefused ? refuseAtOverload(exchange) : undefined;
+function shedLoad(
+  identity: Caller | Failure,
+  isWrite: boolean,
+  { shedder, unread }: StageServices,
+): MaybePromise<boolean> {
+  if ("error" in identity) return shedder.refuses(undefined);
+  return (!isWrite && unread.isTooMuchOf(identity.shop)) || shedder.refuses(identity.shop);
 }
 
-/** The refusal of a request that was not processed. It belongs to no shop, so no shop counts or records it. */
-export function refuseAtOverload(exchange: Exchange): Failure {
-  exchange.caller = undefined;
-  exchange.authFailure = undefined;
-  return failure(overloaded, "The service is overloaded. Try again in 1 second.", { retryAfter: 1 });
-}
+export const overloadedNow = failure(overloaded, "The service is overloaded. Try again in 1 second.", {
+  retryAfter: 1,
+});
 
 /** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
-const admit: Stage = (exchange, services) => whenReady(askLimiter(exchange, services), noteAdmission, exchange);
-
-function noteAdmission(admission: Admission, exchange: Exchange): Failure | undefined {
-  exchange.admission = admission;
-  return admission.verdict === "admitted" ? exchange.authFailure : denial(admission);
+function admit(exchange: Exchange, identity: Caller | Failure, services: StageServices): MaybePromise<Admission> {
+  const { limiter, addresses } = services;
+  if ("error" in identity) {
+    if (identity.error === invalidApiKey) noteInvalidKey(exchange, identity, services);
+    return limiter.admitAddress(addressOf(exchange, addresses));
+  }
+  const separate = separateQuotaOf(exchange.operation?.operation, identity);
+  return separate ? limiter.admitSeparately(identity, separate) : limiter.admit(identity);
 }
 
-function askLimiter(exchange: Exchange, { limiter, addresses }: StageServices): MaybePromise<Admission> {
-  const { caller, operation } = exchange;
-  if (!caller) return limiter.admitAddress(addressOf(exchange, addresses));
-  const separate = separateQuotaOf(operation?.operation, caller);
-  return separate ? limiter.admitSeparately(caller, separate) : limiter.admit(caller);
+function noteInvalidKey(exchange: Exchange, failed: Failure, { abuse, addresses }: StageServices): Failure {
+  abuse.invalidKey(addressOf(exchange, addresses));
+  return failed;
 }
 
-function denial({ verdict, retryAfter, limit }: Admission): Failure {
+/** Reports a request that the limiter refused, and says why. */
+function deny({ caller, operation }: Exchange, admission: Admission, { metrics, abuse }: StageServices): Failure {
+  const { verdict, retryAfter, limit } = admission;
   const wait = count(retryAfter, "second");
   if (verdict === "banned") {
+    metrics.limited("ban");
+    if (caller) abuse.banned(caller, admission);
     const message = `The API key kept sending requests after a 429 and is banned for another ${wait}.`;
     return failure(keyBanned, message, { retryAfter });
   }
+  metrics.limited(caller ? "account" : "address");
+  // A separate quota serves banned keys too, so its 429 does not show that a ban is over.
+  if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
   const usedUp = `${count(limit, "request")} of the current window ${limit === 1 ? "is" : "are"} used up`;
   return failure(rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }
 
+const suspended = failure(accountSuspended, "The account is suspended. Ask the operator of the service why.");
+const keyEnded = failure(invalidApiKey, "The API key is no longer valid. It has expired or was revoked.");
+
+/** The failure of a request because of its key: however late it is found, reports name the stage that asks for it. */
+function refuseKey(exchange: Exchange, failed: Failure): Failure {
+  exchange.stage = "identify";
+  return failed;
+}
+
 /** Stage: requires that the operation exists, is not removed, and that the key has its scopes. */
-const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock, paths }) => {
+function resolve(exchange: Exchange, caller: Caller, { clock, paths }: StageServices): CompiledOperation | Failure {
+  const { route, operation: compiled, request } = exchange;
   if (!compiled) {
     const [other] = route.methods.values();
     return route.allow === ""
@@ -139,70 +214,27 @@ const resolve: Stage = ({ route, operation: compiled, request, caller }, { clock
     const { removal, advice } = operation.deprecation;
     return failure(operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
-  for (const scope of operation.scopes) if (!caller?.scopes.has(scope)) return lacksScope(scope);
-  return undefined;
-};
-
-/** Stage: applies the simulation that a request asks for. */
-const simulate: Stage = (exchange, services) => {
-  const header = exchange.request.headers.get(SIMULATE);
-  return header === null ? undefined : simulateAs(header, exchange, services);
-};
-
-/** Stage: reads and validates the input. It is the only stage that waits for the client. */
-const readInput: Stage = (exchange) => {
-  const { operation, caller } = exchange;
-  if (!operation || !caller) throw new TypeError("A request was read before it was resolved.");
-  return whenReady(operation.readInput(exchange.request, caller, exchange.id), noteInput, exchange);
-};
-
-function noteInput(input: Input | Failure, exchange: Exchange): Failure | undefined {
-  if ("error" in input) return input;
-  exchange.input = input;
-  return undefined;
+  for (const scope of operation.scopes) if (!caller.scopes.has(scope)) return lacksScope(scope);
+  return compiled;
 }
 
-/**
- * Stage: runs the operation. If any key has changed since the caller was identified, the caller is identified again: no
- * client can use a revoked key for longer by sending the body late.
- */
-const handle: Stage = (exchange, services) => {
-  const { caller, keysVersion } = exchange;
-  const { authenticator } = services;
-  const isCurrent = !caller || keysVersion === authenticator.version;
-  return isCurrent ? run(exchange, services) : runIfStillValid(exchange, caller, services);
-};
-
-function runIfStillValid(
+/** Stage: runs the operation. */
+function handle(
   exchange: Exchange,
-  caller: Caller,
-  services: StageServices,
-): MaybePromise<Failure | undefined> {
-  return whenReady(services.authenticator.authenticateAgain(caller), (current) => {
-    exchange.authFailure = authFailureOf(current, exchange);
-    return exchange.authFailure ?? run(exchange, services);
-  });
+  compiled: CompiledOperation,
+  input: Input,
+  { write, idempotency }: StageServices,
+): MaybePromise<Success | Failure> {
+  const { identityOf, operation } = compiled;
+  return identityOf && input.idempotencyKey !== undefined
+    ? idempotency.serve(exchange, compiled, identityOf(exchange.request, input), input)
+    : whenReady(compiled.serve(input, write), requireDeclared, operation);
 }
 
-const run: Stage = (exchange, { write, idempotency }) => {
-  const { operation, input } = exchange;
-  if (!operation || !input) throw new TypeError("A request was handled before it was read.");
-  return input.idempotencyKey === undefined
-    ? whenReady(operation.serve(input, write), noteOutcome, exchange)
-    : whenReady(idempotency.serve(exchange, input), noteOutcome, exchange);
-};
-
-function noteOutcome(outcome: Success | Failure, exchange: Exchange): Failure | undefined {
-  if (!("error" in outcome)) {
-    exchange.success = outcome;
-    return undefined;
-  }
-  const { operation, input, caller, request } = exchange;
-  // With a key, `Idempotency` has checked it.
-  if (operation && input?.idempotencyKey === undefined) requireDeclared(outcome, operation.operation);
-  return outcome.error.status === 404 && caller
-    ? { ...outcome, message: `${outcome.message} ${seen[caller.mode]}` }
-    : explainMismatch(outcome, request.headers);
+/** A failure of the operation, with what the client may not see. */
+function explain(failed: Failure, { headers }: Request, { mode }: Caller): Failure {
+  if (failed.error.status !== 404) return explainMismatch(failed, headers);
+  return { ...failed, message: `${failed.message} ${seen[mode]}` };
 }
 
 /** What a key cannot see, for the message about a resource that it does not find: it may be there with another key. */
@@ -210,23 +242,3 @@ const seen: Readonly<Record<Mode, string>> = {
   live: "The key is live: it sees the live shop, not the sandbox.",
   test: "The key is a test key: it sees the sandbox, not the live shop.",
 };
-
-/** Stage: opens the stream of a streamed operation, unless there are too many. `HEAD` gets only the headers. */
-const openStream: Stage = (exchange, { streams }) => {
-  const encoder = exchange.operation?.eventEncoder;
-  return encoder && exchange.request.method !== "HEAD" ? streams.open(exchange, encoder) : undefined;
-};
-
-const byName: Readonly<Record<RequestStage, Stage>> = {
-  identify,
-  shedLoad,
-  admit,
-  resolve,
-  simulate,
-  readInput,
-  handle,
-  openStream,
-};
-
-/** The stages of a request, in order. */
-export const stages: readonly Stage[] = requestStages.map((name) => byName[name]);

@@ -3,10 +3,11 @@ import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from
 import type { Input, Success, Write } from "../../contract/handler.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
-import { requireDeclared } from "../compiled-operation.ts";
+import { type CompiledOperation, requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StoredResponse, StoredResponses } from "../interfaces.ts";
-import type { RenderedBody } from "../response/rendered-body.ts";
+import type { RenderedBody } from "../response/response.ts";
+import type { RequestIdentity } from "./request-identity.ts";
 import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
 interface IdempotencyServices {
@@ -49,13 +50,14 @@ export class Idempotency {
    * Serves a request with an idempotency key. Sets `rendered` of the exchange after a success, and `isReplay` if the
    * outcome is a stored one.
    */
-  async serve(exchange: Exchange, input: Input): Promise<Success | Failure> {
-    const { operation: compiled, caller, request } = exchange;
-    if (!compiled?.identityOf || !caller)
-      throw new TypeError("An Idempotency-Key was read for an operation that takes none.");
+  async serve(
+    exchange: Exchange,
+    compiled: CompiledOperation,
+    identity: RequestIdentity,
+    input: Input,
+  ): Promise<Success | Failure> {
     const { operation, render } = compiled;
-    const { shop } = caller;
-    const identity = compiled.identityOf(request, caller, input);
+    const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (this.#running.has(keyDigest)) {
       const message = "A request with this Idempotency-Key is still running. Repeat it to get its response.";
@@ -68,11 +70,8 @@ export class Idempotency {
     function* once(change: () => Change<Success | Failure>): Change<StoredResponse | RenderedSuccess | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, times);
       if (known) return known;
-      const outcome = yield* responses.nested(change());
-      const response =
-        "error" in outcome
-          ? requireDeclared(outcome, operation)
-          : { success: outcome, rendered: render(outcome, input) };
+      const outcome = requireDeclared(yield* responses.nested(change()), operation);
+      const response = "error" in outcome ? outcome : { success: outcome, rendered: render(outcome, input) };
       if (mustBeStored(outcome)) {
         yield* responses.store(shop, keyDigest, serializeResponse(response, identity));
         if ("body" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);

@@ -1,4 +1,3 @@
-import type { Caller } from "../../contract/caller.ts";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { compileFillPath } from "../../contract/operation-properties.ts";
@@ -22,7 +21,7 @@ export interface RequestIdentity {
 }
 
 /** `input` is that of the request. */
-export type IdentityReader = (request: Request, caller: Caller, input: Input) => RequestIdentity;
+export type IdentityReader = (request: Request, input: Input) => RequestIdentity;
 
 /**
  * Compiles the function that identifies the requests of an operation. Two requests with the same content, as the
@@ -32,7 +31,8 @@ export function compileIdentityReader({ method, path, query, body, ifMatch, resp
   const fillPath = compileFillPath(path);
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
-  return ({ headers }, { accountId, mode }, input) => {
+  return ({ headers }, input) => {
+    const { accountId, mode } = input.caller;
     const key = input.idempotencyKey;
     const secret = response.secret ? `${bearerToken(headers.get("authorization"))}\n${key}` : "";
     const precondition = ifMatch ? (headers.get("if-match") ?? "") : "";

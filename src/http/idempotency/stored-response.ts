@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
 import type { Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { RenderedBody } from "../response/rendered-body.ts";
+import type { RenderedBody } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
 
 const CIPHER = "aes-256-gcm";

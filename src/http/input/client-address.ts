@@ -75,7 +75,7 @@ export function addressOf(exchange: Exchange, addresses: ClientAddresses): strin
   return (exchange.address ??=
     addresses.fixedAddress ??
     addresses.of(
-      addresses.fixedPeer ?? exchange.peer?.address ?? "",
+      addresses.fixedPeer ?? exchange.peerAddress,
       addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
     ));
 }

@@ -1,43 +1,152 @@
 import type { Failure } from "../../contract/errors.ts";
+import type { Input, Page, Resource, Success } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import {
+  compileFillPath,
+  type DeprecationHeaders,
+  hasEntityTag,
+  isCacheable,
+  responseType,
+} from "../../contract/operation-properties.ts";
 import { IDEMPOTENT_REPLAYED } from "../../contract/requests.ts";
-import type { Exchange } from "../exchange.ts";
+import { compileSerializer } from "../../contract/serialize.ts";
 import type { Admission } from "../interfaces.ts";
 import { noResponse } from "../simulation/read-simulation.ts";
-import { matchesIfNoneMatch } from "./entity-tag.ts";
-import { challenge, optionsHeaders, ReusedHeaders, sharedHeaders } from "./headers.ts";
+import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
+import { challenge, optionsHeaders, ReusedHeaders, secretHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import type { Unread } from "./large-body.ts";
+import type { PageLinks } from "./page-links.ts";
 
-/** The response to a request whose handler succeeded. `base` is the base address. */
-export function successResponse(exchange: Exchange, admission: Admission, base: string, unread: Unread): Response {
-  const { operation: compiled, request, success, input, caller } = exchange;
-  if (!compiled || !success || !input || !caller)
-    throw new TypeError("A response was made before the request was handled.");
-  const { status } = compiled.operation.response;
+/** The expensive parts of a success, which are identical each time it is sent. */
+export interface RenderedBody {
+  readonly text: string;
+  /** The value of `Link`; empty for none. */
+  readonly link: string;
+  /** The entity tag; empty for none. */
+  readonly tag: string;
+  /** The path of the created resource below the base address; empty for none. */
+  readonly location: string;
+}
+
+/** Renders a success of one operation. `input` is the request's input. */
+type Render = (success: Success, input: Input) => RenderedBody;
+
+/** `deprecationLink` is the part of `Link` that every response of a deprecated operation has; otherwise empty. */
+function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
+  const { schema, location: path } = operation.response;
+  const serialize = compileSerializer(schema);
+  const fillLocation = path === undefined ? undefined : compileFillPath(path);
+  const tagOf = hasEntityTag(operation) ? entityTag : () => "";
+  if (!pages) {
+    return (success) => {
+      const { body } = success as Resource;
+      const text = serialize(body);
+      // The links of a deprecated operation are not part of the resource.
+      const tag = tagOf(text, "");
+      return { text, link: deprecationLink, tag, location: fillLocation?.(body as Record<string, unknown>) ?? "" };
+    };
+  }
+  /** The property of a page for what was rendered of it: a cached page is rendered once. */
+  const rendered = Symbol(operation.name);
+  const render: Render = (success, input) => {
+    const { items, next } = success as Page;
+    const text = serialize(items);
+    const toNext = next === undefined ? "" : pages.next(input, next);
+    const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
+    return { text, link, tag: tagOf(text, link), location: "" };
+  };
+  return (success, input) => {
+    const page = success as { [rendered]?: RenderedBody };
+    return (page[rendered] ??= render(success, input));
+  };
+}
+
+/** What the responses of an operation share, prepared once at startup. */
+export interface PreparedResponses {
+  readonly operation: Operation;
+  /** The base address. */
+  readonly base: string;
+  readonly render: Render;
+  readonly hasEntityTag: boolean;
+  readonly isCacheable: boolean;
+  readonly successHeaders: ReusedHeaders;
+  readonly failureHeaders: ReusedHeaders;
+}
+
+/** What a response repeats of its request. */
+interface Answered {
+  readonly id: string;
+  readonly request: Request;
+  readonly route: { readonly allow: string };
+  /** The success as text, if it was already rendered. */
+  readonly rendered: RenderedBody | undefined;
+  readonly isReplay: boolean;
+}
+
+export function prepareResponses(
+  operation: Operation,
+  base: string,
+  pages: PageLinks | undefined,
+  deprecation: DeprecationHeaders | undefined,
+): PreparedResponses {
+  const { status, secret, stream } = operation.response;
+  const ofAll = { ...sharedHeaders, ...deprecation };
+  const ofSuccess = {
+    ...ofAll,
+    ...(status === 204 ? {} : { "Content-Type": responseType(operation) }),
+    ...(secret ? secretHeaders : {}),
+    ...(stream ? streamHeaders : {}),
+  };
+  return {
+    operation,
+    base,
+    render: compileRender(operation, pages, deprecation?.Link ?? ""),
+    hasEntityTag: hasEntityTag(operation),
+    isCacheable: isCacheable(operation),
+    successHeaders: new ReusedHeaders(ofSuccess),
+    failureHeaders: new ReusedHeaders({ ...ofAll, "Content-Type": "application/json" }),
+  };
+}
+
+/** The response to a request whose handler succeeded. */
+export function successResponse(
+  answered: Answered,
+  prepared: PreparedResponses,
+  admission: Admission,
+  success: Success,
+  input: Input,
+  unread: Unread,
+): Response {
+  const { successHeaders } = prepared;
+  const { status } = prepared.operation.response;
   // One object for all responses of the operation: copying it is cheaper than filling it again.
-  const { successHeaders } = compiled;
   const headers = successHeaders.shared;
-  successHeaders.setOwn(exchange.id, admission);
-  if (compiled.eventEncoder) return streamResponse(exchange, headers);
-  if (status === 204) return markReplay(exchange, new Response(null, { status, headers }));
-  const { text, link, tag, location } = exchange.rendered ?? compiled.render(success, input);
-  if (compiled.operation.paged) successHeaders.set("Link", link);
-  if (location !== "") headers.set("Location", base + location);
-  if (compiled.hasEntityTag) successHeaders.set("ETag", tag);
-  if (!compiled.isCacheable)
-    return markReplay(exchange, new Response(unread.bodyOf(text, caller.shop), { status, headers }));
-  const ifNoneMatch = request.headers.get("if-none-match");
+  successHeaders.setOwn(answered.id, admission);
+  if (status === 204) return markReplay(answered, new Response(null, { status, headers }));
+  const { text, link, tag, location } = answered.rendered ?? prepared.render(success, input);
+  const { shop } = input.caller;
+  if (prepared.operation.paged) successHeaders.set("Link", link);
+  if (location !== "") headers.set("Location", prepared.base + location);
+  if (prepared.hasEntityTag) successHeaders.set("ETag", tag);
+  if (!prepared.isCacheable) return markReplay(answered, new Response(unread.bodyOf(text, shop), { status, headers }));
+  const ifNoneMatch = answered.request.headers.get("if-none-match");
   if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag))
-    return new Response(unread.bodyOf(text, caller.shop), { headers });
+    return new Response(unread.bodyOf(text, shop), { headers });
   const unchanged = new Response(null, { status: 304, headers });
   unchanged.headers.delete("Content-Type");
   return unchanged;
 }
 
-/** The response of a stream. For `HEAD`, its headers; the runtime would otherwise add the length of an empty body. */
-function streamResponse({ stream }: Exchange, headers: Headers): Response {
-  if (stream) return new Response(stream.body, { headers });
-  const response = new Response(null, { headers });
-  response.headers.set("Transfer-Encoding", "chunked");
+/** The response of a stream. For `HEAD` it has no body; the runtime would add the length of an empty one. */
+export function streamResponse(
+  { id }: Answered,
+  { successHeaders }: PreparedResponses,
+  admission: Admission,
+  body: ReadableStream | null,
+): Response {
+  successHeaders.setOwn(id, admission);
+  const response = new Response(body, { headers: successHeaders.shared });
+  if (!body) response.headers.set("Transfer-Encoding", "chunked");
   return response;
 }
 
@@ -46,26 +155,26 @@ const headersWithoutOperation = new ReusedHeaders({ ...sharedHeaders, "Content-T
 
 /** The response to a failed request, with an Error body. With `closesConnection`, the connection is closed after it. */
 export function failureResponse(
-  exchange: Exchange,
+  answered: Answered,
+  prepared: PreparedResponses | undefined,
   admission: Admission,
   failed: Failure,
   closesConnection: boolean,
 ): Response {
   const { error, message, details, retryAfter } = failed;
   if (error === noResponse) return closedConnection();
-  const { operation: compiled } = exchange;
-  const headers = compiled ? compiled.failureHeaders : headersWithoutOperation;
-  headers.setOwn(exchange.id, admission);
+  const headers = prepared ? prepared.failureHeaders : headersWithoutOperation;
+  headers.setOwn(answered.id, admission);
   headers.set("Retry-After", retryAfter === undefined ? "" : String(retryAfter));
-  headers.set("Allow", error.status === 405 ? exchange.route.allow : "");
-  headers.set("WWW-Authenticate", challenge(failed, compiled?.operation.scopes));
+  headers.set("Allow", error.status === 405 ? answered.route.allow : "");
+  headers.set("WWW-Authenticate", challenge(failed, prepared?.operation.scopes));
   headers.set("Connection", closesConnection ? "close" : ""); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
-  return markReplay(exchange, new Response(body, { status: error.status, headers: headers.shared }));
+  return markReplay(answered, new Response(body, { status: error.status, headers: headers.shared }));
 }
 
 /** Returns the response, marked if it is a replay. */
-function markReplay({ isReplay }: Exchange, response: Response): Response {
+function markReplay({ isReplay }: Answered, response: Response): Response {
   if (isReplay) response.headers.set(IDEMPOTENT_REPLAYED, "true");
   return response;
 }
@@ -77,8 +186,8 @@ function closedConnection(): Response {
 }
 
 /** The response to `OPTIONS` on a known path. It lists the methods and needs no key. */
-export function optionsResponse(exchange: Exchange, admission: Admission): Response {
-  const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(exchange.route.allow) });
-  headers.setOwn(exchange.id, admission);
+export function optionsResponse({ id, route }: Answered, admission: Admission): Response {
+  const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(route.allow) });
+  headers.setOwn(id, admission);
   return new Response(null, { status: 204, headers: headers.shared });
 }

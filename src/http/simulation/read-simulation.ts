@@ -13,6 +13,7 @@ import { errorCatalogue, errorsOf } from "../../contract/operation-properties.ts
 import { DISCONNECT, MAX_DELAY, SIMULATE, SIMULATED } from "../../contract/requests.ts";
 import { compileValidator } from "../../contract/validators.ts";
 import { compileQueryReader } from "../input/read-query.ts";
+import type { Admission } from "../interfaces.ts";
 
 /**
  * Closes the connection without a response. No client sees the status: it appears in the log, usage, request records and
@@ -34,6 +35,8 @@ export interface RequestedSimulation {
 export interface Simulation extends Pick<RequestedSimulation, "text" | "failure"> {
   /** Resolves when the response may be sent; undefined if there is no delay. */
   readonly delay: Promise<void> | undefined;
+  /** The values of the limit headers that it pretends. */
+  readonly admission: Admission | undefined;
 }
 
 /** Reads the header for one operation. */

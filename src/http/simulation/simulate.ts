@@ -3,9 +3,9 @@ import { type Failure, keyBanned, rateLimitExceeded } from "../../contract/error
 import { MAX_DELAYED } from "../../contract/requests.ts";
 import { type Clock, MINUTE_SECONDS } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Limiter } from "../interfaces.ts";
-import { invalidSimulation, noResponse } from "./read-simulation.ts";
+import type { CompiledOperation } from "../compiled-operation.ts";
+import type { Limiter, LimitStatus } from "../interfaces.ts";
+import { invalidSimulation, noResponse, type Simulation } from "./read-simulation.ts";
 
 interface Services {
   readonly limiter: Limiter;
@@ -13,45 +13,49 @@ interface Services {
   readonly delays: Delays;
 }
 
-/** Stage: applies the simulated error, delay or disconnect that a request with a test key asks for. */
-export function simulate(header: string, exchange: Exchange, services: Services): MaybePromise<Failure | undefined> {
-  const { operation, caller, request } = exchange;
-  if (!operation || !caller) throw new TypeError("A request was simulated before it was resolved.");
+/** Stage: starts what a request with a test key asks for: an error, a delay or a disconnect. */
+export function simulate(
+  header: string,
+  { method }: Request,
+  caller: Caller,
+  { readSimulation }: CompiledOperation,
+  services: Services,
+): MaybePromise<Simulation | Failure> {
   if (caller.mode === "live") return invalidSimulation("is for test keys only, and this key is live; nothing was done");
-  const asked = operation.readSimulation(header);
+  const asked = readSimulation(header);
   if ("error" in asked) return asked;
   const { text, delay, failure } = asked;
   // For HEAD, the runtime sends the headers before it notices that there is no response.
-  if (failure?.error === noResponse && request.method === "HEAD")
-    return invalidSimulation("cannot disconnect HEAD; send GET");
+  if (failure?.error === noResponse && method === "HEAD") return invalidSimulation("cannot disconnect HEAD; send GET");
   const delayed = delay ? services.delays.begin(caller.accountId, delay) : undefined;
   if (delay && !delayed) {
     return invalidSimulation(`must have no delay while ${MAX_DELAYED} responses to the account are delayed`);
   }
-  return whenReady(failure && withLimits(failure, exchange, caller, services), (failed) => {
-    exchange.simulation = { text, delay: delayed, failure: failed };
-    return failed;
-  });
+  const simulation = { text, delay: delayed, failure, admission: undefined };
+  return failure?.error === rateLimitExceeded || failure?.error === keyBanned
+    ? whenReady(services.limiter.limitStatus(caller), (status) =>
+        withLimits(simulation, failure, status, services.clock),
+      )
+    : simulation;
 }
 
 /** Gives a simulated limit error its limit headers and `Retry-After`. Windows and strikes do not change. */
 function withLimits(
+  simulation: Simulation,
   failed: Failure,
-  exchange: Exchange,
-  caller: Caller,
-  { limiter, clock }: Services,
-): MaybePromise<Failure> {
-  const { error } = failed;
-  if (error !== rateLimitExceeded && error !== keyBanned) return failed;
-  return whenReady(limiter.limitStatus(caller), ({ minute, nextBan }) => {
-    const now = Math.ceil(clock.now() / 1000);
-    // At most a minute: the limiter's clock may differ from this one.
-    const retryAfter = error === keyBanned ? nextBan : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));
-    const reset = error === keyBanned ? now + nextBan : minute.reset;
-    // The verdict stays "admitted", because monitoring of denials must not see a simulated one.
-    exchange.admission = { verdict: "admitted", limit: minute.limit, remaining: 0, reset, retryAfter: 0 };
-    return { ...failed, retryAfter };
-  });
+  { minute, nextBan }: LimitStatus,
+  clock: Clock,
+): Simulation {
+  const isBan = failed.error === keyBanned;
+  const now = Math.ceil(clock.now() / 1000);
+  // At most a minute: the limiter's clock may differ from this one.
+  const retryAfter = isBan ? nextBan : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));
+  const reset = isBan ? now + nextBan : minute.reset;
+  return {
+    ...simulation,
+    failure: { ...failed, retryAfter },
+    admission: { verdict: "admitted", limit: minute.limit, remaining: 0, reset, retryAfter: 0 }, // as the request was
+  };
 }
 
 /** A delay that has not ended. */

@@ -1,7 +1,7 @@
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, streamsExhausted, tooManyStreams } from "../../contract/errors.ts";
-import type { Streamed } from "../../contract/handler.ts";
-import { MAX_STREAMS } from "../../contract/stream.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { MAX_STREAMS, type StreamSource } from "../../contract/stream.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -63,10 +63,14 @@ export class Streams {
     );
   }
 
-  /** Opens the stream that the handler of a request has returned; returns the failure if there are too many. */
-  open(exchange: Exchange, encoder: EventEncoder): Failure | undefined {
-    const { operation, success, caller } = exchange;
-    if (!operation || !success || !caller) throw new TypeError("A stream was opened before its request was handled.");
+  /** Opens the stream of events that the handler of a request has returned, unless there are too many. */
+  open(
+    exchange: Exchange,
+    caller: Caller,
+    { name, scopes }: Operation,
+    encoder: EventEncoder,
+    source: StreamSource<unknown>,
+  ): OpenStream | Failure {
     const count = this.#ofShop.get(caller.shop) ?? 0;
     if (this.#open.size >= this.#maxTotal) {
       return failure(streamsExhausted, "This process has reached its maximum number of streams.");
@@ -75,8 +79,6 @@ export class Streams {
       const message = `The shop has ${count} open streams in this process. Close one, or share one.`;
       return failure(tooManyStreams, message);
     }
-    const { name, scopes } = operation.operation;
-    const source = (success as Streamed).stream;
     const { clock, unread } = this.#services;
     const now = clock.monotonic();
     let stop: (() => void) | undefined;
@@ -90,11 +92,10 @@ export class Streams {
     this.#open.add(entry);
     this.#ofShop.set(caller.shop, count + 1);
     exchange.setIdleTimeout(0);
-    exchange.stream = stream;
     stop = source.start(stream);
     if (!stream.isOpen) stop();
     if (this.#isStopping) stream.close("shutdown");
-    return undefined;
+    return stream;
   }
 
   /** Ends streams that are due and sends keep-alives on the others. Call it about every 100 ms. */
