@@ -33,7 +33,7 @@ const start = async () => (await firstStart(storage, accounts, keys))?.key;
 test("makes an account, its key and six animals in four categories, once", async () => {
   const key = await start();
   const owner = await keys.findValid(keyDigest(key ?? ""), Date.now());
-  expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), quota: { perMinute: 1_000 } });
+  expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), perMinute: 1_000 });
   const shop = owner?.shop as number;
   const { items } = await new PetStore(storage).page(shop, undefined, 100);
   expect(items.map(({ id, name }) => `${id} ${name}`)).toEqual([
