@@ -155,6 +155,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],
   ["SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
+  ["SELECT shop, last_event_id AS id FROM shops WHERE shop IN", "by their keys, for all streams"],
   ["FROM accounts WHERE deleted_at IS NOT NULL", "one row for each account, after one may have changed"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
   ["WITH given AS", "adds animals"],
