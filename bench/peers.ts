@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { plainById, rowsAfterByStatus, rowsNear } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";
-import { withStablePlan } from "../src/storage/sqlite/stable-plan.ts";
+import { withStablePlan } from "../src/storage/sqlite/connection.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";

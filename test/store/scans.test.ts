@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { withStablePlan } from "../../src/storage/sqlite/connection.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
-import { withStablePlan } from "../../src/storage/sqlite/stable-plan.ts";
 
 /** Tables with few rows, and subqueries that return few. */
 const small = new Set(["webhook_endpoints", "CONSTANT", "candidate", "open", "page_rows", "part"]);

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { StorageUnusable } from "../errors.ts";
-import type { Row } from "../statement.ts";
-import { Checksum } from "./checksum.ts";
+import { jsonWithIntegersAsText, type Row } from "../statement.ts";
 import type { Table, TableStore } from "./table-store.ts";
+
+/** Keeps the sum of digests within 128 bits. */
+const MODULUS = 1n << 128n;
 
 /** The target store. It is also read, to compare it with the source. Its content becomes visible when it is committed. */
 export interface TargetStore extends TableStore {
@@ -105,4 +108,24 @@ function requireSameTables(tables: readonly Table[], others: readonly Table[]): 
 
 function shapeOf(tables: readonly Table[]): string {
   return JSON.stringify(tables.map(({ name, columns }) => `${name} ${columns.toSorted().join(" ")}`).toSorted());
+}
+
+/** An order-independent checksum of rows: their number and the sum of their digests (first 128 bits of SHA-256). */
+class Checksum {
+  rows = 0;
+  #sum = 0n;
+
+  add(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const digest = createHash("sha256")
+        .update(jsonWithIntegersAsText(Object.values(row)))
+        .digest("hex");
+      this.#sum = (this.#sum + BigInt(`0x${digest.slice(0, 32)}`)) % MODULUS;
+    }
+    this.rows += rows.length;
+  }
+
+  equals(other: Checksum): boolean {
+    return this.rows === other.rows && this.#sum === other.#sum;
+  }
 }

@@ -65,7 +65,7 @@ export class PostgresStorage implements Storage {
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
   readonly #lease = new Lease((body) => this.write(body));
   /** The connections of streams. */
-  readonly #ownConnections = new Set<Connection>();
+  readonly #streaming = new Set<Connection>();
   readonly #changeListeners: (() => void)[] = [];
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
@@ -107,13 +107,18 @@ export class PostgresStorage implements Storage {
   }
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
-    const connection = await this.#openOwn({ deadline: STEP_DEADLINE, isReader: true, idle: STREAM_IDLE });
+    if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
+    const options = { address: this.#address, deadline: STEP_DEADLINE, isReader: true, idle: STREAM_IDLE };
+    let connection: Connection | undefined;
     try {
+      connection = await Connection.open(options);
+      this.#streaming.add(connection);
       yield* streamRows(connection, statement, parameters);
     } catch (error) {
       throw this.#report(error);
     } finally {
-      this.#closeOwn(connection);
+      connection?.close();
+      if (connection) this.#streaming.delete(connection);
     }
   }
 
@@ -174,28 +179,12 @@ export class PostgresStorage implements Storage {
     clearInterval(this.#poll);
     await Promise.all([this.#singles.drained(), this.#appends.drained(), this.#transactions.drained()]);
     for (const slot of this.#slots) slot.close();
-    for (const connection of this.#ownConnections) this.#closeOwn(connection);
+    for (const connection of this.#streaming) connection.close();
   }
 
   #committed(seconds: number, transactions: number): void {
     this.#observer.committed(seconds, transactions);
     for (const listener of this.#commitListeners) listener();
-  }
-
-  async #openOwn(options: Omit<ConnectionOptions, "address">): Promise<Connection> {
-    if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
-    try {
-      const connection = await Connection.open({ ...options, address: this.#address });
-      this.#ownConnections.add(connection);
-      return connection;
-    } catch (error) {
-      throw this.#report(error);
-    }
-  }
-
-  #closeOwn(connection: Connection): void {
-    this.#ownConnections.delete(connection);
-    connection.close();
   }
 
   #rows(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {

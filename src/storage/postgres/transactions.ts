@@ -14,11 +14,8 @@ const DEADLINE = 5_000;
 /** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
 
-/** The part of a slot that a transaction uses. */
-export type TransactionSlot = Pick<ConnectionSlot, "get" | "failed">;
-
 export interface TransactionsOptions {
-  readonly slots: readonly TransactionSlot[];
+  readonly slots: readonly ConnectionSlot[];
   readonly committed: StorageObserver["committed"];
 }
 
@@ -39,9 +36,9 @@ export function lockedBy(first: Step): SqlParameter | undefined {
  */
 export class Transactions {
   readonly #committed: StorageObserver["committed"];
-  readonly #free: TransactionSlot[];
+  readonly #free: ConnectionSlot[];
   /** The transactions that wait for a connection, by owner. Owners take turns. */
-  readonly #waiting = new Map<SqlParameter | undefined, ((slot: TransactionSlot) => void)[]>();
+  readonly #waiting = new Map<SqlParameter | undefined, ((slot: ConnectionSlot) => void)[]>();
   readonly #maxOfOwner: number;
   /** The number of running transactions of each owner. */
   readonly #runningOf = new Map<SqlParameter, number>();
@@ -121,7 +118,7 @@ export class Transactions {
   }
 
   /** A free connection that a transaction of the owner may use now. */
-  #takeFree(owner: SqlParameter | undefined): TransactionSlot | undefined {
+  #takeFree(owner: SqlParameter | undefined): ConnectionSlot | undefined {
     if (owner === undefined) return this.#free.pop();
     const running = this.#runningOf.get(owner) ?? 0;
     if (this.#free.length === 0 || running >= (this.#locked.has(owner) ? 1 : this.#maxOfOwner)) return undefined;
@@ -129,7 +126,7 @@ export class Transactions {
     return this.#free.pop();
   }
 
-  #giveBack(slot: TransactionSlot, owner: SqlParameter | undefined, isLocked: boolean): void {
+  #giveBack(slot: ConnectionSlot, owner: SqlParameter | undefined, isLocked: boolean): void {
     this.#free.push(slot);
     if (owner !== undefined) {
       const running = (this.#runningOf.get(owner) ?? 0) - 1;
@@ -148,7 +145,7 @@ export class Transactions {
     }
   }
 
-  #nextFree(owner: SqlParameter | undefined, deadline: number): Promise<TransactionSlot> {
+  #nextFree(owner: SqlParameter | undefined, deadline: number): Promise<ConnectionSlot> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now()); // a transaction that runs again may have passed it
       const late = setTimeout(() => {
@@ -157,7 +154,7 @@ export class Transactions {
         const isLocked = owner !== undefined && this.#locked.has(owner);
         reject(isLocked ? dataLocked() : new StorageUnavailable("All connections to the database are in use."));
       }, left);
-      const take = (slot: TransactionSlot) => {
+      const take = (slot: ConnectionSlot) => {
         clearTimeout(late);
         resolve(slot);
       };

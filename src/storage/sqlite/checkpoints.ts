@@ -39,14 +39,14 @@ export class Checkpoints {
     const { log = 0n } = this.#query(measure) ?? {};
     if (Number(log) < CHECKPOINT_PAGES) return;
     this.#isDue = true;
-    setImmediate(() => this.run()); // answer clients that wait for the commit first
+    setImmediate(() => this.#run()); // answer clients that wait for the commit first
   }
 
   /**
    * Runs a checkpoint, even while other processes write. What is newer than a snapshot that one of them still reads is
    * copied by a later checkpoint.
    */
-  run(): void {
+  #run(): void {
     this.#isDue = false;
     if (this.#isStopped) return;
     const { log, checkpointed } = this.#query(copy) ?? {};

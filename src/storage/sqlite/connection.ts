@@ -1,6 +1,5 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
-import { withStablePlan } from "./stable-plan.ts";
 
 /** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
@@ -56,4 +55,14 @@ export class Connection {
     }
     return prepared;
   }
+}
+
+/**
+ * The same statement, which SQLite plans only once. Where a plan may depend on the value of a parameter, such as with
+ * `ORDER BY` or `LIMIT`, SQLite plans the statement again whenever a value is bound, which takes longer than reading a
+ * short page. It plans once if no comparison or limit is a bare parameter; a unary plus changes no value.
+ * The setting for this (SQLITE_DBCONFIG_ENABLE_QPSG) cannot be reached from Bun.
+ */
+export function withStablePlan(sql: string): string {
+  return sql.replaceAll(/\$\d+/g, "+$&");
 }
