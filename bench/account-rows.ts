@@ -58,7 +58,7 @@ async function measure(file: string, digests: readonly string[]): Promise<void> 
   const [keys, limits, pets] = [new KeyStore(storage, production), new LimitStore(storage), new PetStore(storage)];
   const all: Account[] = [];
   for (const digest of digests) {
-    const found = await keys.findValid(digest, Date.now());
+    const found = await storage.read(keys.findValid(digest, Date.now()));
     if (!found) throw new Error("A key of the store is not valid.");
     all.push({ digest, shop: { accountId: found.accountId, mode: found.mode } });
   }
@@ -66,9 +66,9 @@ async function measure(file: string, digests: readonly string[]): Promise<void> 
   const same = others.map(() => others[0] as Account);
   const read = async (group: readonly Account[]) => {
     for (const { digest, shop } of group) {
-      const key = await keys.findValid(digest, Date.now());
+      const key = await storage.read(keys.findValid(digest, Date.now()));
       await limits.windows(shop);
-      if (!key || !(await pets.get(key.shop, 1n))) throw new Error("A row is missing.");
+      if (!key || !(await storage.read(pets.get(key.shop, 1n)))) throw new Error("A row is missing.");
     }
   };
   const save = async (group: readonly Account[]) => {

@@ -20,9 +20,9 @@ export async function firstStart(
   accounts: AccountStore,
   keys: KeyStore,
 ): Promise<IssuedKey | undefined> {
-  if (await storage.first(anyAccount)) return undefined;
+  if (await storage.read(first(anyAccount))) return undefined;
   const pets = new PetStore(storage);
-  const categories = new CategoryStore(storage, pets.byCategory);
+  const categories = new CategoryStore(pets.byCategory);
   const now = Date.now();
   return storage.write(function* () {
     if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one

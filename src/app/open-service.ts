@@ -1,5 +1,4 @@
 import { type Config, isProduction, valuesOf } from "../config.ts";
-import type { Write } from "../contract/handler.ts";
 import { errorsOf } from "../contract/operation-properties.ts";
 import { DeletedAccounts } from "../domains/accounts/deleted-accounts.store.ts";
 import { type CallerParts, openCallerParts, type ServedDomain } from "../domains/callers.ts";
@@ -52,10 +51,8 @@ export function openService(
   const abuse = openAbuseLog(config, host, keys, limits);
   const tracer = config.traces && new Tracer(config.traces, host);
   const controls = new InFlightControls({ ...host, authenticator }, loadLimits, maxStreams);
-  // The cast is safe: handlers of domains yield only steps of transactions.
-  const write = storage.write.bind(storage) as Write;
   const responses = new StoredResponseStore(storage);
-  const idempotency = new Idempotency(responses, write, host);
+  const idempotency = new Idempotency(responses, storage, host);
   repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(expiry.now()) });
   const operations = served.flatMap((domain) => domain.operations);
   const bound = served.flatMap((domain) =>
@@ -81,7 +78,7 @@ export function openService(
       limiter,
       usage,
       records,
-      write,
+      store: storage,
       idempotency,
       clock,
       log,

@@ -101,7 +101,7 @@ async function failureForDeletedShop(
   isWrite: boolean,
 ): Promise<Failure> {
   try {
-    if ((await shopOf(storage, accountId, mode)) === undefined) {
+    if ((await storage.read(shopOf(accountId, mode))) === undefined) {
       return failure(invalidApiKey, "The account of the API key was deleted.");
     }
   } catch {

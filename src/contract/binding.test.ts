@@ -35,18 +35,19 @@ const changing = [
 ] as const;
 
 const caller = callerWith();
-const refuseWrites = () => Promise.reject(new Error("A GET has nothing to write."));
 
 // The compiler checks these tests: it reports an error if it accepts a line below `@ts-expect-error`.
 
 test("an operation is bound to its handler", () => {
   const handlers: Handlers<typeof operations> = {
-    getToy: ({ params }) => (params.toyId === 1n ? { body: { id: 1n } } : failure(notFound, "There is none.")),
+    *getToy({ params }) {
+      return params.toyId === 1n ? { body: { id: 1n } } : failure(notFound, "There is none.");
+    },
   };
   const [bound] = bind(operations, handlers);
   expect(bound?.operation).toBe(operations[0]);
   const input = { params: { toyId: 1n }, query: {}, body: undefined, after: undefined, caller, requestId: "1" };
-  expect(bound?.serve(input, refuseWrites)).toEqual({ body: { id: 1n } });
+  expect(bound?.handle(input).next()).toEqual({ done: true, value: { body: { id: 1n } } });
 });
 
 test("an operation without a handler does not compile, and fails at startup", () => {

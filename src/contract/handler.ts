@@ -1,9 +1,9 @@
 import type { Static, TSchema } from "typebox";
 import type { Caller } from "./caller.ts";
-import type { Change } from "./change.ts";
 import type { Failure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { StreamSource } from "./stream.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** The type of one part of the input: the type of its schema, or an empty object without a schema. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
@@ -70,23 +70,15 @@ export type Success<O extends Operation = Operation> = Operation extends O
 
 export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][number]>;
 
-/** Runs a change, perhaps more than once, and resolves when the change is on disk. */
-export type Write = <T>(change: () => Change<T>) => Promise<T>;
-
-/** Runs the change of an operation, or returns the outcome of an earlier request with the same idempotency key. */
-export type RunChange = (change: () => Change<Success | Failure>) => Promise<Success | Failure>;
-
 /**
- * What an operation does. A `GET` reads, synchronously if it need not wait: that is faster. Any other is a change, so
- * that the request's stored response can be written in the same transaction.
+ * What an operation does: a read for `GET`, else a change, so that the request's stored response can be written in the
+ * same transaction.
  */
-export type Handler<O extends Operation> = O["method"] extends "GET"
-  ? (input: Input<O>) => Outcome<O> | Promise<Outcome<O>>
-  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O>;
+export type Handler<O extends Operation> = ((input: Input<O>) => Transaction<Outcome<O>>) | SettledChange<O>;
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
-  readonly change: (input: Input<O>) => Change<Outcome<O>>;
+  readonly change: (input: Input<O>) => Transaction<Outcome<O>>;
   /** Called after the commit, and again when the stored response is replayed. It reads the remaining work from the store. */
   readonly settle: (input: Input<O>) => Promise<void>;
 }
@@ -96,37 +88,27 @@ export type Handlers<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as O["name"]]: Handler<O>;
 };
 
-/** An operation with the function that serves it. */
+/** An operation with the functions that serve it: see `SettledChange`. */
 export interface BoundOperation {
   readonly operation: Operation;
-  readonly serve: (input: Input, run: RunChange) => Success | Failure | Promise<Success | Failure>;
+  readonly handle: (input: Input) => Transaction<Success | Failure>;
+  readonly settle: ((input: Input) => Promise<void>) | undefined;
 }
-
-type AnyHandler = Handler<Operation> | BoundOperation["serve"];
 
 /** Joins each operation with its handler. */
 export function bind<const Operations extends readonly Operation[]>(
   operations: Operations,
   handlers: Handlers<Operations>,
 ): BoundOperation[] {
-  const byName = handlers as unknown as Record<string, AnyHandler>;
+  const byName = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
   return operations.map((operation) => {
     const handler = byName[operation.name];
     if (!handler)
       throw new TypeError(`The operation ${operation.name} has no handler; add ${operation.name} to the handlers.`);
-    if (operation.method === "GET") return { operation, serve: handler as BoundOperation["serve"] };
-    return { operation, serve: serveChange(handler as Handler<Operation>) };
+    return typeof handler === "function"
+      ? { operation, handle: handler, settle: undefined }
+      : { operation, handle: handler.change, settle: handler.settle };
   });
-}
-
-function serveChange(handler: Handler<Operation>): BoundOperation["serve"] {
-  if (typeof handler === "function") return (input, run) => run(() => handler(input));
-  const { change, settle } = handler;
-  return async (input, run) => {
-    const outcome = await run(() => change(input));
-    if (!("error" in outcome)) await settle(input);
-    return outcome;
-  };
 }
 
 /** Why a store rejected a change: a name, alone or with details for the client. */

@@ -44,7 +44,7 @@ export function openCallerParts(host: Host, environment: KeyEnvironment): Caller
   };
   const accounts = new AccountStore(storage, noteAccountChange);
   const keys = new KeyStore(storage, environment, forget);
-  const authenticator = new KeyAuthenticator(keys, environment, clock);
+  const authenticator = new KeyAuthenticator(storage, keys, environment, clock);
   storage.onOtherProcessChange(noteAccountChange);
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 

@@ -1,7 +1,6 @@
 import { bind, type Handlers } from "../contract/handler.ts";
 import { setting, trueOrFalse } from "../settings/setting.ts";
 import { MINUTE_MS } from "../timing/clock.ts";
-import { whenReady } from "../timing/maybe-promise.ts";
 import type { ServedHost } from "./callers.ts";
 import { categoryHandlers } from "./categories/categories.handlers.ts";
 import { categoryEventTypes, categoryOperations } from "./categories/categories.operations.ts";
@@ -25,7 +24,7 @@ import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
 import { shopOperations } from "./shops/shops.operations.ts";
 import { ShopSummaries } from "./shops/summary.store.ts";
-import { WaitingDeliveries } from "./webhooks/deliveries/waiting-deliveries.store.ts";
+import { waitingDeliveries } from "./webhooks/deliveries/waiting-deliveries.store.ts";
 
 const settings = {
   PETSTORE_STRICT_CATEGORIES: setting<boolean>({
@@ -63,7 +62,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       decidingOrder,
       clock,
     });
-    const categories = new CategoryStore(storage, pets.byCategory, clock);
+    const categories = new CategoryStore(pets.byCategory, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     const sandboxes = new SandboxStore({
@@ -72,7 +71,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       limiter,
       stores: { pets, categories },
       foregroundWork: [orders.reservations],
-      backgroundWork: [new WaitingDeliveries(storage)],
+      backgroundWork: [waitingDeliveries],
       shortenBans: shortenNotedBans,
       onReset: () => callers.authenticator.forget(),
       onClockAdvanced: runSoon,
@@ -82,13 +81,15 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       ...bind(categoryOperations, categoryHandlers(categories)),
       ...bind(orderOperations, orderHandlers(orders)),
       ...bind(sandboxOperations, sandboxHandlers(sandboxes)),
-      ...bind(shopOperations, shopHandlers(new ShopSummaries(storage, clock))),
+      ...bind(shopOperations, shopHandlers(new ShopSummaries(clock))),
     ];
   },
 });
 
 function shopHandlers(summaries: ShopSummaries): Handlers<typeof shopOperations> {
   return {
-    getShop: ({ caller }) => whenReady(summaries.get(caller.shop), (body) => ({ body })),
+    *getShop({ caller }) {
+      return { body: yield* summaries.get(caller.shop) };
+    },
   };
 }

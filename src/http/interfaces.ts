@@ -1,8 +1,8 @@
 import type { Caller, SeparateQuota, ShopName } from "../contract/caller.ts";
-import type { Change } from "../contract/change.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
+import type { Transaction } from "../contract/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports neither domains nor limits.
@@ -126,6 +126,13 @@ export interface RequestRecords {
   add(request: CompletedRequest): void;
 }
 
+/** Runs the operations. */
+export interface Store {
+  read<T>(transaction: Transaction<T>): MaybePromise<T>;
+  /** Runs a change, perhaps more than once. Resolves when it is on disk. */
+  write<T>(change: () => Transaction<T>): Promise<T>;
+}
+
 /** A stored response. */
 export interface StoredResponse {
   /** Distinguishes the request from other requests with the same key. */
@@ -148,13 +155,13 @@ export interface StoredResponses {
    * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
    * committed. Returns the stored response if there is one that has not expired at `times.expiry`.
    */
-  claim(shop: number, digest: string, fingerprint: string, times: ClaimTimes): Change<StoredResponse | undefined>;
+  claim(shop: number, digest: string, fingerprint: string, times: ClaimTimes): Transaction<StoredResponse | undefined>;
   /** Runs a change. More steps can follow, even if the change marks its last step as the end of the transaction. */
-  nested<T>(change: Change<T>): Change<T>;
+  nested<T>(change: Transaction<T>): Transaction<T>;
   /** Stores the response of the change that claimed the key. */
-  store(shop: number, digest: string, response: string): Change<void>;
+  store(shop: number, digest: string, response: string): Transaction<void>;
   /** Moves the stored response to another shop. */
-  move(shop: number, digest: string, to: number): Change<void>;
+  move(shop: number, digest: string, to: number): Transaction<void>;
   /** Releases a claimed key. */
-  release(shop: number, digest: string): Change<void>;
+  release(shop: number, digest: string): Transaction<void>;
 }

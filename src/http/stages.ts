@@ -13,7 +13,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Input, Streamed, Success, Write } from "../contract/handler.ts";
+import type { Input, Streamed, Success } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -27,7 +27,7 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
-import type { Admission, Authenticator, Limiter } from "./interfaces.ts";
+import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
 import type { Unread } from "./response/large-body.ts";
@@ -47,8 +47,7 @@ export interface StageServices {
   readonly clock: Clock;
   readonly paths: PathAdvice;
   readonly delays: Delays;
-  /** Runs the change of an operation. */
-  readonly write: Write;
+  readonly store: Store;
   /** Runs the change of a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
   readonly streams: Streams;
@@ -223,12 +222,19 @@ function handle(
   exchange: Exchange,
   compiled: CompiledOperation,
   input: Input,
-  { write, idempotency }: StageServices,
+  { store, idempotency }: StageServices,
 ): MaybePromise<Success | Failure> {
   const { identityOf, operation } = compiled;
+  if (!exchange.isWrite) return whenReady(store.read(compiled.handle(input)), requireDeclared, operation);
   return identityOf && input.idempotencyKey !== undefined
     ? idempotency.serve(exchange, compiled, identityOf(exchange.request, input), input)
-    : whenReady(compiled.serve(input, write), requireDeclared, operation);
+    : change(compiled, input, store);
+}
+
+async function change({ operation, handle: run, settle }: CompiledOperation, input: Input, store: Store) {
+  const outcome = requireDeclared(await store.write(() => run(input)), operation);
+  if (!("error" in outcome)) await settle?.(input);
+  return outcome;
 }
 
 /** A failure of the operation, with what the client may not see. */

@@ -66,7 +66,7 @@ export class LiftedBans {
   }
 
   async #read(): Promise<ReadonlyMap<string, bigint>> {
-    const rows = await this.#storage.all(readLifted);
+    const rows = await this.#storage.read(all(readLifted));
     return new Map(rows.map(({ key_id, ends_at }) => [key_id, ends_at]));
   }
 }

@@ -8,6 +8,7 @@ import { openStorage } from "../app/store/engines.ts";
 import { readConfig } from "../config.ts";
 import { statement } from "../storage/statement.ts";
 import { type Storage, silentObserver } from "../storage/storage.ts";
+import { all } from "../storage/transaction.ts";
 import { ClockReader } from "./clock-reading.ts";
 import { LiftedBans, liftBan } from "./lifted-bans.store.ts";
 import { LimitStore } from "./limits.store.ts";
@@ -173,7 +174,7 @@ describe("the data of an account", () => {
   const rows = statement<{ account_id: string }>(
     "SELECT account_id FROM limit_windows UNION ALL SELECT account_id FROM key_bans",
   );
-  const accounts = async () => (await storage.all(rows)).map(({ account_id }) => account_id);
+  const accounts = async () => (await storage.read(all(rows))).map(({ account_id }) => account_id);
 
   test("is deleted with it, even during a write, and not written again", async () => {
     const limiter = await start();

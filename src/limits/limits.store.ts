@@ -3,9 +3,9 @@ import type { Mode, ShopName } from "../contract/caller.ts";
 import { each, inLockOrder } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
-import { all } from "../storage/transaction.ts";
+import { all, first, type Transaction } from "../storage/transaction.ts";
 import { MINUTE_MS } from "../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { aheadBy, type ClockReading } from "./clock-reading.ts";
 import { type Ban, FORGOTTEN_AFTER, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
@@ -155,26 +155,8 @@ export class LimitStore {
     this.#storage = storage;
   }
 
-  windows({ accountId, mode }: ShopName): MaybePromise<ShopState | undefined> {
-    return whenReady(
-      this.#storage.first(readWindows, accountId, mode),
-      (row) =>
-        row && {
-          minuteEnd: {
-            wall: Number(row.minute_ends_at),
-            monotonic: Number(row.minute_ends_after),
-            boot: Number(row.boot),
-          },
-          minuteUsed: Number(row.minute_used),
-          day: Number(row.day),
-          dayUsed: Number(row.day_used),
-          earlierDays: [
-            { day: Number(row.previous_day), used: Number(row.previous_day_used) },
-            { day: Number(row.earlier_day), used: Number(row.earlier_day_used) },
-          ],
-          ahead: Number(row.ahead),
-        },
-    );
+  windows(shop: ShopName): MaybePromise<ShopState | undefined> {
+    return this.#storage.read(windowsOf(shop));
   }
 
   /** The stored limits of the shops of these accounts. */
@@ -209,35 +191,17 @@ export class LimitStore {
   }
 
   /** The bans that are active or not yet forgotten at the given time, by the wall or the monotonic clock. */
-  bans({ wall, monotonic, boot }: ClockReading): MaybePromise<StoredBan[]> {
-    const found = this.#storage.all(
-      readBans,
-      Math.floor(wall) - FORGOTTEN_AFTER,
-      boot,
-      Math.floor(monotonic) - FORGOTTEN_AFTER,
-    );
-    return whenReady(found, (rows) =>
-      rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
-        keyId: key_id,
-        shop: { accountId: account_id, mode },
-        ban: {
-          end: { wall: Number(ends_at), monotonic: Number(ends_after), boot: Number(since) },
-          level: Number(level),
-        },
-        ahead: Number(ahead),
-      })),
-    );
+  bans(reading: ClockReading): MaybePromise<StoredBan[]> {
+    return this.#storage.read(bansAt(reading));
   }
 
   /** The ends of the bans that are active at the given time, in Unix seconds, by key. */
-  banEnds(reading: ClockReading): MaybePromise<Map<string, number>> {
-    return whenReady(this.bans(reading), (bans) => {
-      const ends = bans.map(({ keyId, ban, shop, ahead }) => {
-        const now = aheadBy(reading, ahead);
-        return [keyId, KeyBans.restore(shop, ban, now).banEnds(now)] as const;
-      });
-      return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
+  async banEnds(reading: ClockReading): Promise<Map<string, number>> {
+    const ends = (await this.bans(reading)).map(({ keyId, ban, shop, ahead }) => {
+      const now = aheadBy(reading, ahead);
+      return [keyId, KeyBans.restore(shop, ban, now).banEnds(now)] as const;
     });
+    return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
   }
 
   /** Deletes the stored limits of both shops of an account. */
@@ -266,4 +230,38 @@ export class LimitStore {
 
 function rowOf({ accountId, mode }: ShopName): string {
   return `${accountId} ${mode}`;
+}
+
+function* windowsOf({ accountId, mode }: ShopName): Transaction<ShopState | undefined> {
+  const row = yield* first(readWindows, accountId, mode);
+  return (
+    row && {
+      minuteEnd: {
+        wall: Number(row.minute_ends_at),
+        monotonic: Number(row.minute_ends_after),
+        boot: Number(row.boot),
+      },
+      minuteUsed: Number(row.minute_used),
+      day: Number(row.day),
+      dayUsed: Number(row.day_used),
+      earlierDays: [
+        { day: Number(row.previous_day), used: Number(row.previous_day_used) },
+        { day: Number(row.earlier_day), used: Number(row.earlier_day_used) },
+      ],
+      ahead: Number(row.ahead),
+    }
+  );
+}
+
+function* bansAt({ wall, monotonic, boot }: ClockReading): Transaction<StoredBan[]> {
+  const rows = yield* all(readBans, Math.floor(wall) - FORGOTTEN_AFTER, boot, Math.floor(monotonic) - FORGOTTEN_AFTER);
+  return rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
+    keyId: key_id,
+    shop: { accountId: account_id, mode },
+    ban: {
+      end: { wall: Number(ends_at), monotonic: Number(ends_after), boot: Number(since) },
+      level: Number(level),
+    },
+    ahead: Number(ahead),
+  }));
 }

@@ -2,6 +2,7 @@ import { ShopMap } from "../collections/maps.ts";
 import type { Mode } from "../contract/caller.ts";
 import { type Row, type Statement, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
+import { all } from "../storage/transaction.ts";
 import type { DayCount } from "./windows.ts";
 
 /**
@@ -70,7 +71,7 @@ export async function readStoredLimits(
     const length = LIST_LENGTHS.find((one) => one >= accountIds.length - start) ?? MAX_LENGTH;
     const some = accountIds.slice(start, start + length);
     const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
-    const rows = await storage.all(readShops.get(length) as Statement<ShopRow>, ...filled);
+    const rows = await storage.read(all(readShops.get(length) as Statement<ShopRow>, ...filled));
     for (const row of rows) {
       const shop = { accountId: row.account_id, mode: row.mode };
       found.set(shop, withRow(found.get(shop), row));

@@ -1,5 +1,5 @@
 import type { Row, SqlParameter, Statement } from "./statement.ts";
-import { type Call, type StatementStep, step, type Transaction } from "./transaction.ts";
+import { type Call, type KnownSteps, type StatementStep, step, type Transaction } from "./transaction.ts";
 
 /** Inside a transaction: runs the statement once with each list of parameters, in one round trip. */
 export function* each(statement: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
@@ -17,27 +17,28 @@ export function* together(calls: readonly Call[]): Transaction<void> {
  * second steps, and so on. No part may use `append`. `final` in a part is an ordinary step.
  */
 export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
-  let running = parts.map((part) => ({ part, result: part.next([]) }));
+  let running = (parts as readonly KnownSteps<void>[]).map((part) => ({ part, next: part.next() }));
   for (;;) {
     for (const one of running) {
-      while (!one.result.done && "afterCommit" in one.result.value) one.result = one.part.next(yield one.result.value);
+      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield one.next.value);
     }
-    running = running.filter(({ result }) => !result.done);
+    running = running.filter(({ next }) => !next.done);
     const calls: Call[] = [];
-    for (const { result } of running) {
-      const { statement, parameters, more = [] } = result.value as StatementStep;
+    for (const { next } of running) {
+      const { statement, parameters, more = [] } = next.value as StatementStep;
       calls.push({ statement, parameters }, ...more);
     }
     const [call, ...moreCalls] = calls;
     if (!call) return;
     let moreRows: readonly (readonly Row[])[] = [];
-    const rows = yield step({ ...call, more: moreCalls, takeMore: (taken) => void (moreRows = taken) });
+    const takeMore = (taken: readonly (readonly Row[])[]) => void (moreRows = taken);
+    const rows = (yield step({ ...call, more: moreCalls, takeMore })) as readonly Row[];
     const rowsOfCalls = [rows, ...moreRows];
     for (const one of running) {
-      const { more = [], takeMore } = one.result.value as StatementStep;
+      const { more = [], takeMore: take } = one.next.value as StatementStep;
       const [rowsOfFirst = [], ...rowsOfMore] = rowsOfCalls.splice(0, 1 + more.length);
-      takeMore?.(rowsOfMore);
-      one.result = one.part.next(rowsOfFirst);
+      take?.(rowsOfMore);
+      one.next = one.part.next(rowsOfFirst);
     }
   }
 }
@@ -50,16 +51,9 @@ export function* finalTogether(calls: readonly Call[]): Transaction<void> {
 
 /** Inside a transaction: runs another one that may end with `final`, then continues. */
 export function* nested<T>(part: Transaction<T>): Transaction<T> {
-  let next = part.next([]);
-  while (!next.done) {
-    const { value } = next;
-    if ("afterCommit" in value) {
-      next = part.next(yield value);
-      continue;
-    }
-    const { isLast: _, ...goingOn } = value;
-    next = part.next(yield step(goingOn));
-  }
+  const steps = part as KnownSteps<T>;
+  let next = steps.next();
+  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: false }));
   return next.value;
 }
 

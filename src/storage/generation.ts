@@ -25,7 +25,7 @@ export const endGeneration = statement("DELETE FROM store_generation");
  * names the same ids, depends on it. It is secret. `isNew` is true at the first start.
  */
 export async function generationOf(storage: Storage): Promise<{ generation: string; isNew: boolean }> {
-  const known = await storage.first(read);
+  const known = await storage.read(first(read));
   if (known) return { generation: known.generation, isNew: false };
   const made = randomBytes(16).toString("hex");
   const { generation } = (await storage.write(() => first(keep, made))) as GenerationRow;

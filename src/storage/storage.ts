@@ -12,10 +12,11 @@ export interface Storage {
   readonly noticesEveryWrite: boolean;
   /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
   readonly readsSynchronously: boolean;
-  /** All rows of a read. Throws `StorageUnavailable`. */
-  all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R[]>;
-  /** The first row of a read, if there is one. Throws `StorageUnavailable`. */
-  first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): MaybePromise<R | undefined>;
+  /**
+   * Runs a read. Returns a promise if the engine is asynchronous or the read waits for something else (see `waitFor`).
+   * Throws `StorageUnavailable`, or what the read throws.
+   */
+  read<T>(transaction: Transaction<T>): MaybePromise<T>;
   /**
    * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
    * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.

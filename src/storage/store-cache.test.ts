@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { Storage } from "./storage.ts";
 import { StoreCache } from "./store-cache.ts";
+import { type Transaction, waitFor } from "./transaction.ts";
 
 /** What `catchUp` returns. */
 let isExact = true;
@@ -9,6 +10,12 @@ const storage = {
   noticesEveryWrite: true,
   onOtherProcessChange: () => {},
   catchUp: () => isExact,
+  /** For reads that wait at most once. */
+  read<T>(transaction: Transaction<T>) {
+    const { done, value } = transaction.next();
+    if (done) return value;
+    return (value as unknown as { waitsFor: Promise<unknown> }).waitsFor.then((found) => transaction.next(found).value);
+  },
 } as unknown as Storage;
 
 interface Value {
@@ -31,7 +38,11 @@ beforeEach(() => {
 
 /** Gets a value of 10 bytes. Returns the number of the read that produced it. */
 const get = (shop: number, key: string) => {
-  const value = values.get(shop, key, () => ({ text: `${++reads}`.padStart(10, "0") })) as Value;
+  const value = storage.read(
+    values.get(shop, key, function* () {
+      return { text: `${++reads}`.padStart(10, "0") };
+    }),
+  ) as Value;
   return Number(value.text);
 };
 const getTwice = (shop: number, key: string) => {
@@ -61,7 +72,7 @@ test("an invalidation affects one shop only, even if another has the same keys",
 test("a value is not cached if it is invalidated during its read", async () => {
   const late = Promise.withResolvers<Value>();
   get(1, "a");
-  const early = values.get(1, "a", () => late.promise);
+  const early = storage.read(values.get(1, "a", () => waitFor(late.promise)));
   values.forget(1);
   late.resolve({ text: "old" });
   expect(await early).toEqual({ text: "old" });
@@ -71,7 +82,7 @@ test("a value is not cached if it is invalidated during its read", async () => {
 test("two simultaneous reads of a key take the memory of one", async () => {
   get(1, "a");
   const [first, second] = [Promise.withResolvers<Value>(), Promise.withResolvers<Value>()];
-  const asked = [first, second].map(async ({ promise }) => values.get(1, "a", () => promise));
+  const asked = [first, second].map(async ({ promise }) => storage.read(values.get(1, "a", () => waitFor(promise))));
   first.resolve({ text: "1234567890" });
   second.resolve({ text: "1234567890" });
   await Promise.all(asked);
@@ -111,7 +122,12 @@ test("reads of one turn share a query that begins after it, if the engine does n
     isCacheable: () => true,
   });
   let written = "old";
-  const ask = async (shop: number, key: string) => shared.get(shop, key, () => ({ text: `${++reads} ${written}` }));
+  const ask = async (shop: number, key: string) =>
+    storage.read(
+      shared.get(shop, key, function* () {
+        return { text: `${++reads} ${written}` };
+      }),
+    );
   const asked = [ask(1, "a"), ask(1, "b"), ask(2, "a"), ask(1, "a")];
   written = "new";
   asked.push(ask(1, "a"));

@@ -1,6 +1,6 @@
 import { RecentTexts } from "../collections/recent-texts.ts";
-import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Storage } from "./storage.ts";
+import { type Transaction, waitFor } from "./transaction.ts";
 
 /** The values of one shop. */
 interface ShopValues<V> {
@@ -47,22 +47,21 @@ export class StoreCache<V extends object> {
   }
 
   /** Returns the cached value of a shop's key, or reads it and caches it if `isCacheable`. */
-  get(shop: number, key: string, read: () => MaybePromise<V>): MaybePromise<V> {
-    if (!this.#storage.noticesEveryWrite) return this.#readTogether(`${shop} ${key}`, read);
-    if (!this.#storage.catchUp()) return read();
+  *get(shop: number, key: string, read: () => Transaction<V>): Transaction<V> {
+    if (!this.#storage.noticesEveryWrite) return yield* waitFor(this.#readTogether(`${shop} ${key}`, read));
+    if (!this.#storage.catchUp()) return yield* read();
     const known = this.#shops.get(shop);
     const value = known?.values.get(key);
     if (known && value) {
       known.isUsed = true;
       return value;
     }
-    if (!this.#requested.note(`${shop} ${key}`)) return read();
+    if (!this.#requested.note(`${shop} ${key}`)) return yield* read();
     const before = this.#timesForgotten;
-    return whenReady(read(), (found) => {
-      // If something was forgotten during the read, the value may be stale.
-      if (this.#timesForgotten === before && this.#policy.isCacheable(found)) this.#keep(shop, key, found);
-      return found;
-    });
+    const found = yield* read();
+    // If something was forgotten during the read, the value may be stale.
+    if (this.#timesForgotten === before && this.#policy.isCacheable(found)) this.#keep(shop, key, found);
+    return found;
   }
 
   /** Forgets the values of a shop. A transaction that changes their rows calls it in `afterCommit`. */
@@ -86,7 +85,7 @@ export class StoreCache<V extends object> {
    * Shares one read among all requests of this turn. The read starts after the turn, so it sees everything written
    * before any of the requests.
    */
-  #readTogether(name: string, read: () => MaybePromise<V>): Promise<V> {
+  #readTogether(name: string, read: () => Transaction<V>): Promise<V> {
     let reading = this.#nextReads.get(name);
     if (!reading) {
       this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
@@ -94,7 +93,7 @@ export class StoreCache<V extends object> {
         this.#nextReads = new Map();
         this.#turnEnd = undefined;
       });
-      reading = this.#turnEnd.then(read);
+      reading = this.#turnEnd.then(() => this.#storage.read(read()));
       this.#nextReads.set(name, reading);
     }
     return reading;

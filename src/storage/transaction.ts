@@ -1,5 +1,7 @@
-import type { ChangeStep } from "../contract/change.ts";
+import type { Step, Transaction } from "../contract/transaction.ts";
 import type { Append, Appended, Row, SqlParameter, Statement } from "./statement.ts";
+
+export type { Transaction } from "../contract/transaction.ts";
 
 /** A statement with its parameters. */
 export interface Call<R extends Row = Row> {
@@ -7,8 +9,8 @@ export interface Call<R extends Row = Row> {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** A step of a transaction that runs statements. The engine returns the rows of the first. */
-export interface StatementStep extends ChangeStep, Call {
+/** A step that runs statements. The engine returns the rows of the first. */
+export interface StatementStep extends Call {
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
   /** More statements, sent in the same round trip. Their rows go to `takeMore`. */
@@ -18,8 +20,8 @@ export interface StatementStep extends ChangeStep, Call {
   readonly append?: undefined;
 }
 
-/** A step of a transaction that appends a row: see `append`. The engine returns an `Appended`, or no row. */
-export interface AppendStep extends ChangeStep {
+/** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
+export interface AppendStep {
   readonly append: Append;
   readonly shop: number;
   /** Unix milliseconds. */
@@ -31,36 +33,27 @@ export interface AppendStep extends ChangeStep {
   readonly isLast?: boolean;
 }
 
-/** A step of a transaction that the engine runs. */
-export type Step = StatementStep | AppendStep;
+/** A step that runs in the store. */
+export type StoreStep = StatementStep | AppendStep;
 
-/** A step of a transaction that runs nothing in the store: see `afterCommit`. */
-export interface AfterCommit extends ChangeStep {
+/** A step that runs nothing in the store: see `afterCommit` and `waitFor`. */
+interface AfterCommit {
   readonly afterCommit: () => void;
 }
-
-/**
- * The body of a transaction. Handlers, which do not know its steps, call it a `Change`. It is a generator, so that the
- * same code works for synchronous and asynchronous engines. An engine may run it again, so it must have no side effects
- * except steps. Put other effects into `afterCommit`.
- */
-export type Transaction<T> = Generator<Step | AfterCommit, T, readonly Row[]>;
-
-type Unbranded<S extends Step> = Omit<S, keyof ChangeStep>;
-
-/** Creates a step. The brand of `ChangeStep` exists only in the types, and only this function adds it. */
-export function step(parts: Unbranded<StatementStep> | Unbranded<AppendStep>): Step {
-  return parts as Step;
+interface Wait {
+  readonly waitsFor: Promise<unknown>;
 }
 
-/**
- * Inside a transaction, before its last step: runs the action when the commit is on disk, before the caller gets the
- * result. The action runs once, however often the body runs. It does not run if the transaction is rolled back or the
- * outcome of the commit is unknown. It must not throw, because the transaction would appear to have failed.
- */
-export function* afterCommit(action: () => void): Transaction<void> {
-  yield { afterCommit: action } as AfterCommit;
+/** A step, as engines see it. */
+export type KnownStep = StoreStep | AfterCommit | Wait;
+
+/** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
+export function step(known: KnownStep): Step {
+  return known as KnownStep & Step;
 }
+
+/** A running transaction, as engines see it: they pass the result of each step to `next`. */
+export type KnownSteps<T> = Generator<KnownStep & Step, T, unknown>;
 
 /** Inside a transaction: runs the statement and returns all rows. */
 export function* all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
@@ -72,7 +65,7 @@ export function* first<R extends Row>(
   statement: Statement<R>,
   ...parameters: SqlParameter[]
 ): Transaction<R | undefined> {
-  return (yield step({ statement, parameters }))[0] as R | undefined;
+  return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
 /**
@@ -84,7 +77,7 @@ export function* final<R extends Row>(
   statement: Statement<R>,
   ...parameters: SqlParameter[]
 ): Transaction<R | undefined> {
-  return (yield step({ statement, parameters, isLast: true }))[0] as R | undefined;
+  return ((yield step({ statement, parameters, isLast: true })) as readonly R[])[0];
 }
 
 /**
@@ -98,7 +91,70 @@ export function* append(
   values: readonly SqlParameter[],
   logged: readonly SqlParameter[],
 ): Transaction<Appended | undefined> {
-  return (yield step({ append: to, shop, now, values, logged, isLast: true }))[0] as Appended | undefined;
+  return ((yield step({ append: to, shop, now, values, logged, isLast: true })) as readonly Appended[])[0];
+}
+
+/**
+ * Inside a transaction, before its last step: runs the action when the commit is on disk, before the caller gets the
+ * result. The action runs once, however often the transaction runs. It does not run if the transaction is rolled back or
+ * the outcome of the commit is unknown. It must not throw, because the transaction would appear to have failed.
+ */
+export function* afterCommit(action: () => void): Transaction<void> {
+  yield step({ afterCommit: action });
+}
+
+/** Inside a read: waits for something other than the store, such as the limiter. */
+export function* waitFor<T>(value: T | Promise<T>): Transaction<T> {
+  return value instanceof Promise ? ((yield step({ waitsFor: value })) as T) : value;
+}
+
+/** One execution of a change by an engine. */
+export class TransactionRun<T> {
+  readonly #steps: KnownSteps<T>;
+  /** The `afterCommit` actions of the body. Most have none. */
+  #actions: (() => void)[] | undefined;
+  #next: IteratorResult<KnownStep, T>;
+
+  /** Runs the body up to its first step in the store. Throws the errors of the body. */
+  constructor(body: () => Transaction<T>) {
+    this.#steps = body() as KnownSteps<T>;
+    this.#next = this.#steps.next();
+    this.#collect();
+  }
+
+  /** The step whose rows the body waits for; undefined after the end of the body. */
+  get step(): StoreStep | undefined {
+    return this.#next.done ? undefined : (this.#next.value as StoreStep);
+  }
+
+  /** True if the body has requested an `afterCommit` action so far. */
+  get hasActions(): boolean {
+    return this.#actions !== undefined;
+  }
+
+  /** Passes the rows of the current step to the body and runs it up to the next step. Throws the errors of the body. */
+  advance(rows: readonly Row[]): void {
+    const { isLast } = this.step as StoreStep;
+    this.#next = this.#steps.next(rows);
+    if (isLast && !this.#next.done) throw new TypeError("A transaction went on after its last step.");
+    this.#collect();
+  }
+
+  /** Runs the `afterCommit` actions and returns the body's value. Call it once, when the commit is on disk. */
+  finish(): T {
+    if (!this.#next.done) throw new TypeError("A transaction was finished before its end.");
+    if (this.#actions) for (const act of this.#actions) act();
+    return this.#next.value;
+  }
+
+  #collect(): void {
+    while (!this.#next.done && "afterCommit" in this.#next.value) {
+      (this.#actions ??= []).push(this.#next.value.afterCommit);
+      this.#next = this.#steps.next();
+    }
+    if (!this.#next.done && "waitsFor" in this.#next.value)
+      throw new TypeError("A change waited for something other than the store, while it holds locks.");
+  }
 }
 
 /** The latest time of several appends, in unix milliseconds. */

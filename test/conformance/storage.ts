@@ -99,7 +99,7 @@ const appendTo = (store: Storage, name: string, list = 1) =>
 const nonsense = statement("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
-const names = async (storage: Storage) => (await storage.all(allPets)).map(({ name }) => name);
+const names = async (storage: Storage) => (await storage.read(all(allPets))).map(({ name }) => name);
 
 const addEach = (storage: Storage, pets: readonly string[]) =>
   storage.write(function* () {
@@ -132,17 +132,17 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       test("all rows, in the order asked for", async () => {
         for (const pet of ["Rex", "Tom", "Kim"]) await add(storage, pet);
         expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
-        expect(await storage.all(petsFrom, 0, 2)).toHaveLength(2);
+        expect(await storage.read(all(petsFrom, 0, 2))).toHaveLength(2);
       });
 
       test("the first row, with the columns' own values", async () => {
         const id = (await storage.write(() => first(addPet, ...petRow("Rex", 7, "sold"))))?.id as bigint;
-        expect(await storage.first(petById, id)).toEqual({ id, name: "Rex", category_id: 7n, status: "sold" });
+        expect(await storage.read(first(petById, id))).toEqual({ id, name: "Rex", category_id: 7n, status: "sold" });
       });
 
       test("nothing if there is nothing", async () => {
-        expect(await storage.all(allPets)).toEqual([]);
-        expect(await storage.first(petById, 1)).toBeUndefined();
+        expect(await storage.read(all(allPets))).toEqual([]);
+        expect(await storage.read(first(petById, 1))).toBeUndefined();
       });
 
       test("NULL as null", async () => {
@@ -160,8 +160,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
 
       test("StorageUnavailable if it fails", async () => {
-        expect(await failureOf(() => storage.all(nonsense))).toBeInstanceOf(StorageUnavailable);
-        expect(await failureOf(() => storage.first(nonsense))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.read(all(nonsense)))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.read(first(nonsense)))).toBeInstanceOf(StorageUnavailable);
       });
     });
 
@@ -171,8 +171,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         async (figure) => {
           const added = await storage.write(() => first(addPet, ...petRow("Rex", figure, null)));
           expect(added?.category_id).toBe(figure);
-          expect((await storage.first(petById, added?.id ?? 0n))?.category_id).toBe(figure);
-          expect(await storage.all(petsFrom, figure, 1)).toHaveLength(1);
+          expect((await storage.read(first(petById, added?.id ?? 0n)))?.category_id).toBe(figure);
+          expect(await storage.read(all(petsFrom, figure, 1))).toHaveLength(1);
         },
       );
 
@@ -186,7 +186,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       test.each([2n ** 63n, -(2n ** 63n) - 1n])("%p does not fit: it is refused, not rounded", async (figure) => {
         const failure = await failureOf(() => storage.write(() => first(addPet, ...petRow("Rex", figure, null))));
         expect(failure).toBeInstanceOf(Error);
-        expect((await storage.first(countPets))?.figure).toBe(0n);
+        expect((await storage.read(first(countPets)))?.figure).toBe(0n);
       });
     });
 
@@ -213,7 +213,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         );
         const unavailable = expect.any(StorageUnavailable);
         expect(failures).toEqual([undefined, unavailable, undefined, unavailable]);
-        expect((await storage.all(allPets)).map(({ status }) => status)).toEqual([null, "sold"]);
+        expect((await storage.read(all(allPets))).map(({ status }) => status)).toEqual([null, "sold"]);
       });
 
       test("may end with a final step after others", async () => {
@@ -372,7 +372,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           };
           const stores = [storage, await open()];
           await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => store.write(increment))));
-          expect([(await storage.first(readCounter, "acc_counter"))?.figure, counted]).toEqual([41n, 40]);
+          expect([(await storage.read(first(readCounter, "acc_counter")))?.figure, counted]).toEqual([41n, 40]);
           expect(runs).toBeGreaterThanOrEqual(counted);
         });
       });
@@ -400,7 +400,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         };
         const stores = [storage, await open()];
         await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => store.write(increment))));
-        expect((await storage.first(readCounter, "acc_counter"))?.figure).toBe(41n);
+        expect((await storage.read(first(readCounter, "acc_counter")))?.figure).toBe(41n);
       });
     });
 
@@ -415,7 +415,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(ids).toEqual(wanted.map((_, index) => BigInt(index + 1)));
         expect(new Set(rows.map((row) => row?.at))).toEqual(new Set([7n]));
         for (const [index, name] of wanted.entries()) {
-          expect((await storage.first(petById, rows[index]?.id ?? 0n))?.name).toBe(name);
+          expect((await storage.read(first(petById, rows[index]?.id ?? 0n)))?.name).toBe(name);
         }
       });
 
@@ -424,7 +424,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await Promise.all(
           Array.from({ length: 100 }, (_, index) => appendTo(stores[index % 2] as Storage, `Pet ${index}`)),
         );
-        const logged = await storage.all(logOfPets);
+        const logged = await storage.read(all(logOfPets));
         expect(logged.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => BigInt(index + 1)));
         expect(logged.filter(({ actor, name, at }) => actor !== `key of ${name}` || at !== 7n)).toEqual([]);
         expect(new Set(logged.map(({ name }) => name)).size).toBe(100);
@@ -519,8 +519,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await storage.close();
         expect(await failureOf(() => add(storage, "Tom"))).toBeInstanceOf(StorageUnavailable);
         expect(await failureOf(() => storage.check())).toBeInstanceOf(StorageUnavailable);
-        expect(await failureOf(() => storage.all(allPets))).toBeInstanceOf(StorageUnavailable);
-        expect(await failureOf(() => storage.first(countPets))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.read(all(allPets)))).toBeInstanceOf(StorageUnavailable);
+        expect(await failureOf(() => storage.read(first(countPets)))).toBeInstanceOf(StorageUnavailable);
         expect(await names(await open())).toEqual(["Rex"]);
       });
     });

@@ -44,7 +44,7 @@ const operations = [
 /** How many toys there are. Each is a number from 1 on. */
 let toys = 4n;
 const handlers: Handlers<typeof operations> = {
-  listToys: ({ query: { limit }, after = 0n }) => {
+  *listToys({ query: { limit }, after = 0n }) {
     const last = after + BigInt(limit);
     const items = Array.from({ length: limit }, (_, index) => after + BigInt(index) + 1n).filter((toy) => toy <= toys);
     return last < toys ? { items, next: last } : { items };

@@ -4,6 +4,7 @@ import { failure } from "../../src/contract/errors.ts";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { petNotFound } from "../../src/domains/pets/pets.operations.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
+import { waitFor } from "../../src/storage/transaction.ts";
 import { NOON } from "../harness/manual-clock.ts";
 import { serviceWith } from "../harness/pets-domain.ts";
 import { TestService } from "../harness/service.ts";
@@ -250,13 +251,18 @@ describe("failures", () => {
   test.each([
     [
       "an error",
-      () => {
+      function* () {
         throw new Error("secret /internal/path psk_test_x");
       },
     ],
-    ["a rejection", () => Promise.reject(new Error("secret"))],
-    ["an undeclared error", () => failure({ ...petNotFound, code: "made_up" }, "secret")],
-    ["no outcome", () => undefined],
+    ["a rejection", () => waitFor(Promise.reject(new Error("secret")))],
+    [
+      "an undeclared error",
+      function* () {
+        return failure({ ...petNotFound, code: "made_up" }, "secret");
+      },
+    ],
+    ["no outcome", function* () {}],
   ])("%s inside a handler returns a 500 without details, and is logged", async (_name, getPet) => {
     const service = await serviceWith(getPet as () => never);
     const key = await service.newKey();
@@ -269,7 +275,7 @@ describe("failures", () => {
   });
 
   test("an unavailable store returns a 503 with Retry-After", async () => {
-    const service = await serviceWith(() => {
+    const service = await serviceWith(function* () {
       throw new StorageUnavailable("disk /dev/sda is on fire");
     });
     const { status, json, headers, text } = await service.call("GET", "/pets/1", { key: await service.newKey() });

@@ -29,7 +29,12 @@ const getWeather = defineOperation({
 const weather = defineDomain({
   name: "weather",
   operations: [getWeather],
-  open: () => bind([getWeather], { getWeather: () => ({ body: clear }) }),
+  open: () =>
+    bind([getWeather], {
+      *getWeather() {
+        return { body: clear };
+      },
+    }),
 });
 const start = () => TestService.start({ domains: [...domains, weather] });
 

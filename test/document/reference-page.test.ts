@@ -34,10 +34,13 @@ const trials = [
     testPanel: { disabled: "it is only tried in this test" },
   }),
 ] as const;
+function* yes() {
+  return { body: "yes" };
+}
 const trialDomain: Domain = {
   name: "trials",
   operations: trials,
-  open: () => bind(trials, { tryBeta: () => ({ body: "yes" }), tryExperiment: () => ({ body: "yes" }) }),
+  open: () => bind(trials, { tryBeta: yes, tryExperiment: yes }),
 };
 
 /** An operation on the page: `TAG/NAME`. */

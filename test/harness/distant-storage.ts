@@ -3,6 +3,7 @@ import type { Row, SqlParameter, Statement } from "../../src/storage/statement.t
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
+import { readStepwise } from "./stepwise-read.ts";
 
 /** A store that answers reads later, like one across a network, and that can fail. */
 export class DistantStorage implements Storage {
@@ -20,14 +21,16 @@ export class DistantStorage implements Storage {
     this.#storage = storage;
   }
 
-  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    await this.#read();
-    return this.#storage.all(statement, ...parameters);
-  }
-
-  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
-    await this.#read();
-    return this.#storage.first(statement, ...parameters);
+  read<T>(transaction: Transaction<T>): Promise<T> {
+    return readStepwise(
+      (step) => this.#storage.read(step),
+      transaction,
+      async () => {
+        this.reads++;
+        if (this.readsFail) throw new StorageUnavailable("away");
+        await this.readsAfter;
+      },
+    );
   }
 
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]> {
@@ -62,11 +65,5 @@ export class DistantStorage implements Storage {
   }
   close(): Promise<void> {
     return this.#storage.close();
-  }
-
-  async #read(): Promise<void> {
-    this.reads++;
-    if (this.readsFail) throw new StorageUnavailable("away");
-    await this.readsAfter;
   }
 }

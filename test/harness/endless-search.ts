@@ -15,9 +15,9 @@ export function endlessSearch(): EndlessSearch {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const read = EventLog.prototype.after;
   let pages = 0;
-  const reads = spyOn(EventLog.prototype, "after").mockImplementation(async function (this: EventLog, ...parameters) {
+  const reads = spyOn(EventLog.prototype, "after").mockImplementation(function* (this: EventLog, ...parameters) {
     const [, after, , filters] = parameters;
-    if (filters?.type === undefined || pages === MAX_PAGES) return read.apply(this, parameters);
+    if (filters?.type === undefined || pages === MAX_PAGES) return yield* read.apply(this, parameters);
     pages++;
     return { items: [], next: after };
   });

@@ -14,8 +14,8 @@ import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/po
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { isShared, listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
-import type { SqlParameter, Statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import type { Call } from "../../src/storage/transaction.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { ExpiryClock, systemClock } from "../../src/timing/clock.ts";
@@ -24,6 +24,7 @@ import { insertsForEmptyTables } from "./fill-tables.ts";
 import { development } from "./key-environments.ts";
 import { walkPages } from "./pages.ts";
 import { PostgresServer } from "./postgres-server.ts";
+import { readStepwise } from "./stepwise-read.ts";
 
 /** Makes filling the tables cheaper. Nothing but the test itself then changes the statistics of the tables. */
 const fillFast = ["autovacuum=off", "wal_level=minimal", "max_wal_senders=0"];
@@ -63,11 +64,6 @@ const accounts = `
   INSERT INTO accounts (id, name, plan, created_at) SELECT 'account ' || i, 'Ada', 'free', i FROM generate_series(0, ${ROWS / 60}) AS i;
 `;
 
-interface Read {
-  readonly statement: Statement;
-  readonly parameters: readonly SqlParameter[];
-}
-
 /** How many blocks a read touches, and its plan. */
 interface Cost {
   readonly blocks: number;
@@ -86,27 +82,30 @@ interface Readers {
 export class Recorder {
   readonly storage: Storage;
   /** The reads since the last call of `take`. */
-  #reads: Read[] = [];
+  #reads: Call[] = [];
 
   constructor(storage: Storage) {
-    const note = (statement: Statement, parameters: SqlParameter[]) => void this.#reads.push({ statement, parameters });
     const recording: Partial<Storage> = {
       noticesEveryWrite: false,
       onOtherProcessChange: () => {},
       onCommit: () => {},
-      all: (statement, ...parameters) => (note(statement, parameters), storage.all(statement, ...parameters)),
-      first: (statement, ...parameters) => (note(statement, parameters), storage.first(statement, ...parameters)),
+      read: (transaction) =>
+        readStepwise(
+          (step) => storage.read(step),
+          transaction,
+          (call) => void this.#reads.push(call),
+        ),
     };
     this.storage = recording as Storage;
   }
 
-  take(): Read[] {
+  take(): Call[] {
     return this.#reads.splice(0);
   }
 }
 
 /** The statement of two requests that share a read. */
-function twice({ statement, parameters }: Read): Read {
+function twice({ statement, parameters }: Call): Call {
   const [types, lists] = listsOf([parameters, parameters]);
   return { statement: readTogether(statement, types), parameters: lists };
 }
@@ -156,7 +155,7 @@ export class PageCosts {
     const recorder = new Recorder(this.storage);
     const bound = bindAll(recorder.storage, this.#limiter, domains).find(({ operation }) => operation.name === name);
     const expensive: unknown[] = [];
-    const items = await walkPages(bound as BoundOperation, caller, samples, async (request) => {
+    const items = await walkPages(recorder.storage, bound as BoundOperation, caller, samples, async (request) => {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
       const looksThrough = reads.some(({ statement }) => statement.sql.includes(`LIMIT ${SCAN_LIMIT}`));
@@ -169,7 +168,7 @@ export class PageCosts {
   }
 
   /** The reads that touch more blocks than they may, each with its plan. */
-  async tooExpensive(reads: readonly Read[], maxBlocks: number) {
+  async tooExpensive(reads: readonly Call[], maxBlocks: number) {
     for (const { statement } of reads) this.made.add(statement.sql);
     const shared = reads.filter(({ statement }) => isShared(statement)).map(twice);
     const expensive: Cost[] = [];
@@ -181,7 +180,7 @@ export class PageCosts {
   }
 
   /** The cost of a read if it is above the limit. Many pages make the same reads, which cost the same each time. */
-  async #above(maxBlocks: number, read: Read, mode: keyof Readers): Promise<Cost[]> {
+  async #above(maxBlocks: number, read: Call, mode: keyof Readers): Promise<Cost[]> {
     const given = read.parameters.map((value) => `${typeof value} ${value}`);
     const key = JSON.stringify([mode, read.statement.sql, ...given]);
     const cost = this.#costs.get(key) ?? (await this.explain(read, mode));
@@ -190,7 +189,7 @@ export class PageCosts {
   }
 
   /** The plan of a read in one of the sessions, and how many blocks it touches. */
-  async explain({ statement, parameters }: Read, mode: keyof Readers = "service"): Promise<Cost> {
+  async explain({ statement, parameters }: Call, mode: keyof Readers = "service"): Promise<Cost> {
     const reader = this.#readers[mode];
     await reader.runScript(`PREPARE read AS ${statement.sql}`);
     const values = parameters.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));

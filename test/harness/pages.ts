@@ -2,6 +2,7 @@ import type { Caller } from "../../src/contract/caller.ts";
 import type { BoundOperation, Input, Page } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { rounds } from "./test-length.ts";
 
 /** A page of a list, by the operation, its path and query, and where it starts. */
@@ -54,8 +55,6 @@ function parametersOf(object: { readonly properties: object } | undefined): [str
   return parameters.filter(([name]) => name !== "cursor");
 }
 
-const neverWrites = () => Promise.reject(new Error("A list has nothing to write."));
-
 /** The most filters in one request, besides requests with all filters. */
 const MAX_FILTERS = rounds(2, 3);
 
@@ -78,7 +77,8 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
  * Calls `page` after each page. Returns the number of items on them.
  */
 export async function walkPages(
-  { operation, serve }: BoundOperation,
+  storage: Storage,
+  { operation, handle }: BoundOperation,
   caller: Caller,
   samples: Samples,
   page: (request: PageRequest) => Promise<void>,
@@ -86,7 +86,7 @@ export async function walkPages(
   let items = 0;
   for (const request of requestsFor(operation, samples)) {
     const ask = async (after: unknown): Promise<unknown> => {
-      const outcome = await serve({ ...request, after, body: undefined, caller } as unknown as Input, neverWrites);
+      const outcome = await storage.read(handle({ ...request, after, body: undefined, caller } as unknown as Input));
       await page({ ...request, after });
       if ("error" in outcome) return undefined;
       items += ((outcome as Page).items as unknown[]).length;

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
-import { bind, type Handlers } from "../../src/contract/handler.ts";
+import { bind, type Handlers, type Streamed } from "../../src/contract/handler.ts";
 import { defineOperation, type Tag } from "../../src/contract/operation.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
 import type { StreamSink } from "../../src/contract/stream.ts";
+import type { Transaction } from "../../src/contract/transaction.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 
 const tag: Tag = { name: "ticks", description: "A stream for tests.", stability: "experimental" };
@@ -47,15 +48,17 @@ export class TickSource {
   }
 
   readonly #handlers: Handlers<typeof operations> = {
-    streamTicks: ({ lastEventId }) => {
-      this.resumedAt.push(lastEventId);
-      const start = (sink: StreamSink<Tick>) => {
-        this.sinks.add(sink);
-        return () => this.sinks.delete(sink);
-      };
-      return { stream: { position: lastEventId ?? 0n, start } };
-    },
+    streamTicks: ({ lastEventId }) => this.#follow(lastEventId),
   };
+
+  *#follow(lastEventId: bigint | undefined): Transaction<Streamed<typeof streamTicks>> {
+    this.resumedAt.push(lastEventId);
+    const start = (sink: StreamSink<Tick>) => {
+      this.sinks.add(sink);
+      return () => this.sinks.delete(sink);
+    };
+    return { stream: { position: lastEventId ?? 0n, start } };
+  }
 
   get domain() {
     return defineDomain({

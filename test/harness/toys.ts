@@ -9,10 +9,8 @@ import { setting } from "../../src/settings/setting.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
 import { pageOf } from "../../src/storage/page.ts";
 import { type Row, statement } from "../../src/storage/statement.ts";
-import type { Storage } from "../../src/storage/storage.ts";
-import { all, final } from "../../src/storage/transaction.ts";
+import { all, final, first } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";
-import { whenReady } from "../../src/timing/maybe-promise.ts";
 
 /** The migration that creates the table of the domain. */
 export const toyTable: Migration = {
@@ -100,7 +98,7 @@ const countToys: Command = {
   run: async (_given, { store, settings: read }) => {
     const storage = await store.open();
     try {
-      const toys = Number((await storage.first(count))?.toys);
+      const toys = Number((await storage.read(first(count)))?.toys);
       return { json: { toys }, text: `${toys} toys, of at most ${read(settings).PETSTORE_TOYS_KEPT}.` };
     } finally {
       await storage.close();
@@ -108,24 +106,23 @@ const countToys: Command = {
   },
 };
 
-function handlers(storage: Storage): Handlers<typeof operations> {
-  return {
-    listToys: ({ query: { limit }, after = 0n }) =>
-      whenReady(storage.all(rowsAfter, after, limit + 1), (found) =>
-        pageOf(
-          found,
-          limit,
-          (toy) => toy,
-          ({ id }) => id,
-        ),
-      ),
-    *createToy({ body }) {
-      return { body: (yield* final(insert, body.name)) as ToyRow };
-    },
-    getToy: ({ params: { toyId: id } }) =>
-      whenReady(storage.first(byId, id), (toy) => (toy ? { body: toy } : failure(toyNotFound, `No toy is ${id}.`))),
-  };
-}
+const handlers: Handlers<typeof operations> = {
+  *listToys({ query: { limit }, after = 0n }) {
+    return pageOf(
+      yield* all(rowsAfter, after, limit + 1),
+      limit,
+      (toy) => toy,
+      ({ id }) => id,
+    );
+  },
+  *createToy({ body }) {
+    return { body: (yield* final(insert, body.name)) as ToyRow };
+  },
+  *getToy({ params: { toyId: id } }) {
+    const toy = yield* first(byId, id);
+    return toy ? { body: toy } : failure(toyNotFound, `No toy is ${id}.`);
+  },
+};
 
 /** A domain with everything that a domain may have, in one file: see `test/contract/new-domain.test.ts`. */
 export const toys = defineDomain<typeof settings>({
@@ -144,7 +141,7 @@ export const toys = defineDomain<typeof settings>({
         discarded += gone;
       },
     });
-    return bind(operations, handlers(storage));
+    return bind(operations, handlers);
   },
 });
 

@@ -26,7 +26,7 @@ export async function newAccount(settings: Record<string, string>, quota: Quota)
   const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
   const account = await accounts.createAccount("Test", "enterprise", quota, Date.now());
   const issued = await keys.issueKey(account.id, "test", ["read", "write"], Date.now());
-  const shop = (await shopOf(storage, account.id, "test")) as number;
+  const shop = (await storage.read(shopOf(account.id, "test"))) as number;
   return { ...issued, accounts, keys, account, shop, storage };
 }
 

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { openStorage } from "../../src/app/store/engines.ts";
 import { RESPONSE_TIMEOUT } from "../../src/contract/requests.ts";
+import { waitFor } from "../../src/storage/transaction.ts";
 import { DistantStorage } from "../harness/distant-storage.ts";
 import { DocumentCheck } from "../harness/document-check.ts";
 import { metric, untilMetric } from "../harness/metrics.ts";
@@ -82,7 +83,7 @@ describe("a store that does not respond in time", () => {
     ["fails", (_resolve: unknown, reject: (error: Error) => void) => reject(new Error("late")), ["request_failed"]],
   ] as const)("returns 503, also if it later %s", async (_what, settle, errors) => {
     const { promise, resolve, reject } = Promise.withResolvers<typeof late>();
-    service = await serviceWith(() => promise);
+    service = await serviceWith(() => waitFor(promise));
     const key = await service.newKey();
     const call: Promise<TestResponse> = service.call("GET", "/pets/1", { key });
     await passDeadline();

@@ -52,7 +52,7 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     counter.count(caller, operation, 200);
     await counter.saveAll();
     const now = systemClock.now();
-    const page = await store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] });
+    const page = await storage.read(store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] }));
     expect(page.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
     // 3 + 3 + 1: these counts are saved again if their commit is unknown, although they may then be counted twice.
     expect((await store.deprecatedCalls(now)).map(({ calls }) => calls)).toEqual([7]);

@@ -1,7 +1,6 @@
 import type { Quota } from "../../contract/caller.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, first, type Transaction } from "../../storage/transaction.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
 import {
   type AccountRow,
@@ -42,17 +41,18 @@ export class AccountStore {
     this.#changed = changed;
   }
 
-  list(): MaybePromise<Account[]> {
-    return whenReady(this.#storage.all(allAccounts), (rows) => rows.map(toAccount));
+  async list(): Promise<Account[]> {
+    return (await this.#storage.read(all(allAccounts))).map(toAccount);
   }
 
-  get(id: string): MaybePromise<Account | undefined> {
-    return whenReady(this.#storage.first(accountById, id), (row) => row && toAccount(row));
+  *get(id: string): Transaction<Account | undefined> {
+    const row = yield* first(accountById, id);
+    return row && toAccount(row);
   }
 
   /** Rejects with `OperatorError` if the account does not exist. One that is being deleted still does. */
   async find(id: string): Promise<Account> {
-    const account = await this.get(id);
+    const account = await this.#storage.read(this.get(id));
     if (!account) throw noSuchAccount(id);
     return account;
   }

@@ -1,6 +1,7 @@
 // Finding deleted accounts reads all accounts, so it is only done when there may be one.
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
+import { readStepwise } from "../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -29,14 +30,22 @@ function deletion() {
   const shops = new DeletedShops(storage, []);
   const onDeleted = (id: string) => gone.push(id);
   const deleted = new DeletedAccounts({ storage, clock, shops, tables: [], forget: [], onDeleted });
-  const all = spyOn(storage, "all");
+  const during = { read: () => {} };
+  let reads = 0;
+  const read = storage.read.bind(storage);
+  storage.read = (transaction) =>
+    readStepwise(read, transaction, ({ statement }) => {
+      if (statement !== deletedAccounts) return;
+      reads++;
+      during.read();
+    });
   /** Deletes what remains. Resolves with the number of reads of the accounts. */
   const remaining = async () => {
-    all.mockClear();
+    reads = 0;
     await deleted.deleteRemaining();
-    return all.mock.calls.filter(([statement]) => statement === deletedAccounts).length;
+    return reads;
   };
-  return { gone, shops, deleted, all, remaining };
+  return { gone, shops, deleted, during, remaining };
 }
 
 test("accounts are read until none is deleted, and again after one may have changed", async () => {
@@ -56,17 +65,17 @@ test("accounts are read until none is deleted, and again after one may have chan
 });
 
 test("after a change during a read, or a failed read, accounts are read again", async () => {
-  const { deleted, all, remaining } = deletion();
-  all.mockImplementationOnce(async () => {
-    deleted.noteChange(); // the read did not see it
-    return [];
-  });
-  expect([await remaining(), await remaining(), await remaining()]).toEqual([1, 1, 0]);
+  const { deleted, during, remaining } = deletion();
+  during.read = () => deleted.noteChange(); // the read may not see it
+  expect(await remaining()).toBe(1);
+  during.read = () => {};
+  expect([await remaining(), await remaining()]).toEqual([1, 0]);
   deleted.noteChange();
-  all.mockImplementationOnce(async () => {
+  during.read = () => {
     throw new StorageUnavailable("Away.");
-  });
+  };
   const failed: unknown = await deleted.deleteRemaining().catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(StorageUnavailable);
+  during.read = () => {};
   expect([await remaining(), await remaining()]).toEqual([1, 0]);
 });

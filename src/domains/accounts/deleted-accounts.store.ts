@@ -46,7 +46,7 @@ export class DeletedAccounts {
     const { storage, clock, shops } = this.#parts;
     const changes = this.#changes;
     if (changes === this.#noneAfter) return;
-    const deleted = await storage.all(deletedAccounts);
+    const deleted = await storage.read(all(deletedAccounts));
     if (deleted.length === 0) this.#noneAfter = changes;
     const now = clock.now();
     for (const { id, deleted_at: at } of deleted) {

@@ -1,6 +1,5 @@
 import { failure, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
@@ -24,8 +23,10 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
       });
     },
 
-    getCategory: ({ caller, params: { categoryId } }) =>
-      whenReady(categories.get(caller.shop, categoryId), (found) => (found ? { body: found } : notFound(categoryId))),
+    *getCategory({ caller, params: { categoryId } }) {
+      const found = yield* categories.get(caller.shop, categoryId);
+      return found ? { body: found } : notFound(categoryId);
+    },
 
     *updateCategory({ caller, requestId, params: { categoryId }, body, matches }) {
       return successOr(yield* categories.update(authorOf(caller, requestId), categoryId, body, matches), {

@@ -3,10 +3,8 @@ import { together } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { type Row, statement } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
@@ -103,27 +101,24 @@ type Expectation = (category: Category) => boolean;
 
 /** The categories in the store. Everything that changes them is part of a transaction. */
 export class CategoryStore {
-  readonly #storage: Storage;
   readonly #pets: CategorizedPets;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, pets: CategorizedPets, clock: Clock = systemClock) {
-    this.#storage = storage;
+  constructor(pets: CategorizedPets, clock: Clock = systemClock) {
     this.#pets = pets;
     this.#clock = clock;
   }
 
-  get(shop: number, id: bigint): MaybePromise<Category | undefined> {
-    return whenReady(this.#storage.first(byId, shop, id), (row) => row && toCategory(row));
+  *get(shop: number, id: bigint): Transaction<Category | undefined> {
+    const row = yield* first(byId, shop, id);
+    return row && toCategory(row);
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
-  page(shop: number, after: bigint | undefined, limit: number): MaybePromise<Page<Category>> {
+  *page(shop: number, after: bigint | undefined, limit: number): Transaction<Page<Category>> {
     const rows =
-      after === undefined
-        ? this.#storage.all(firstRows, shop, limit + 1)
-        : this.#storage.all(rowsAfter, shop, after, limit + 1);
-    return whenReady(rows, (found) => pageOf(found, limit, toCategory, ({ id }) => id));
+      after === undefined ? yield* all(firstRows, shop, limit + 1) : yield* all(rowsAfter, shop, after, limit + 1);
+    return pageOf(rows, limit, toCategory, ({ id }) => id);
   }
 
   /** Adds a category. The service assigns an id if none is given. */

@@ -1,6 +1,7 @@
 // Old events are deleted while a request for a page is handled: after it has read which events are stored.
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
+import { waitFor } from "../../storage/transaction.ts";
 import { EventLog } from "./events.store.ts";
 
 let service: TestService;
@@ -32,12 +33,9 @@ beforeEach(async () => {
 async function listDuringDeletion(query: string): Promise<TestResponse> {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const read = EventLog.prototype.storedRange;
-  using _ = spyOn(EventLog.prototype, "storedRange").mockImplementationOnce(async function (
-    this: EventLog,
-    ...parameters
-  ) {
-    const range = await read.apply(this, parameters);
-    await service.store.run(`DELETE FROM events WHERE shop = ${shop} AND id <= 3`);
+  using _ = spyOn(EventLog.prototype, "storedRange").mockImplementationOnce(function* (this: EventLog, ...parameters) {
+    const range = yield* read.apply(this, parameters);
+    yield* waitFor(service.store.run(`DELETE FROM events WHERE shop = ${shop} AND id <= 3`));
     return range;
   });
   return await service.call("GET", `/events?${query}`, { key }); // the spy is needed until then

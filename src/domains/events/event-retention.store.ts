@@ -1,6 +1,6 @@
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { final } from "../../storage/transaction.ts";
+import { all, final, first } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { firstSince } from "./events.statements.ts";
@@ -48,18 +48,18 @@ export class EventRetention {
   /** Deletes some old events, if the pause is over. `now` is in Unix milliseconds. Rejects with `StorageUnavailable`. */
   async sweep(now: number): Promise<void> {
     if (!this.#pause.isOver(now)) return;
-    const rows = await this.#storage.all(oldestAfter, this.#shop, SHOPS);
+    const rows = await this.#storage.read(all(oldestAfter, this.#shop, SHOPS));
     let deletions = 0;
     for (const { shop, id, at, last_id, ahead } of rows) {
       const before = now + Number(ahead) - this.#retention;
-      let first = at !== null && Number(at) < before ? id : null;
-      while (first !== null && first < last_id) {
+      let from = at !== null && Number(at) < before ? id : null;
+      while (from !== null && from < last_id) {
         if (deletions++ === DELETIONS) return;
-        const last = first + EVENTS < last_id ? first + EVENTS - 1n : last_id - 1n;
-        const end = (await this.#storage.first(firstSince, first, last, before, Number(shop)))?.id ?? first;
+        const last = from + EVENTS < last_id ? from + EVENTS - 1n : last_id - 1n;
+        const end = (await this.#storage.read(first(firstSince, from, last, before, Number(shop))))?.id ?? from;
         await this.#storage.write(() => final(removeBefore, Number(shop), end));
         // If all events of the batch were too old, those after it may be too.
-        first = end > last ? end : null;
+        from = end > last ? end : null;
       }
       this.#shop = shop;
     }

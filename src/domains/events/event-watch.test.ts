@@ -1,10 +1,10 @@
 // How often the store is read for the followers of events.
 import { expect, spyOn, test } from "bun:test";
-import type { StreamSink } from "../../contract/stream.ts";
+import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Event } from "./events.schemas.ts";
-import type { EventLog } from "./events.store.ts";
+import type { EventLog, Expired } from "./events.store.ts";
 
 const SHOP = 1;
 /** Turns of the event loop, which end long before the next periodic read. */
@@ -26,15 +26,21 @@ test("a commit during a slow read of the store leads to one more read, after it"
   const storage = {
     onCommit: (listener: () => void) => void commits.push(listener),
     settled: async () => {},
-    all: () => {
+    read: () => {
       const read = Promise.withResolvers<unknown[]>();
       reads.push(read);
       return read.promise;
     },
   } as unknown as Storage;
-  const log = { storedRange: async () => ({ first: 1n, last: 0n }) } as unknown as EventLog;
+  const log = {
+    *storedRange() {
+      return { first: 1n, last: 0n };
+    },
+  } as unknown as EventLog;
   const watch = new EventWatch(log, storage, () => {});
-  const source = await watch.follow(SHOP, undefined, {});
+  const following = watch.follow(SHOP, undefined, {});
+  following.next(); // waits for the store
+  const { value: source } = following.next() as { value: StreamSource<Event> | Expired };
   if ("refused" in source) throw new Error(source.refused);
   const stop = source.start(sink);
   const scheduled = spyOn(globalThis, "setImmediate");

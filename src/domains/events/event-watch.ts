@@ -1,5 +1,6 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { all, type Transaction, waitFor } from "../../storage/transaction.ts";
 import { nextTurn } from "../../timing/waiting.ts";
 import type { Event } from "./events.schemas.ts";
 import { newestEventsOf } from "./events.statements.ts";
@@ -46,13 +47,13 @@ export class EventWatch {
    * The stored events of a shop after `after`, then new ones as they happen. Without `after`: only new ones, or with the
    * filter `since` all stored ones too. Rejects with `StorageUnavailable`.
    */
-  async follow(
+  *follow(
     shop: number,
     after: bigint | undefined,
     filters: EventFilters,
-  ): Promise<StreamSource<Event> | Expired | NotYetStored> {
-    const { first, last } = await this.#log.storedRange(shop);
-    await this.#storage.settled(); // what was read may not be on disk yet, and nothing is sent before it is
+  ): Transaction<StreamSource<Event> | Expired | NotYetStored> {
+    const { first, last } = yield* this.#log.storedRange(shop);
+    yield* waitFor(this.#storage.settled()); // what was read may not be on disk yet, and nothing is sent before it is
     const from = after !== undefined && after < 0n ? 0n : after;
     const position = from ?? (filters.since === undefined ? last : first - 1n);
     if (position < first - 1n) return { refused: "expired", first };
@@ -94,7 +95,7 @@ export class EventWatch {
 
   /** Sends a page of earlier events. It is apart, so that the page is freed while the client reads. */
   async #sendEarlier({ shop, position: upTo }: WatchedShop, follower: Follower, filters: EventFilters): Promise<void> {
-    const page = await this.#log.after(shop, follower.position, CATCH_UP_PAGE, filters);
+    const page = await this.#storage.read(this.#log.after(shop, follower.position, CATCH_UP_PAGE, filters));
     if ("refused" in page) return follower.sink.end(); // the client learns the reason when it reconnects
     const { items, next = upTo } = page;
     const stored = items.filter(({ id }) => id <= upTo); // later events may not be on disk yet
@@ -142,7 +143,7 @@ export class EventWatch {
     const behind: WatchedShop[] = [];
     for (let from = 0; from < shops.length; from += MAX_SHOPS) {
       const { statement, parameters } = newestEventsOf(shops.slice(from, from + MAX_SHOPS));
-      for (const { shop, id } of await this.#storage.all(statement, ...parameters)) {
+      for (const { shop, id } of await this.#storage.read(all(statement, ...parameters))) {
         const watched = this.#shops.get(Number(shop));
         ended.delete(Number(shop));
         if (watched && watched.position < id) behind.push(watched);
@@ -157,7 +158,7 @@ export class EventWatch {
 
   /** Sends a page of new events of a shop. True if there are more. */
   async #read(watched: WatchedShop): Promise<boolean> {
-    const page = await this.#log.after(watched.shop, watched.position, PAGE);
+    const page = await this.#storage.read(this.#log.after(watched.shop, watched.position, PAGE));
     if ("refused" in page) {
       for (const { sink } of watched.followers) sink.end(); // clients learn the reason when they reconnect
       return false;

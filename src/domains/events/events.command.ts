@@ -37,9 +37,9 @@ export function eventsCommand(types: readonly string[]): Command {
         output(list.map((event) => `${plain(json ? exactJson(event) : row(event).join("  "))}\n`).join(""));
       return withStore(context, async (storage) => {
         const shop = await chosenShop(given, store, storage);
-        const log = new EventLog(storage);
-        const { last: newest } = await log.storedRange(shop);
-        const events = await newestOf(log, shop, last, filters);
+        const log = new EventLog();
+        const { last: newest } = await storage.read(log.storedRange(shop));
+        const events = await newestOf(storage, log, shop, last, filters);
         if (options["follow"] === undefined) {
           const text = events.length > 0 ? table(headings, events.map(row)) : "There are no matching events.";
           return { json: exactValue(events), text };
@@ -53,11 +53,17 @@ export function eventsCommand(types: readonly string[]): Command {
 }
 
 /** Up to `most` of the newest events that pass the filters, the oldest first. */
-async function newestOf(log: EventLog, shop: number, most: number, filters: EventFilters): Promise<Event[]> {
+async function newestOf(
+  storage: Storage,
+  log: EventLog,
+  shop: number,
+  most: number,
+  filters: EventFilters,
+): Promise<Event[]> {
   const found: Event[] = [];
   let position: bigint | undefined;
   do {
-    const { items, next } = await log.before(shop, position, most - found.length, filters);
+    const { items, next } = await storage.read(log.before(shop, position, most - found.length, filters));
     found.push(...items);
     position = next;
   } while (position !== undefined && found.length < most); // a page may have fewer events, although more follow
@@ -88,7 +94,7 @@ async function follow({ storage, log, shop, filters, after, write, stop }: Follo
   const watch = new EventWatch(log, storage, () => {}); // polls try again after errors of the store
   let position = after;
   while (!stop.aborted) {
-    const source = await watch.follow(shop, position, filters);
+    const source = await storage.read(watch.follow(shop, position, filters));
     if ("refused" in source) throw notFollowed();
     const ended = Promise.withResolvers<void>();
     let written: Promise<void> = Promise.resolve();

@@ -34,7 +34,7 @@ export function eventsDomain(types: readonly EventType[]) {
     open: ({ storage, expiry, log, repeat }, { PETSTORE_EVENT_DAYS }) => {
       const retention = new EventRetention(storage, PETSTORE_EVENT_DAYS);
       repeat({ name: "delete_old_events", by: "leader", run: () => retention.sweep(expiry.now()) });
-      const eventLog = new EventLog(storage);
+      const eventLog = new EventLog();
       const failed = (error: unknown) => log.failing("task_failed", error, { task: "follow_events" });
       return bind(operations, eventHandlers(eventLog, new EventWatch(eventLog, storage, failed), types));
     },

@@ -21,20 +21,20 @@ export function eventHandlers(
   };
 
   return {
-    listEvents: async ({ caller, query, after: position }) => {
+    *listEvents({ caller, query, after: position }) {
       const { shop } = caller;
       const { limit, after, sort } = query;
       const filters = filtersOf(caller, query);
       const isNewestFirst = sort === "-id";
       const from = isNewestFirst ? after : (position ?? after);
       if (from === undefined)
-        return isNewestFirst ? log.before(shop, position, limit, filters) : log.first(shop, limit, filters);
-      const page = await log.between(shop, from, isNewestFirst ? position : undefined, limit, filters, sort ?? "id");
+        return yield* isNewestFirst ? log.before(shop, position, limit, filters) : log.first(shop, limit, filters);
+      const page = yield* log.between(shop, from, isNewestFirst ? position : undefined, limit, filters, sort ?? "id");
       return "refused" in page ? notStored(page) : page;
     },
 
-    getEvent: async ({ caller: { shop, scopes }, params: { eventId } }) => {
-      const found = await log.get(shop, eventId);
+    *getEvent({ caller: { shop, scopes }, params: { eventId } }) {
+      const found = yield* log.get(shop, eventId);
       const scope = typeof found === "object" && "type" in found ? scopeOf.get(found.type) : undefined;
       if (scope && !scopes.has(scope)) return lacksScope(scope);
       return successOr(found, {
@@ -43,8 +43,8 @@ export function eventHandlers(
       });
     },
 
-    streamEvents: async ({ caller, query, lastEventId }) => {
-      const stream = await watch.follow(caller.shop, lastEventId ?? query.after, filtersOf(caller, query));
+    *streamEvents({ caller, query, lastEventId }) {
+      const stream = yield* watch.follow(caller.shop, lastEventId ?? query.after, filtersOf(caller, query));
       return "refused" in stream ? notStored(stream) : { stream };
     },
   };

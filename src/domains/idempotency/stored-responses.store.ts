@@ -1,4 +1,3 @@
-import type { Change } from "../../contract/change.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { ClaimTimes, StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { each, nested } from "../../storage/combined-steps.ts";
@@ -80,8 +79,8 @@ export class StoredResponseStore implements StoredResponses {
     }
   }
 
-  nested<T>(change: Change<T>): Change<T> {
-    return nested(change as Transaction<T>) as Change<T>;
+  nested<T>(change: Transaction<T>): Transaction<T> {
+    return nested(change);
   }
 
   *store(shop: number, digest: string, response: string): Transaction<void> {
@@ -99,7 +98,7 @@ export class StoredResponseStore implements StoredResponses {
   /** Deletes expired responses, the oldest first: at most `BATCHES` batches. Later calls delete the rest. */
   async deleteExpired(now: number): Promise<void> {
     for (let batch = 0; batch < BATCHES; batch++) {
-      const found = await this.#storage.all(due, now, DELETE_BATCH_SIZE);
+      const found = await this.#storage.read(all(due, now, DELETE_BATCH_SIZE));
       if (found.length === 0) return;
       const rows = found.map(({ shop, digest }) => [shop, digest, now]);
       await this.#storage.write(() => each(removeExpired, rows));

@@ -26,7 +26,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-authenticator-"));
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
   keys = new KeyStore(storage, development);
-  authenticator = new KeyAuthenticator(keys, development, new ManualClock());
+  authenticator = new KeyAuthenticator(storage, keys, development, new ManualClock());
   const { id } = await new AccountStore(storage).createAccount("Corner shop", "free", undefined, 0);
   issued = await keys.issueKey(id, "till", ["read"], 0);
   storage.reads = 0;
@@ -67,7 +67,7 @@ async function issueFor(environment: KeyEnvironment, mode: Mode): Promise<string
 }
 
 test("production accepts keys of both modes, and distinguishes them", async () => {
-  const ofProduction = new KeyAuthenticator(keys, production, new ManualClock());
+  const ofProduction = new KeyAuthenticator(storage, keys, production, new ManualClock());
   const live = await issueFor(production, "live");
   for (let time = 0; time < 2; time++) {
     expect(await ofProduction.authenticate(live)).toMatchObject({ mode: "live" });
@@ -82,7 +82,9 @@ test.each([
   const key = await issueFor(environment, mode);
   expect(await authenticator.authenticate(key)).toBeUndefined();
   expect(storage.reads).toBe(0);
-  expect(await new KeyAuthenticator(keys, environment, new ManualClock()).authenticate(key)).toMatchObject({ mode });
+  expect(await new KeyAuthenticator(storage, keys, environment, new ManualClock()).authenticate(key)).toMatchObject({
+    mode,
+  });
 });
 
 test("a look-up from before a change is not cached", async () => {

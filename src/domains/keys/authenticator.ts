@@ -1,8 +1,9 @@
 import { RecentMap } from "../../collections/maps.ts";
 import type { Caller } from "../../contract/caller.ts";
 import type { Authenticator } from "../../http/interfaces.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { KeyEnvironment } from "./api-key.ts";
 import { isWellFormedKey, keyDigest } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
@@ -20,6 +21,7 @@ const USE_BATCH = 500;
  * called whenever keys or accounts may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
+  readonly #storage: Storage;
   readonly #keys: KeyStore;
   readonly #environment: KeyEnvironment;
   readonly #clock: Clock;
@@ -29,13 +31,14 @@ export class KeyAuthenticator implements Authenticator {
   /** The number of calls of `forget`. The result of a read that began before a call is not cached. */
   #changes = 0;
 
-  constructor(keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
+  constructor(storage: Storage, keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
+    this.#storage = storage;
     this.#keys = keys;
     this.#environment = environment;
     this.#clock = clock;
   }
 
-  authenticate(key: string): MaybePromise<Caller | undefined> {
+  authenticate(key: string) {
     const digest = keyDigest(key);
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
@@ -43,13 +46,14 @@ export class KeyAuthenticator implements Authenticator {
     if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
     // Mistyped, or for another service: no look-up is needed.
     if (!isWellFormedKey(key, this.#environment)) return undefined;
-    return this.#find(digest, now);
+    return this.#storage.read(this.#find(digest, now));
   }
 
-  authenticateAgain(caller: Caller): MaybePromise<Caller | undefined> {
+  authenticateAgain(caller: Caller) {
+    const { digest } = caller;
     const now = this.#clock.now();
-    const cached = this.#cache.get(caller.digest);
-    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#find(caller.digest, now);
+    const cached = this.#cache.get(digest);
+    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#storage.read(this.#find(digest, now));
   }
 
   get version(): number {
@@ -75,13 +79,12 @@ export class KeyAuthenticator implements Authenticator {
     return this.#used.get(keyId);
   }
 
-  #find(digest: string, now: number): MaybePromise<Caller | undefined> {
+  *#find(digest: string, now: number): Transaction<Caller | undefined> {
     const changes = this.#changes;
-    return whenReady(this.#keys.findValid(digest, now), (found) => {
-      if (!found) return undefined;
-      if (changes === this.#changes) this.#cache.set(digest, found);
-      return this.#noteUse(found, now);
-    });
+    const found = yield* this.#keys.findValid(digest, now);
+    if (!found) return undefined;
+    if (changes === this.#changes) this.#cache.set(digest, found);
+    return this.#noteUse(found, now);
   }
 
   #noteUse(key: Caller, now: number): Caller {

@@ -54,7 +54,7 @@ const liftBan: Command = {
   args: ["KEY_ID"],
   run: ({ args: [id = ""] }, context) =>
     withKeys(context, async (store, storage) => {
-      const key = await store.get(id);
+      const key = await storage.read(store.find(id));
       if (!key) throw noSuchKey(id);
       const [banned] = await bannedOf(context, storage, [key]);
       if (!banned) throw new CommandFailed("key_not_banned", `The key ${id} is not banned.`);

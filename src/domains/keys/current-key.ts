@@ -1,6 +1,6 @@
 import type { Caller } from "../../contract/caller.ts";
 import type { Limiter } from "../../http/interfaces.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { type Transaction, waitFor } from "../../storage/transaction.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { CurrentKeyBody } from "./current-key.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
@@ -18,23 +18,20 @@ export class CurrentKey {
     this.#limiter = limiter;
   }
 
-  of(caller: Caller): MaybePromise<CurrentKeyBody> {
-    return whenReady(this.#keys.get(caller.keyId), (key) =>
-      whenReady(this.#accounts.get(caller.accountId), (account) =>
-        whenReady(this.#limiter.limitStatus(caller), (limitStatus) => {
-          if (!key || !account) throw new TypeError("A valid key has no record.");
-          const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
-          return {
-            ...toApiKeyBody(key),
-            account: { id: account.id, name: account.name, plan: account.plan },
-            limits: { minute, day },
-            // After a change to a smaller plan, a key can have more strikes than cause a ban: the next one causes it.
-            strikes: { count: strikes, untilBan: Math.max(1, strikesForBan - strikes) },
-            ...banOf(banEnds),
-            bans: { next: nextBan, ...banSchedule },
-          };
-        }),
-      ),
-    );
+  *of(caller: Caller): Transaction<CurrentKeyBody> {
+    const key = yield* this.#keys.find(caller.keyId);
+    const account = yield* this.#accounts.get(caller.accountId);
+    const limitStatus = yield* waitFor(this.#limiter.limitStatus(caller));
+    if (!key || !account) throw new TypeError("A valid key has no record.");
+    const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
+    return {
+      ...toApiKeyBody(key),
+      account: { id: account.id, name: account.name, plan: account.plan },
+      limits: { minute, day },
+      // After a change to a smaller plan, a key can have more strikes than cause a ban: the next one causes it.
+      strikes: { count: strikes, untilBan: Math.max(1, strikesForBan - strikes) },
+      ...banOf(banEnds),
+      bans: { next: nextBan, ...banSchedule },
+    };
   }
 }

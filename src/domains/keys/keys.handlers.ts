@@ -51,12 +51,12 @@ export function keyHandlers(
   }
 
   return {
-    listKeys: async ({ caller, query: { limit, mode }, after }) => {
+    *listKeys({ caller, query: { limit, mode }, after }) {
       if (mode && !canSee(caller, mode)) return { items: [] };
       const wanted = caller.mode === "test" ? "test" : mode;
-      const { items: keys, next } = await store.page(caller.accountId, wanted, after, limit);
+      const { items: keys, next } = yield* store.page(caller.accountId, wanted, after, limit);
       const valid = keys.filter((key) => isValid(key, clock.now()));
-      const banEnds = await readBanEnds(valid, caller);
+      const banEnds = yield* readBanEnds(valid, caller);
       const items = keys.map((key) => listedKey(key, authenticator.lastUse(key.id), banEnds.get(key.id)));
       return { items, ...(next === undefined ? {} : { next }) };
     },

@@ -3,7 +3,6 @@ import { each, inLockOrder } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
 import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
@@ -80,35 +79,38 @@ export class KeyStore {
   }
 
   /** All keys, or the keys of one account, including revoked ones, but none of deleted accounts. */
-  list(accountId?: string): MaybePromise<ApiKey[]> {
-    const rows = accountId === undefined ? this.#storage.all(keysOfAll) : this.#storage.all(keysOfAccount, accountId);
-    return whenReady(rows, (found) => found.map(toApiKey));
+  async list(accountId?: string): Promise<ApiKey[]> {
+    const rows = accountId === undefined ? all(keysOfAll) : all(keysOfAccount, accountId);
+    return (await this.#storage.read(rows)).map(toApiKey);
   }
 
-  get(id: string): MaybePromise<ApiKey | undefined> {
-    return whenReady(this.#storage.first(keyById, id), (row) => row && toApiKey(row));
+  /** A key, valid or not. */
+  *find(id: string): Transaction<ApiKey | undefined> {
+    const row = yield* first(keyById, id);
+    return row && toApiKey(row);
   }
 
   /**
    * Up to `limit` keys of an account, or of one of its modes, oldest first, after a position or from the start.
    */
-  page(
+  *page(
     accountId: string,
     mode: Mode | undefined,
     after: string | undefined,
     limit: number,
-  ): MaybePromise<Page<ApiKey, string>> {
+  ): Transaction<Page<ApiKey, string>> {
     const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
     const rows =
       mode === undefined
-        ? this.#storage.all(keysAfter, accountId, createdAt, id, limit + 1)
-        : this.#storage.all(keysOfModeAfter, accountId, mode, createdAt, id, limit + 1);
-    return whenReady(rows, (found) => pageOf(found, limit, toApiKey, (last) => `${last.created_at}-${last.id}`));
+        ? yield* all(keysAfter, accountId, createdAt, id, limit + 1)
+        : yield* all(keysOfModeAfter, accountId, mode, createdAt, id, limit + 1);
+    return pageOf(rows, limit, toApiKey, (last) => `${last.created_at}-${last.id}`);
   }
 
   /** Who sends requests with the key of this digest, if it is valid: neither revoked nor expired. */
-  findValid(digest: string, now: number): MaybePromise<Caller | undefined> {
-    return whenReady(this.#storage.first(validKey, digest, now), (row) => row && toCaller(digest, row));
+  *findValid(digest: string, now: number): Transaction<Caller | undefined> {
+    const row = yield* first(validKey, digest, now);
+    return row && toCaller(digest, row);
   }
 
   /**
@@ -127,12 +129,6 @@ export class KeyStore {
     if (key?.accountId !== accountId) return undefined;
     if (!locked) throw new ShopDeleted();
     return { key, locked };
-  }
-
-  /** Part of a transaction: a key, valid or not. */
-  *find(keyId: string): Transaction<ApiKey | undefined> {
-    const row = yield* first(keyById, keyId);
-    return row && toApiKey(row);
   }
 
   /** Part of a transaction: the keys of an account and mode that are valid. */
@@ -189,7 +185,7 @@ export class KeyStore {
     now: number,
     mode: Mode = modesOf(this.#environment)[0],
   ): Promise<IssuedKey> {
-    if ((await shopOf(this.#storage, accountId, mode)) === undefined) throw noSuchAccount(accountId);
+    if ((await this.#storage.read(shopOf(accountId, mode))) === undefined) throw noSuchAccount(accountId);
     return this.#storage.write(() => this.#lockAndIssue({ accountId, mode, name, scopes, plannedEnd: null }, now));
   }
 
@@ -240,7 +236,7 @@ export class KeyStore {
 
   /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
   async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Transaction<T>): Promise<T | undefined> {
-    const owner = await this.#storage.first(ownerOfKey, keyId);
+    const owner = await this.#storage.read(first(ownerOfKey, keyId));
     return owner && this.#storage.write(() => this.#lockAndChange(owner.account_id, keyId, now, change));
   }
 

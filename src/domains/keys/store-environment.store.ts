@@ -15,7 +15,7 @@ const keepEnvironment = statement<EnvironmentRow>(
 
 /** True if the store belongs to production; undefined until it is assigned to an environment. */
 export async function belongsToProduction(storage: Storage): Promise<boolean | undefined> {
-  const row = await storage.first(readEnvironment);
+  const row = await storage.read(first(readEnvironment));
   return row && row.environment === "production";
 }
 

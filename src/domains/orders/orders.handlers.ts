@@ -1,6 +1,5 @@
 import { failure, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { orderChanges } from "./order-changes.ts";
@@ -29,8 +28,10 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
       });
     },
 
-    getStoreOrder: ({ caller, params: { orderId } }) =>
-      whenReady(orders.get(caller.shop, orderId), (found) => (found ? { body: found } : notFound(orderId))),
+    *getStoreOrder({ caller, params: { orderId } }) {
+      const found = yield* orders.get(caller.shop, orderId);
+      return found ? { body: found } : notFound(orderId);
+    },
 
     *updateStoreOrder({ caller, requestId, params: { orderId }, body, matches }) {
       return successOr(yield* orders.update(authorOf(caller, requestId), orderId, body, matches), {

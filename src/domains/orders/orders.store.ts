@@ -4,7 +4,6 @@ import { scannedPage } from "../../storage/page-query.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
@@ -69,28 +68,27 @@ export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedP
  */
 export class OrderStore {
   readonly reservations: Reservations;
-  readonly #storage: Storage;
   readonly #pets: OrderedPets;
   readonly #clock: Clock;
   readonly #reservation: number;
 
   /** `reservation` is how long an order holds its animal, in milliseconds. */
   constructor(storage: Storage, pets: OrderedPets, clock: Clock, reservation: number) {
-    this.#storage = storage;
     this.#pets = pets;
     this.#clock = clock;
     this.#reservation = reservation;
     this.reservations = new Reservations(storage, pets, clock);
   }
 
-  get(shop: number, id: bigint): MaybePromise<StoreOrder | undefined> {
-    return whenReady(this.#storage.first(byId, shop, id), (row) => row && toOrder(row));
+  *get(shop: number, id: bigint): Transaction<StoreOrder | undefined> {
+    const row = yield* first(byId, shop, id);
+    return row && toOrder(row);
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): MaybePromise<Page<StoreOrder>> {
+  *page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Transaction<Page<StoreOrder>> {
     const { statement, parameters } = orderPageQuery(shop, after, limit + 1, filters);
-    return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toOrder));
+    return scannedPage(yield* all(statement, ...parameters), limit, toOrder);
   }
 
   /**

@@ -2,7 +2,6 @@ import { sideBySide } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { system } from "../events/author.ts";
 import { publish } from "../events/publish.ts";
 import { addToFigure } from "../shops/figures.ts";
@@ -57,7 +56,7 @@ export class Reservations implements ForegroundWork {
     /** Up to this time, only orders of failed shops are left, so the next read starts after it. */
     let doneUpTo = Number.MIN_SAFE_INTEGER;
     for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
-      const found = await this.#storage.all(due, now, doneUpTo, BATCH);
+      const found = await this.#storage.read(all(due, now, doneUpTo, BATCH));
       const last = found.at(-1);
       if (!last) break;
       const dueByShop = Map.groupBy(found, (order) => Number(order.shop));
@@ -92,7 +91,7 @@ export class Reservations implements ForegroundWork {
     const now = this.#clock.now();
     let after = 0n;
     for (let left = most; left > 0; left -= BATCH) {
-      const found = await this.#storage.all(dueOfShop, shop, "placed", after, now, Math.min(BATCH, left));
+      const found = await this.#storage.read(all(dueOfShop, shop, "placed", after, now, Math.min(BATCH, left)));
       const last = found.at(-1);
       if (!last) return;
       after = last.id;
@@ -102,11 +101,9 @@ export class Reservations implements ForegroundWork {
   }
 
   /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in Unix milliseconds. */
-  waiting(shop: number, most: number): MaybePromise<WaitingWork> {
-    return whenReady(this.#storage.first(openOfShop, shop, "placed", most), (row) => ({
-      count: Number(row?.orders),
-      next: row?.next == null ? undefined : Number(row.next),
-    }));
+  *waiting(shop: number, most: number): Transaction<WaitingWork> {
+    const row = yield* first(openOfShop, shop, "placed", most);
+    return { count: Number(row?.orders), next: row?.next == null ? undefined : Number(row.next) };
   }
 
   /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */

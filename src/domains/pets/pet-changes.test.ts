@@ -271,7 +271,6 @@ test("PETSTORE_STRICT_CATEGORIES applies to a new category of an animal, not to 
   await strict.stop();
 });
 
-// oxlint-disable-next-line require-yield -- it does not use the store
 function* openForFirst(_shop: LockedShop, id: bigint): Transaction<DecidingOrder | undefined> {
   return id === 1n ? { id, isOpen: true } : undefined;
 }

@@ -5,8 +5,7 @@ import { scannedPage } from "../../storage/page-query.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { StoreCache } from "../../storage/store-cache.ts";
-import { afterCommit, type Transaction } from "../../storage/transaction.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { afterCommit, all, type Transaction } from "../../storage/transaction.ts";
 import { bytesOf } from "../metadata/metadata.schemas.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
@@ -55,7 +54,7 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
       return this.#readAny(shop, after, limit, filters);
@@ -77,35 +76,31 @@ export class PetPages {
    * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
    * fewer than `SPREAD` × n ids.
    */
-  #readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): MaybePromise<PetPage> {
+  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Transaction<PetPage> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
-    if (after === undefined || !this.#storage.readsSynchronously) return byIndex();
+    if (after === undefined || !this.#storage.readsSynchronously) return yield* byIndex();
     const list = `${shop} ${status}`;
     const span = BigInt(SPREAD * (limit + 1));
-    const byIndexAndClassify = () =>
-      whenReady(byIndex(), (page) => {
-        if (page.next !== undefined && page.next - after < span) this.#scattered.delete(list);
-        else this.#scattered.set(list, true);
-        return page;
-      });
-    if (this.#scattered.get(list)) return byIndexAndClassify();
-    const end = after < INT64_MAX - span ? after + span : INT64_MAX;
-    return whenReady(this.#read(rowsNear, [shop, status, after, end, limit + 1], limit), (page) =>
-      page.next === undefined ? byIndexAndClassify() : page,
-    );
+    if (!this.#scattered.get(list)) {
+      const end = after < INT64_MAX - span ? after + span : INT64_MAX;
+      const near = yield* this.#read(rowsNear, [shop, status, after, end, limit + 1], limit);
+      if (near.next !== undefined) return near;
+    }
+    const page = yield* byIndex();
+    if (page.next !== undefined && page.next - after < span) this.#scattered.delete(list);
+    else this.#scattered.set(list, true);
+    return page;
   }
 
-  #read({ plain, whole }: typeof rowsAfter, parameters: readonly SqlParameter[], limit: number): MaybePromise<PetPage> {
-    const toPage = (found: readonly Parameters<typeof toPet>[0][]) => pageOf(found, limit, toPet, ({ id }) => id);
-    return whenReady(this.#storage.all(plain, ...parameters), (found): MaybePromise<PetPage> => {
-      if (found.every(({ has_metadata }) => has_metadata === null)) return toPage(found);
-      return whenReady(this.#storage.all(whole, ...parameters), toPage);
-    });
+  *#read({ plain, whole }: typeof rowsAfter, parameters: readonly SqlParameter[], limit: number): Transaction<PetPage> {
+    const rows = yield* all(plain, ...parameters);
+    const found = rows.some(({ has_metadata }) => has_metadata !== null) ? yield* all(whole, ...parameters) : rows;
+    return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);
   }
 
   /** Not cached: there are too many of these lists, and a new animal changes the start of some of them. */
-  #readAny(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): MaybePromise<PetPage> {
+  *#readAny(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
     const { statement, parameters } = petPageQuery(shop, after, limit + 1, filters);
-    return whenReady(this.#storage.all(statement, ...parameters), (rows) => scannedPage(rows, limit, toPet));
+    return scannedPage(yield* all(statement, ...parameters), limit, toPet);
   }
 }

@@ -1,6 +1,6 @@
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
+import { first } from "../../storage/transaction.ts";
 import { allAnimals } from "../shops/figures.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
@@ -24,7 +24,7 @@ export class PetExportStore {
     for await (const rows of this.#storage.stream(everyRow, this.#shop)) yield rows.map(toPet);
   }
 
-  count(): MaybePromise<bigint> {
-    return whenReady(this.#storage.first(countOf, this.#shop), (row) => row?.animals ?? 0n);
+  async count(): Promise<bigint> {
+    return (await this.#storage.read(first(countOf, this.#shop)))?.animals ?? 0n;
   }
 }

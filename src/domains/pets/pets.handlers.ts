@@ -1,6 +1,5 @@
 import { failure, invalidInput, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
@@ -10,7 +9,6 @@ import {
   petNotFound,
   type petOperations,
 } from "./pets.operations.ts";
-import type { Pet } from "./pets.schemas.ts";
 import type { PetStore } from "./pets.store.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
@@ -21,7 +19,10 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       return successOr(yield* pets.add(authorOf(caller, requestId), body), { "unknown category": unknownCategory });
     },
 
-    getPet: ({ caller, params: { petId } }) => whenReady(pets.get(caller.shop, petId), successOrNotFound, petId),
+    *getPet({ caller, params: { petId } }) {
+      const found = yield* pets.get(caller.shop, petId);
+      return found ? { body: found } : notFound(petId);
+    },
 
     *updatePet({ caller, requestId, params: { petId }, body, matches }) {
       return successOr(yield* pets.update(authorOf(caller, requestId), petId, body, matches), {
@@ -46,10 +47,6 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       });
     },
   };
-}
-
-function successOrNotFound(found: Pet | undefined, id: bigint) {
-  return found ? { body: found } : notFound(id);
 }
 
 function notFound(id: bigint) {

@@ -4,7 +4,6 @@ import { sideBySide, together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, append, type Call, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
@@ -104,19 +103,18 @@ export class PetStore {
     this.#decidingOrder = decidingOrder;
   }
 
-  get(shop: number, id: bigint): MaybePromise<Pet | undefined> {
-    if (!this.#storage.readsSynchronously) return this.#whole(shop, id);
-    // SQLite reads a row faster without looking for metadata, which few animals have.
-    const row = this.#storage.first(plainById, shop, id);
-    return row instanceof Promise || row?.has_metadata ? this.#whole(shop, id) : row && toPet(row);
-  }
-
-  #whole(shop: number, id: bigint): MaybePromise<Pet | undefined> {
-    return whenReady(this.#storage.first(byId, shop, id), (row) => row && toPet(row));
+  *get(shop: number, id: bigint): Transaction<Pet | undefined> {
+    if (this.#storage.readsSynchronously) {
+      // SQLite reads a row faster without looking for metadata, which few animals have.
+      const plain = yield* first(plainById, shop, id);
+      if (!plain?.has_metadata) return plain && toPet(plain);
+    }
+    const row = yield* first(byId, shop, id);
+    return row && toPet(row);
   }
 
   /** Up to `limit` animals of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): MaybePromise<PetPage> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Transaction<PetPage> {
     return this.#pages.page(shop, after, limit, filters);
   }
 

@@ -82,7 +82,7 @@ test("a failure among many changes is recorded", async () => {
   flood(recorder, caller(), 1_000, false);
   flood(recorder, caller(), 1_000, true);
   await recorder.saveAll();
-  const { items } = await store.page(1, {}, undefined, 100);
+  const { items } = await storage.read(store.page(1, {}, undefined, 100));
   expect(items.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
     ...Array(8).fill(201),
     404,
@@ -116,7 +116,7 @@ test("a shop has at most 10,000 records, of which the oldest are deleted, and no
   await store.add(newest);
   expect(await kept(1)).toBe(MAX_RECORDS);
   expect(await kept(2)).toBe(5);
-  const { items } = await store.page(1, {}, undefined, 7);
+  const { items } = await storage.read(store.page(1, {}, undefined, 7));
   expect(items.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
 });
 

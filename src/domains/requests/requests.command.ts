@@ -65,7 +65,7 @@ const list: Command = {
     const { filters, limit } = readOptions(given, context.operations);
     return withStore(context, async (storage) => {
       const shop = await chosenShop(given, context.store, storage);
-      const { items } = await new RequestStore(storage).page(shop, filters, undefined, limit);
+      const { items } = await storage.read(new RequestStore(storage).page(shop, filters, undefined, limit));
       const catalogue = errorCatalogue(context.operations);
       const records = items.map((request) => toRequestRecord(request, catalogue));
       return { json: records, text: records.length > 0 ? table(headings, records.map(row)) : "There are none." };

@@ -5,7 +5,6 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
 import {
@@ -48,43 +47,42 @@ export class RequestStore {
   }
 
   /** A page of a shop's records, the newest first, after a position; if it is absent, from the newest one on. */
-  page(
+  *page(
     shop: number,
     filters: RecordFilters,
     after: string | undefined,
     limit: number,
-  ): MaybePromise<Page<StoredRequest, string>> {
+  ): Transaction<Page<StoredRequest, string>> {
     const until = filters.until === undefined ? Number.MAX_SAFE_INTEGER : millisecondsOf(filters.until);
     const [at, number] = after === undefined ? [until, 0] : readPosition(after);
     const start = at < until ? ([at, number] as const) : ([until, 0] as const);
     const { statement, parameters } = recordsQuery(shop, start, limit + 1, filters);
-    return whenReady(this.#storage.all(statement, ...parameters), (rows) =>
-      pageOf(
-        rows,
-        limit,
-        (row) => toStored(shop, row),
-        (last) => `${last.at}-${last.number}`,
-      ),
+    return pageOf(
+      yield* all(statement, ...parameters),
+      limit,
+      (row) => toStored(shop, row),
+      (last) => `${last.at}-${last.number}`,
     );
   }
 
   /** The record of a request; undefined if the shop has none. */
-  get(shop: number, id: string): MaybePromise<StoredRequest | undefined> {
-    return whenReady(this.#storage.first(recordById, shop, id), (row) => row && toStored(shop, row));
+  *get(shop: number, id: string): Transaction<StoredRequest | undefined> {
+    const row = yield* first(recordById, shop, id);
+    return row && toStored(shop, row);
   }
 
   /** The record of a request of any shop, for an operator. */
   async find(id: string): Promise<StoredRequest | undefined> {
-    const found = await this.#storage.first(findById, id);
-    return found && (await this.get(Number(found.shop), id));
+    const found = await this.#storage.read(first(findById, id));
+    return found && (await this.#storage.read(this.get(Number(found.shop), id)));
   }
 
   /** The number of records since a time in Unix milliseconds, by address and status, for an operator. */
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
     const sums = new Map<string, { name: string; status: number; requests: number }>();
     // One shop after the other: the records of all shops may not fit into memory.
-    for (const { shop } of await this.#storage.all(shopsSince, since)) {
-      for (const row of await this.#storage.all(recordsSince, shop, since)) {
+    for (const { shop } of await this.#storage.read(all(shopsSince, since))) {
+      for (const row of await this.#storage.read(all(recordsSince, shop, since))) {
         const { facts, status } = toStored(Number(shop), row);
         const { address: name = "" } = facts;
         const key = `${status} ${name}`;
@@ -98,7 +96,7 @@ export class RequestStore {
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
-    const found = await this.#storage.all(findOld, end, DELETE_BATCH_SIZE);
+    const found = await this.#storage.read(all(findOld, end, DELETE_BATCH_SIZE));
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
       await this.#storage.write(() => all(deleteOld, shop, end, DELETE_BATCH_SIZE));
     }

@@ -7,7 +7,9 @@ import type { SandboxStore } from "./sandbox.store.ts";
 
 export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandboxOperations> {
   return {
-    getSandbox: async ({ caller }) => (isLive(caller) ? refused : { body: await sandboxes.get(caller) }),
+    *getSandbox({ caller }) {
+      return isLive(caller) ? refused : { body: yield* sandboxes.get(caller) };
+    },
 
     fastForwardSandbox: {
       *change({ caller, body: { seconds } }) {

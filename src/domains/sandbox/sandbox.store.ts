@@ -3,7 +3,7 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { Limiter } from "../../http/interfaces.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, type Transaction } from "../../storage/transaction.ts";
+import { afterCommit, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { allAnimals } from "../shops/figures.ts";
@@ -57,13 +57,13 @@ export class SandboxStore {
     this.#parts = parts;
   }
 
-  async get(name: ShopName): Promise<Sandbox> {
-    const { storage, foregroundWork, backgroundWork } = this.#parts;
-    const { shop, ahead } = await currentShop(storage, name);
-    const held = await storage.first(contents, shop);
+  *get(name: ShopName): Transaction<Sandbox> {
+    const { foregroundWork, backgroundWork } = this.#parts;
+    const { shop, ahead } = yield* currentShop(name);
+    const held = yield* first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
     for (const one of [...foregroundWork, ...backgroundWork]) {
-      const { count, next } = await one.waiting(shop, MAX_ITEMS);
+      const { count, next } = yield* one.waiting(shop, MAX_ITEMS);
       if (next !== undefined) waiting.push({ kind: one.kind, count, next: timestampOf(next) });
     }
     return {
@@ -93,7 +93,7 @@ export class SandboxStore {
    */
   async settle(caller: Caller): Promise<void> {
     const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
-    const { shop, ahead } = await currentShop(storage, caller);
+    const { shop, ahead } = await storage.read(currentShop(caller));
     await limiter.setClockOffset(caller, ahead);
     try {
       for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);

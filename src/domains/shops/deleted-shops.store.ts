@@ -1,8 +1,7 @@
 import { DELETE_BATCH_SIZE, type OwnedTable } from "../../storage/owned-table.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all } from "../../storage/transaction.ts";
+import { all, first } from "../../storage/transaction.ts";
 import { HOUR_MS } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { deletedShop, deletedShopOfAccount, remove } from "./shops.statements.ts";
 
 /** Transactions in one round of background work. The next round deletes the rest. */
@@ -27,8 +26,8 @@ export class DeletedShops {
   }
 
   /** Whether any deleted shop of an account is still stored. */
-  hasShopsOf(accountId: string): MaybePromise<boolean> {
-    return whenReady(this.#storage.first(deletedShopOfAccount, accountId), (row) => row !== undefined);
+  async hasShopsOf(accountId: string): Promise<boolean> {
+    return (await this.#storage.read(first(deletedShopOfAccount, accountId))) !== undefined;
   }
 
   /**
@@ -37,7 +36,7 @@ export class DeletedShops {
    */
   async deleteSome(now: number): Promise<void> {
     for (let batches = BATCHES; batches > 0; ) {
-      const row = await this.#storage.first(deletedShop, now - STILL_WRITTEN_FOR, now + LARGEST_CLOCK_DIFFERENCE);
+      const row = await this.#storage.read(first(deletedShop, now - STILL_WRITTEN_FOR, now + LARGEST_CLOCK_DIFFERENCE));
       if (!row) return;
       const shop = Number(row.shop);
       batches = await this.#empty(shop, batches);

@@ -1,5 +1,4 @@
 import type { Transaction } from "../../storage/transaction.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { LockedShop } from "./shops.store.ts";
 
 /** The work that waits in a shop. */
@@ -13,7 +12,7 @@ export interface WaitingWork {
 interface ScheduledWork<Kind extends string = string> {
   readonly kind: Kind;
   /** The work that waits in a shop, counted up to `most`. */
-  waiting(shop: number, most: number): MaybePromise<WaitingWork>;
+  waiting(shop: number, most: number): Transaction<WaitingWork>;
 }
 
 /** Scheduled work that a background task does soon after it is due. The sandbox only counts it. */

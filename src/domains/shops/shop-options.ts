@@ -1,6 +1,7 @@
 import type { Mode } from "../../contract/caller.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { all } from "../../storage/transaction.ts";
 import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
 import { shopOf } from "./shops.store.ts";
 
@@ -35,13 +36,13 @@ export async function requireAccount(storage: Storage, account: string | undefin
 }
 
 async function existingShop(storage: Storage, account: string, mode: Mode): Promise<number> {
-  const shop = await shopOf(storage, account, mode);
+  const shop = await storage.read(shopOf(account, mode));
   if (shop === undefined) throw new CommandFailed("account_not_found", `There is no account ${account}. ${findIds}`);
   return shop;
 }
 
 async function onlyAccount(storage: Storage): Promise<string> {
-  const [account, other] = await storage.all(someAccounts);
+  const [account, other] = await storage.read(all(someAccounts));
   if (!account)
     throw new CommandFailed("account_not_found", "There is no account yet. The command `accounts create` makes one.");
   if (other) throw new UsageError(`There are several accounts: choose one with --account. ${findIds}`);

@@ -1,8 +1,6 @@
 import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { CountedShop } from "./figures.ts";
 import {
   byAccount,
@@ -62,19 +60,19 @@ export function* createShops(accountId: string): Transaction<void> {
 }
 
 /** The number of an account's shop; undefined if there is no such account. */
-export function shopOf(storage: Storage, accountId: string, mode: Mode): MaybePromise<number | undefined> {
-  return whenReady(storage.first(byAccount, accountId, mode), (row) => row && Number(row.shop));
+export function* shopOf(accountId: string, mode: Mode): Transaction<number | undefined> {
+  const row = yield* first(byAccount, accountId, mode);
+  return row && Number(row.shop);
 }
 
 /** The shop that an account has now, and how far its clock is ahead of real time, in milliseconds. Throws `ShopDeleted`. */
-export function currentShop(
-  storage: Storage,
-  { accountId, mode }: ShopName,
-): MaybePromise<{ readonly shop: number; readonly ahead: number }> {
-  return whenReady(storage.first(byAccount, accountId, mode), (row) => {
-    if (!row) throw new ShopDeleted();
-    return { shop: Number(row.shop), ahead: Number(row.ahead) };
-  });
+export function* currentShop({
+  accountId,
+  mode,
+}: ShopName): Transaction<{ readonly shop: number; readonly ahead: number }> {
+  const row = yield* first(byAccount, accountId, mode);
+  if (!row) throw new ShopDeleted();
+  return { shop: Number(row.shop), ahead: Number(row.ahead) };
 }
 
 /** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */

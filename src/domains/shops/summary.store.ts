@@ -1,7 +1,6 @@
 import { type Row, statement } from "../../storage/statement.ts";
-import type { Storage } from "../../storage/storage.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { daily } from "./figures.ts";
 import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";
@@ -42,17 +41,15 @@ const figures = statement<FigureRow>(`
 
 /** The figures of shops. */
 export class ShopSummaries {
-  readonly #storage: Storage;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, clock: Clock) {
-    this.#storage = storage;
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Throws `ShopDeleted`. */
-  get(shop: number): MaybePromise<ShopSummary> {
-    return whenReady(this.#storage.all(figures, shop), (rows) => toSummary(rows, this.#clock.now()));
+  *get(shop: number): Transaction<ShopSummary> {
+    return toSummary(yield* all(figures, shop), this.#clock.now());
   }
 }
 

@@ -3,16 +3,16 @@ import type { Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import { type Command, type CommandContext, withStore } from "../../terminal/command.ts";
 import { table } from "../../terminal/output.ts";
 import { DAY_MS } from "../../timing/clock.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import { type StoredDeprecatedCalls, UsageStore } from "./usage.store.ts";
 
 /** Keys that have not been deleted. */
 interface KnownKeys {
-  get(id: string): MaybePromise<{ readonly name: string; readonly hint: string } | undefined>;
+  find(id: string): Transaction<{ readonly name: string; readonly hint: string } | undefined>;
 }
 
 /** Returns the keys in a store. */
@@ -28,7 +28,12 @@ export const deprecationsCommand = (keysOf: KeysOf): Command => ({
       const now = Date.now();
       const accounts = new AccountStore(storage);
       const keys = await keysOf(storage, context);
-      const callers = await describeCallers(await new UsageStore(storage).deprecatedCalls(now), accounts, keys);
+      const callers = await describeCallers(
+        storage,
+        await new UsageStore(storage).deprecatedCalls(now),
+        accounts,
+        keys,
+      );
       const report = context.operations.flatMap((operation) => describe(operation, callers, now));
       return { json: report, text: report.map(toText).join("\n\n") || "No operation is deprecated." };
     }),
@@ -47,14 +52,15 @@ interface KeyWithCalls {
 }
 
 async function describeCallers(
+  storage: Storage,
   stored: readonly StoredDeprecatedCalls[],
   accounts: AccountStore,
   keys: KnownKeys,
 ): Promise<KeyWithCalls[]> {
   const callers: KeyWithCalls[] = [];
   for (const { operation, accountId, keyId, calls, lastAt } of stored) {
-    const account = await accounts.get(accountId);
-    const key = await keys.get(keyId);
+    const account = await storage.read(accounts.get(accountId));
+    const key = await storage.read(keys.find(keyId));
     callers.push({
       operation,
       accountId,

@@ -1,5 +1,6 @@
 import { type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { all } from "../../storage/transaction.ts";
 import { countsIn } from "./usage-intervals.ts";
 
 /** What usage can be grouped by. */
@@ -47,7 +48,7 @@ export async function countsSince(
   grouping: Exclude<Grouping, "addresses">,
   since: number,
 ): Promise<GroupCount[]> {
-  const rows = await storage.all(reads[grouping], since);
+  const rows = await storage.read(all(reads[grouping], since));
   return rows.map(({ name, status, counts }) => ({
     name,
     status: Number(status),

@@ -4,8 +4,8 @@ import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Page } from "../../storage/page.ts";
+import { type Transaction, waitFor } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { DeprecatedCallCounter } from "./deprecated-calls.ts";
 import { RequestCounter } from "./request-counter.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
@@ -49,22 +49,20 @@ export class UsageCounter implements Usage {
   }
 
   /** A page of intervals, newest first. It counts each request once, saved or not. See `UsageStore.page`. */
-  page(
+  *page(
     shop: ShopName,
     granularity: Granularity,
     query: Omit<UsageQuery, "now" | "unsaved">,
-  ): MaybePromise<Page<UsageInterval, number>> {
-    const commits = this.#commits;
-    const wasCommitting = this.#isCommitting;
+  ): Transaction<Page<UsageInterval, number>> {
     const unsaved = () => this.#unsaved(shop, query.keyId);
-    const page = this.#store.page(shop, granularity, { ...query, now: this.#clock.now(), unsaved });
-    // On the embedded store, the read ends in the same turn of the event loop, and no commit runs in between.
-    if (!(page instanceof Promise)) return page;
-    return page.then((found) => {
-      if (!wasCommitting && commits === this.#commits) return found;
+    for (;;) {
+      const commits = this.#commits;
+      const wasCommitting = this.#isCommitting;
+      const page = yield* this.#store.page(shop, granularity, { ...query, now: this.#clock.now(), unsaved });
+      if (!wasCommitting && commits === this.#commits) return page;
       // A save has moved requests from memory to the store, perhaps after the store was read: read again after it.
-      return Promise.allSettled([this.#saved]).then(() => this.page(shop, granularity, query));
-    });
+      yield* waitFor(Promise.allSettled([this.#saved]));
+    }
   }
 
   /** Requests of a shop, or of one of its keys, that are not in the store yet. */

@@ -1,6 +1,5 @@
 import type { Handlers } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import type { UsageInterval, usageOperations } from "./usage.operations.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
@@ -17,10 +16,9 @@ export function usageHandlers(
     ),
   });
   return {
-    getUsage: ({ caller, query: { granularity, limit, keyId }, after }) =>
-      whenReady(counter.page(caller, granularity, { before: after, limit, keyId }), ({ items, ...rest }) => ({
-        items: items.map(marked),
-        ...rest,
-      })),
+    *getUsage({ caller, query: { granularity, limit, keyId }, after }) {
+      const { items, ...rest } = yield* counter.page(caller, granularity, { before: after, limit, keyId });
+      return { items: items.map(marked), ...rest };
+    },
   };
 }

@@ -6,7 +6,6 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Pause } from "../../timing/waiting.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
@@ -101,31 +100,30 @@ export class UsageStore {
   }
 
   /** A page of intervals, newest first. `next` is the start of the last one; undefined if there are no more. */
-  page(
+  *page(
     { accountId, mode }: ShopName,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
-  ): MaybePromise<Page<UsageInterval, number>> {
+  ): Transaction<Page<UsageInterval, number>> {
     const stored = storedIntervalsOf(granularity);
     const { span, length, interval, reach, spanCount } = stored;
     const oldest = floorTo(now / 1000 - reach, interval);
     const newest = floorTo(Math.min(now / 1000, before - 1), length);
     const starts = Array.from({ length: spanCount }, (_, index) => newest - index * length);
-    return whenReady(this.#storage.all(readSpans[granularity], span, accountId, mode, keyId, ...starts), (rows) => {
-      const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
-      const counted = unsaved();
-      const intervals = starts
-        .values()
-        .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, stored, start))
-        .filter(({ start }) => start >= oldest && start < before)
-        .take(limit + 1); // older spans are not computed
-      return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
-    });
+    const rows = yield* all(readSpans[granularity], span, accountId, mode, keyId, ...starts);
+    const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
+    const counted = unsaved();
+    const intervals = starts
+      .values()
+      .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, stored, start))
+      .filter(({ start }) => start >= oldest && start < before)
+      .take(limit + 1); // older spans are not computed
+    return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
   }
 
   /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
   async deprecatedCalls(now: number): Promise<StoredDeprecatedCalls[]> {
-    const rows = await this.#storage.all(readCalls, floorTo(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS);
+    const rows = await this.#storage.read(all(readCalls, floorTo(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS));
     return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
       operation,
       keyId: key_id,

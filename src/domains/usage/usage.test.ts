@@ -11,6 +11,7 @@ import { modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { all, first } from "../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
 import { UsageStore } from "./usage.store.ts";
 import { UsageCounter } from "./usage-counter.ts";
@@ -145,10 +146,6 @@ describe("getUsage", () => {
   });
 });
 
-/** The usage of a shop, stored or not. */
-const pageOf = async (counter: UsageCounter, shop: ShopName) =>
-  (await counter.page(shop, "minute", { before: undefined, limit: 9 })).items;
-
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = callerWith();
@@ -171,12 +168,18 @@ describe("usage", () => {
   });
   afterEach(() => storage.close());
 
-  const accountsKept = async () => (await storage.all(accountsIn)).map(({ account_id }) => account_id);
-  const rowCount = async () => Number((await storage.first(rows))?.rows);
+  /** The usage of a shop, stored or not. */
+  const pageOf = async (counter: UsageCounter, shop: ShopName) =>
+    (await storage.read(counter.page(shop, "minute", { before: undefined, limit: 9 }))).items;
+  const accountsKept = async () => (await storage.read(all(accountsIn))).map(({ account_id }) => account_id);
+  const rowCount = async () => Number((await storage.read(first(rows)))?.rows);
   const shopOf = (account: string) => ({ accountId: account, mode: caller.mode });
   const requestsOf = async (account: string) =>
-    (await store.page(shopOf(account), "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] }))
-      .items[0]?.requests;
+    (
+      await storage.read(
+        store.page(shopOf(account), "day", { before: undefined, limit: 9, now: clock.now(), unsaved: () => [] }),
+      )
+    ).items[0]?.requests;
 
   test("is saved in parts if many accounts are active, without loss or duplicates", async () => {
     const counter = new UsageCounter(store, clock);
@@ -284,7 +287,7 @@ describe("usage", () => {
     expect((await store.deprecatedCalls(clock.now()))[0]?.calls).toBe(2 * rounds);
     await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
     storage = await service.store.open();
-    expect(Number((await storage.first(deadlocks))?.deadlocks)).toBe(0);
+    expect(Number((await storage.read(first(deadlocks)))?.deadlocks)).toBe(0);
   });
 
   test("keeps the time of the last deprecated call, even if an earlier call is saved later", async () => {
@@ -366,7 +369,7 @@ test("the store has at most four hours in minutes and 32 days in hours for each 
   }
   const storage = await service.store.open();
   const count = async () =>
-    (await storage.all(rows, accountId)).map(({ span, rows: many }) => ({ span, many: Number(many) }));
+    (await storage.read(all(rows, accountId))).map(({ span, rows: many }) => ({ span, many: Number(many) }));
   await service.app.stop();
   const store = new UsageStore(storage);
   for (let round = 0; round < 5; round++) await store.sweep(service.clock.now()); // each call deletes some rows

@@ -1,4 +1,5 @@
 import { timestampOf } from "../../contract/schemas.ts";
+import { all } from "../../storage/transaction.ts";
 import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
 import { table } from "../../terminal/output.ts";
 import { systemClock } from "../../timing/clock.ts";
@@ -17,7 +18,7 @@ const list: Command = {
   run: ({ options: { account } }, context) =>
     withStore(context, async (storage) => {
       await requireAccount(storage, account);
-      const rows = await storage.all(allEndpoints);
+      const rows = await storage.read(all(allEndpoints));
       const found = rows
         .filter(({ account_id }) => account === undefined || account_id === account)
         .map((row) => shown(row, toEndpoint(row)));
@@ -42,10 +43,10 @@ function stateCommand(verb: "pause" | "resume", summary: string): Command {
     args: ["ENDPOINT_ID"],
     run: ({ args: [id = ""] }, context) =>
       withStore(context, async (storage) => {
-        const row = (await storage.all(allEndpoints)).find((one) => one.id === id);
+        const row = (await storage.read(all(allEndpoints))).find((one) => one.id === id);
         if (!row) throw noSuchEndpoint(id);
         const owner = { accountId: row.account_id, mode: row.mode, expiresAt: Number.POSITIVE_INFINITY };
-        const endpoints = new EndpointStore(storage, systemClock, undefined);
+        const endpoints = new EndpointStore(systemClock, undefined);
         const changed = await storage.write(() =>
           endpoints.change(owner, operator(Number(row.shop)), id, { paused: verb === "pause" }),
         );

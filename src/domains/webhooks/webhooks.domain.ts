@@ -3,7 +3,6 @@ import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
 import { defineDomain, type Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
-import { DeliveryStore } from "./deliveries/deliveries.store.ts";
 import { DeliveryRetention } from "./deliveries/delivery-retention.store.ts";
 import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
@@ -53,16 +52,15 @@ function openWebhooks(
   { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
   context: WebhookContext,
 ): WebhookParts | undefined {
-  const { storage, clock, dataFolder, isDevelopment } = host;
+  const { clock, dataFolder, isDevelopment } = host;
   const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
   checkSecretKeys(host, secretKeys);
   if (!secretKeys) return undefined;
   const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
-  const endpoints = new EndpointStore(storage, clock, secretKeys);
+  const endpoints = new EndpointStore(clock, secretKeys);
   deliver(host, { policy, endpoints, secretKeys }, context);
   return {
     endpoints,
-    deliveries: new DeliveryStore(storage),
     redeliveries: new RedeliveryStore(clock),
     policy,
     secretKeys,
@@ -97,7 +95,8 @@ function deliver(
   repeat({ name: "disable_expired_endpoints", by: "leader", run: () => store.disableExpired() });
   const parts = {
     store,
-    log: new EventLog(storage),
+    storage,
+    log: new EventLog(),
     generation,
     clock,
     secretKeys,

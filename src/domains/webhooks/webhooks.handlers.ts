@@ -1,10 +1,9 @@
 import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";
-import type { DeliveryStore } from "./deliveries/deliveries.store.ts";
+import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
 import type { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
 import { type EndpointStore, expiryOf, type StoredEndpoint } from "./endpoints/endpoints.store.ts";
@@ -28,7 +27,6 @@ import { type Endpoint, MAX_ENDPOINTS, MAX_SECRETS, refusals, sendFailures } fro
 /** The parts that serve webhook endpoints. */
 export interface WebhookParts {
   readonly endpoints: EndpointStore;
-  readonly deliveries: DeliveryStore;
   readonly redeliveries: RedeliveryStore;
   readonly policy: AddressPolicy;
   readonly secretKeys: SecretKeys;
@@ -46,14 +44,7 @@ export function webhookHandlers(
   return parts ? servingHandlers(parts) : unavailableHandlers(operations);
 }
 
-function servingHandlers({
-  endpoints,
-  deliveries,
-  redeliveries,
-  policy,
-  secretKeys,
-  now,
-}: WebhookParts): WebhookHandlers {
+function servingHandlers({ endpoints, redeliveries, policy, secretKeys, now }: WebhookParts): WebhookHandlers {
   const shown = (endpoint: StoredEndpoint) => shownEndpoint(endpoint, secretKeys, now());
 
   function withSecret(endpoint: StoredEndpoint) {
@@ -69,7 +60,9 @@ function servingHandlers({
   }
 
   return {
-    listWebhookEndpoints: async ({ caller }) => ({ body: (await endpoints.list(caller)).map(shown) }),
+    *listWebhookEndpoints({ caller }) {
+      return { body: (yield* endpoints.list(caller)).map(shown) };
+    },
 
     *createWebhookEndpoint({ caller, requestId, body }) {
       const refused = urlFailure(body.url);
@@ -78,8 +71,10 @@ function servingHandlers({
       return endpoint === "too many" ? tooMany : { body: withSecret(endpoint) };
     },
 
-    getWebhookEndpoint: ({ caller, params: { endpointId } }) =>
-      whenReady(endpoints.get(caller, endpointId), (found) => (found ? { body: shown(found) } : notFound)),
+    *getWebhookEndpoint({ caller, params: { endpointId } }) {
+      const found = yield* endpoints.get(caller, endpointId);
+      return found ? { body: shown(found) } : notFound;
+    },
 
     *updateWebhookEndpoint({ caller, requestId, params: { endpointId }, body }) {
       const refused = urlFailure(body.url);
@@ -119,14 +114,14 @@ function servingHandlers({
       });
     },
 
-    listWebhookDeliveries: async ({ caller, params: { endpointId }, query: { limit, outcome }, after }) =>
-      (await endpoints.get(caller, endpointId))
-        ? deliveries.page(caller.shop, endpointId, after, limit, outcome)
-        : notFound,
+    *listWebhookDeliveries({ caller, params: { endpointId }, query: { limit, outcome }, after }) {
+      if (!(yield* endpoints.get(caller, endpointId))) return notFound;
+      return yield* deliveryPage(caller.shop, endpointId, after, limit, outcome);
+    },
 
-    getWebhookDelivery: async ({ caller, params: { endpointId, deliveryId } }) => {
-      if (!(await endpoints.get(caller, endpointId))) return notFound;
-      const found = await deliveries.get(caller.shop, endpointId, deliveryId);
+    *getWebhookDelivery({ caller, params: { endpointId, deliveryId } }) {
+      if (!(yield* endpoints.get(caller, endpointId))) return notFound;
+      const found = yield* deliveryOf(caller.shop, endpointId, deliveryId);
       return found ? { body: found } : failure(deliveryNotFound, `The endpoint has no delivery ${deliveryId}.`);
     },
   };
@@ -134,16 +129,11 @@ function servingHandlers({
 
 /** Handlers that fail, because there is no secret key. */
 function unavailableHandlers(operations: ReturnType<typeof webhookOperations>): WebhookHandlers {
-  const handlers = operations.map(({ name, method }) => [
-    name,
-    method === "GET"
-      ? () => unavailable
-      : // oxlint-disable-next-line require-yield -- a change without a step
-        function* (): Generator<never, Failure<typeof webhooksUnavailable>> {
-          return unavailable;
-        },
-  ]);
-  return Object.fromEntries(handlers) as WebhookHandlers;
+  return Object.fromEntries(operations.map(({ name }) => [name, refuse])) as unknown as WebhookHandlers;
+}
+
+function* refuse(): Generator<never, Failure<typeof webhooksUnavailable>> {
+  return unavailable;
 }
 
 const unavailable = failure(webhooksUnavailable, "The service has no key from which webhook secrets are derived.");

@@ -1,25 +1,18 @@
-import type { Change } from "../../contract/change.ts";
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
-import type { Input, Success, Write } from "../../contract/handler.ts";
+import type { Input, Success } from "../../contract/handler.ts";
+import type { Transaction } from "../../contract/transaction.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
 import { type CompiledOperation, requireDeclared } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
-import type { StoredResponse, StoredResponses } from "../interfaces.ts";
-import type { RenderedBody } from "../response/response.ts";
+import type { Store, StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { RequestIdentity } from "./request-identity.ts";
-import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
+import { mustBeStored, parseResponse, type RenderedSuccess, serializeResponse } from "./stored-response.ts";
 
 interface IdempotencyServices {
   readonly clock: Clock;
   readonly expiry: ExpiryClock;
   readonly metrics: Metrics;
-}
-
-/** A success. Of a replay, only the rendered body is known. */
-interface RenderedSuccess {
-  readonly success: Success;
-  readonly rendered: RenderedBody | undefined;
 }
 
 /**
@@ -28,15 +21,15 @@ interface RenderedSuccess {
  */
 export class Idempotency {
   readonly #responses: StoredResponses;
-  readonly #write: Write;
+  readonly #store: Store;
   readonly #clock: Clock;
   readonly #expiry: ExpiryClock;
   /** Digests of the keys of requests with open transactions, including requests whose response was already late. */
   readonly #running = new Set<string>();
 
-  constructor(responses: StoredResponses, write: Write, { clock, expiry, metrics }: IdempotencyServices) {
+  constructor(responses: StoredResponses, store: Store, { clock, expiry, metrics }: IdempotencyServices) {
     this.#responses = responses;
-    this.#write = write;
+    this.#store = store;
     this.#clock = clock;
     this.#expiry = expiry;
     metrics.gauge(
@@ -56,7 +49,7 @@ export class Idempotency {
     identity: RequestIdentity,
     input: Input,
   ): Promise<Success | Failure> {
-    const { operation, render } = compiled;
+    const { operation, handle, settle, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (this.#running.has(keyDigest)) {
@@ -67,10 +60,10 @@ export class Idempotency {
     const responses = this.#responses;
     const times = { now: this.#clock.now(), expiry: this.#expiry.now() };
     /** Runs the change and stores its response, or returns the stored response, in one transaction. */
-    function* once(change: () => Change<Success | Failure>): Change<StoredResponse | RenderedSuccess | Failure> {
+    function* once(): Transaction<StoredResponse | RenderedSuccess | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, times);
       if (known) return known;
-      const outcome = requireDeclared(yield* responses.nested(change()), operation);
+      const outcome = requireDeclared(yield* responses.nested(handle(input)), operation);
       const response = "error" in outcome ? outcome : { success: outcome, rendered: render(outcome, input) };
       if (mustBeStored(outcome)) {
         yield* responses.store(shop, keyDigest, serializeResponse(response, identity));
@@ -80,24 +73,18 @@ export class Idempotency {
     }
     this.#running.add(keyDigest);
     try {
-      let isReplay = false;
-      const outcome = await compiled.serve(input, async (change) => {
-        const result = await this.#write(() => once(change));
-        if ("error" in result) return result;
-        if ("success" in result) {
-          exchange.rendered = result.rendered;
-          return result.success;
-        }
-        if (result.fingerprint !== fingerprint) return reused(secret !== "");
-        isReplay = true;
-        const response = parseResponse(result.response, identity, operation);
-        if ("error" in response) return response;
-        exchange.rendered = response.rendered;
-        return { body: undefined };
-      });
-      // Only now: if the handler fails after the change, its failure is not a stored one.
+      const result = await this.#store.write(once);
+      const isReplay = "fingerprint" in result;
+      if (isReplay && result.fingerprint !== fingerprint) return reused(secret !== "");
+      const response: RenderedSuccess | Failure = isReplay
+        ? parseResponse(result.response, identity, operation)
+        : result;
+      if (!("error" in response)) await settle?.(input);
+      // Only now: if `settle` fails, its failure is not a stored one.
       exchange.isReplay = isReplay;
-      return outcome;
+      if ("error" in response) return response;
+      exchange.rendered = response.rendered;
+      return response.success;
     } finally {
       this.#running.delete(keyDigest);
     }

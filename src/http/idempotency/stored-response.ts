@@ -17,6 +17,12 @@ interface StoredFields {
   readonly failure?: Pick<ErrorDefinition, "code" | "status"> & Omit<Failure, "error">;
 }
 
+/** A success. Of a replay, only the rendered body is known. */
+export interface RenderedSuccess {
+  readonly success: Success;
+  readonly rendered: RenderedBody | undefined;
+}
+
 /** False for temporary failures (429 and 5xx), and for a 401, after which the client may retry with another key. */
 export function mustBeStored(outcome: Success | Failure): boolean {
   if (!("error" in outcome)) return true;
@@ -43,10 +49,10 @@ export function parseResponse(
   stored: string,
   { secret, keyDigest }: RequestIdentity,
   { errors }: Operation,
-): Failure | { readonly rendered: RenderedBody | undefined } {
+): Failure | RenderedSuccess {
   const text = secret === "" ? stored : unseal(stored, secret, keyDigest);
   const { ready, failure } = JSON.parse(text) as StoredFields;
-  if (!failure) return { rendered: ready };
+  if (!failure) return { success: { body: undefined }, rendered: ready };
   const { code, status, ...rest } = failure;
   // An earlier release may have stored an error that this one no longer has.
   const error = errors.find((one) => one.code === code) ?? { code, status, meaning: "" };

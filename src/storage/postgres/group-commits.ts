@@ -1,7 +1,7 @@
 import { CommitUnknown } from "../errors.ts";
 import type { Appended, Row, SqlParameter, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { Step } from "../transaction.ts";
+import type { StoreStep } from "../transaction.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
@@ -12,7 +12,7 @@ import type { Waiting } from "./group-queue.ts";
 const ATTEMPTS = 10;
 
 /** One statement for one or more members of a group. If there are several, each appends a row to the same shop. */
-export interface GroupStatement<S extends Step = Step> {
+export interface GroupStatement<S extends StoreStep = StoreStep> {
   readonly members: readonly Waiting<S>[];
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
@@ -26,7 +26,7 @@ export interface GroupCommitsOptions {
 }
 
 /** Called with the error of a statement that ran alone. It settles the members or postpones them. */
-type OnFailure<S extends Step> = (
+type OnFailure<S extends StoreStep> = (
   connection: Connection,
   one: GroupStatement<S>,
   error: unknown,
@@ -36,7 +36,7 @@ type OnFailure<S extends Step> = (
  * Commits the statements of a group in one transaction and one round trip, and settles its members. Each still succeeds
  * or fails independently, unless the response to the commit is lost.
  */
-export class GroupCommits<S extends Step> {
+export class GroupCommits<S extends StoreStep> {
   readonly #slot: ConnectionSlot;
   readonly #committed: StorageObserver["committed"];
   readonly #report: (error: unknown) => unknown;

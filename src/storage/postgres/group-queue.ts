@@ -1,5 +1,4 @@
-import type { Step } from "../transaction.ts";
-import type { TransactionRun } from "../transaction-run.ts";
+import type { StoreStep, TransactionRun } from "../transaction.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { silentServer } from "./silence.ts";
 
@@ -7,7 +6,7 @@ import { silentServer } from "./silence.ts";
 export const GROUP_SIZE = 256;
 
 /** A transaction of one step that waits for its result. */
-export interface Waiting<S extends Step = Step> {
+export interface Waiting<S extends StoreStep = StoreStep> {
   readonly run: TransactionRun<unknown>;
   readonly step: S;
   /** When it was added: `performance.now()`. */
@@ -20,7 +19,7 @@ export interface Waiting<S extends Step = Step> {
  * A queue of transactions of one step. Transactions that arrive in one turn of the event loop, or during the previous
  * commit, are one group.
  */
-export class GroupQueue<S extends Step> {
+export class GroupQueue<S extends StoreStep> {
   readonly #slot: ConnectionSlot;
   readonly #commit: (group: readonly Waiting<S>[]) => Promise<void>;
   readonly #postponed: Map<unknown, readonly Waiting<S>[]>;

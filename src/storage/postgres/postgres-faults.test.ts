@@ -65,7 +65,7 @@ class Load {
       await write(name);
       this.#acknowledged.push(name);
     };
-    const read = async () => void (await storage.all(petsFrom, 1));
+    const read = async () => void (await storage.read(all(petsFrom, 1)));
     const workers = [...Array.from({ length: 12 }, () => add(single)), ...Array.from({ length: 4 }, () => add(double))];
     this.#work = Promise.all([...workers, read, read, read, read].map((act) => this.#repeat(act)));
   }
@@ -90,7 +90,7 @@ class Load {
     const tries = [
       () => this.#storage.write(() => final(addPet, "well", 3)),
       () => this.#storage.write(() => all(addPet, "well", 3)),
-      () => Promise.resolve(this.#storage.all(petsFrom, 1)),
+      () => Promise.resolve(this.#storage.read(all(petsFrom, 1))),
     ];
     for (const attempt of tries) {
       await eventually(() => attempt().then(Boolean, () => false));
@@ -102,7 +102,7 @@ class Load {
   async faults() {
     this.#isOver = true;
     await this.#work;
-    const rows = (await this.#storage.all(allPets)).map(({ name }) => name);
+    const rows = (await this.#storage.read(all(allPets))).map(({ name }) => name);
     const counts = Map.groupBy(rows, (name) => name);
     return {
       lost: this.#acknowledged.filter((name) => !counts.has(name)),
@@ -169,7 +169,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
     for (let read = 0; read < 10; read++) {
       await server.killSessions();
-      expect((await storage.all(petsFrom, 1)).length).toBe(5);
+      expect((await storage.read(all(petsFrom, 1))).length).toBe(5);
     }
   });
 
@@ -179,7 +179,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     url.port = String(proxy.port);
     const storage = await open(url.href);
     proxy.cutBefore = "application_name\0"; // among the messages that precede ReadyForQuery
-    expect(await storage.all(petsFrom, 1)).toEqual([]);
+    expect(await storage.read(all(petsFrom, 1))).toEqual([]);
     expect(proxy.cutBefore).toBeUndefined();
     proxy.stop();
   });
@@ -231,7 +231,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test("causes reads and single writes to fail within 3 s, from the first one on, when it is frozen", async () => {
     const server = await startServer();
     const storage = await open(server.url());
-    const work = [() => storage.all(petsFrom, 1), () => storage.write(() => final(addPet, "Rex", 1))];
+    const work = [() => storage.read(all(petsFrom, 1)), () => storage.write(() => final(addPet, "Rex", 1))];
     await Promise.all(work.map((act) => act()));
     server.freeze();
     const frozen = performance.now();
@@ -254,9 +254,9 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
 
   test("is not treated as silent if this process was stopped while it replied", async () => {
     const storage = await open(await newStore());
-    await storage.all(petsFrom, 1);
+    await storage.read(all(petsFrom, 1));
     // On an open connection, and on a new one.
-    const reads = [1, 2].map((done) => storage.all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`)));
+    const reads = [1, 2].map((done) => storage.read(all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`))));
     // Each time, timers are late, and responses of the server stay unread.
     for (let stall = 0; stall < 4; stall++) {
       Bun.sleepSync(800);
@@ -288,7 +288,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const connection = await Connection.open({ address, deadline: 10_000, isReader: true, idle: 300 });
     const stream = streamRows(connection, { sql: "SELECT n FROM generate_series(1, 1000) AS n" }, []);
     expect((await stream.next()).value).toHaveLength(500);
-    await eventually(async () => (await storage.first(sessionsInTransaction))?.sessions === 0n);
+    await eventually(async () => (await storage.read(first(sessionsInTransaction)))?.sessions === 0n);
     expect(String(await failureOf(() => stream.next()))).toBe(String(streamIdle()));
     connection.close();
   });
@@ -332,7 +332,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       const ends = await Promise.allSettled(work.map((act) => act()));
       const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
       expect(reasons).toEqual(work.map(() => expect.any(StorageUnavailable)));
-      expect(await storage.all(allPets)).toHaveLength(3 * work.length);
+      expect(await storage.read(all(allPets))).toHaveLength(3 * work.length);
       expect(done).toBe(2 * work.length); // none for the commits whose responses were lost
       proxy.stop();
     },
@@ -377,7 +377,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       if (++runs === 1) Bun.sleepSync(3_000); // longer than the server lets it wait
       yield* all(addPet, "second", 1);
     });
-    const names = (await storage.all(allPets)).map(({ name }) => name);
+    const names = (await storage.read(all(allPets))).map(({ name }) => name);
     expect([runs, names.toSorted()]).toEqual([2, ["first", "second"]]);
   });
 
@@ -392,7 +392,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       yield* all(write, String(Number(row?.name) + 1));
     };
     await Promise.all(Array.from({ length: 30 }, () => [one.write(increment), other.write(increment)]).flat());
-    expect((await one.first(read))?.name).toBe("60");
+    expect((await one.read(first(read)))?.name).toBe("60");
   });
 
   test("gives up a transaction that conflicts for longer than its time limit", async () => {
@@ -417,7 +417,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       await server.run(`UPDATE categories SET name = '${round}'`, database);
     }
     const [{ status }] = await written;
-    const name = (await storage.first(read))?.name;
+    const name = (await storage.read(first(read)))?.name;
     expect([status, name]).toEqual(["rejected", "2"]);
   });
 });

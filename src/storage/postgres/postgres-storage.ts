@@ -1,8 +1,14 @@
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { type AppendStep, final, type StatementStep, type Transaction } from "../transaction.ts";
-import { TransactionRun } from "../transaction-run.ts";
+import {
+  type AppendStep,
+  final,
+  type KnownSteps,
+  type StatementStep,
+  type Transaction,
+  TransactionRun,
+} from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { appendGroups } from "./append-groups.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -98,12 +104,16 @@ export class PostgresStorage implements Storage {
     this.#poll.unref();
   }
 
-  async all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R[]> {
-    return (await this.#rows(statement, parameters)) as R[];
-  }
-
-  async first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Promise<R | undefined> {
-    return (await this.#rows(statement, parameters))[0] as R | undefined;
+  async read<T>(transaction: Transaction<T>): Promise<T> {
+    const steps = transaction as KnownSteps<T>;
+    let next = steps.next();
+    while (!next.done) {
+      const step = next.value;
+      if ("waitsFor" in step) next = steps.next(await step.waitsFor);
+      else if ("statement" in step) next = steps.next(await this.#rows(step.statement, step.parameters));
+      else throw new TypeError("A read tried to change the store.");
+    }
+    return next.value;
   }
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {

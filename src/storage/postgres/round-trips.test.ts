@@ -3,7 +3,7 @@ import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { each } from "../combined-steps.ts";
 import { lookUp, pageRead, statement } from "../statement.ts";
-import { final, first } from "../transaction.ts";
+import { all, final, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -50,7 +50,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   });
 
   const work = {
-    read: () => storage.first(petById, 1),
+    read: () => storage.read(first(petById, 1)),
     create: () => storage.write(() => final(addPet, "Rex", 1)),
     double: () =>
       storage.write(function* () {
@@ -71,7 +71,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     const pets = ["Ada", "Ben", "Cleo"].map((name, id) => [name, BigInt(id) - (1n << 63n)] as const);
     for (const [name, id] of pets) await storage.write(() => final(addNamed, id, name));
     const wanted = [...pets, ["nobody", 7n] as const, ...pets.toReversed()];
-    const find = () => Promise.all(wanted.map(([, id]) => storage.first(findPet, 1, id)));
+    const find = () => Promise.all(wanted.map(([, id]) => storage.read(first(findPet, 1, id))));
     await find();
     let found: Awaited<ReturnType<typeof find>> = [];
     expect(await proxy.tripsOf(async () => void (found = await find()))).toBe(1);
@@ -84,7 +84,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       for (const number of [3, 1, 2]) await storage.write(() => final(addNamed, 100 * index + number, name));
     }
     const wanted = [...names, "nobody", ...names.toReversed()];
-    const find = () => Promise.all(wanted.map((name) => storage.all(findNamed, 1, name, 0, 2)));
+    const find = () => Promise.all(wanted.map((name) => storage.read(all(findNamed, 1, name, 0, 2))));
     await find();
     let found: Awaited<ReturnType<typeof find>> = [];
     expect(await proxy.tripsOf(async () => void (found = await find()))).toBe(1);

@@ -1,8 +1,7 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { Step, Transaction } from "../transaction.ts";
-import { TransactionRun } from "../transaction-run.ts";
+import { type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -20,7 +19,7 @@ export interface TransactionsOptions {
 }
 
 /** The shop or account whose data a transaction with this first step locks, if it is known. */
-export function lockedBy(first: Step): SqlParameter | undefined {
+export function lockedBy(first: StoreStep): SqlParameter | undefined {
   if (first.append) return first.shop;
   const { lockedAt } = first.statement;
   return lockedAt === undefined ? undefined : first.parameters[lockedAt - 1];
@@ -173,7 +172,7 @@ export class Transactions {
     const begun = connection.run(firstStep.append || firstStep.statement.locks ? beginReadCommitted : begin);
     begun.catch(() => {}); // the following statements fail too
     try {
-      for (let step: Step | undefined = firstStep; step; step = run.step) {
+      for (let step: StoreStep | undefined = firstStep; step; step = run.step) {
         const rows = sendStep(connection, step);
         if (step.isLast) {
           await commitAfter(connection, rows);
@@ -195,7 +194,7 @@ export class Transactions {
 }
 
 /** Sends all statements of a step in one round trip. Resolves with the rows of the first. */
-async function sendStep(connection: Connection, step: Step): Promise<Row[]> {
+async function sendStep(connection: Connection, step: StoreStep): Promise<Row[]> {
   if (step.append) return connection.run(...appendTogether([step]));
   const runs = [step, ...(step.more ?? [])].map((each) => connection.run(each.statement, each.parameters));
   const [rows, ...others] = await Promise.all(runs);

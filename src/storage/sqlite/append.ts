@@ -1,5 +1,5 @@
 import type { Counted, Row } from "../statement.ts";
-import { type AppendStep, latestTime, type Step } from "../transaction.ts";
+import { type AppendStep, latestTime, type StoreStep } from "../transaction.ts";
 import type { Connection } from "./connection.ts";
 
 /**
@@ -21,6 +21,6 @@ export function appendTogether(connection: Connection, steps: readonly AppendSte
 }
 
 /** True if both steps append to the same table of the same shop. */
-export function isSameAppend(one: AppendStep, other: Step | undefined): boolean {
+export function isSameAppend(one: AppendStep, other: StoreStep | undefined): boolean {
   return one.append === other?.append && one.shop === other.shop;
 }

@@ -1,6 +1,5 @@
 import type { Row, Statement } from "../statement.ts";
-import type { AppendStep, Step, Transaction } from "../transaction.ts";
-import { TransactionRun } from "../transaction-run.ts";
+import { type AppendStep, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether, isSameAppend } from "./append.ts";
 import type { Connection } from "./connection.ts";
 import { rollback } from "./transaction-statements.ts";
@@ -116,7 +115,7 @@ function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
 }
 
 /** Returns the rows of the step. */
-function runStep(connection: Connection, step: Step): Row[] {
+function runStep(connection: Connection, step: StoreStep): Row[] {
   if (step.append) return appendTogether(connection, [step])[0] ?? [];
   const { statement, parameters, more, takeMore } = step;
   const rows = connection.all(statement, parameters);

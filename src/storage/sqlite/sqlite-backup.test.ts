@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
-import { all } from "../transaction.ts";
+import { all, first } from "../transaction.ts";
 import { backupSqlite } from "./backup.ts";
 import { restoreSqlite } from "./restore.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
@@ -26,7 +26,7 @@ const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE
 /** The numbers of lefts and rights in a copy, which must be a usable store. */
 async function pairsIn(copy: string): Promise<[number, number]> {
   const opened = new SqliteStorage(copy);
-  const count = (name: string) => Number(opened.first(countPets, name)?.figure);
+  const count = (name: string) => Number((opened.read(first(countPets, name)) as CountRow).figure);
   const pairs: [number, number] = [count("left"), count("right")];
   await opened.close();
   return pairs;

@@ -7,7 +7,7 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
 import { type Row, statement } from "../statement.ts";
-import { all } from "../transaction.ts";
+import { all, first } from "../transaction.ts";
 import { Connection } from "./connection.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
@@ -48,7 +48,7 @@ beforeEach(() => {
 afterEach(() => storage.close());
 
 const add = (name: string) => storage.write(() => all(addPet, name));
-const count = () => Number(storage.first(countPets)?.figure);
+const count = () => Number((storage.read(first(countPets)) as CountRow).figure);
 /** Adds animals whose names fill more than ten pages each. */
 const addLong = async (number: number) => {
   for (let added = 0; added < number; added++) await add("x".repeat(45_000));
@@ -71,10 +71,10 @@ const away = () => `${dirname(file)}-away`;
 /** Makes every checkpoint fail until it is restored, and counts the failures. */
 function failingCheckpoints(code: string) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
-  const first = Connection.prototype.first;
+  const original = Connection.prototype.first;
   const failing = { tried: 0, end: () => spy.mockRestore() };
   const spy = spyOn(Connection.prototype, "first").mockImplementation(function (this: Connection, query, parameters) {
-    if (!query.sql.includes("PASSIVE")) return first.call(this, query, parameters);
+    if (!query.sql.includes("PASSIVE")) return original.call(this, query, parameters);
     failing.tried++;
     throw Object.assign(new Error("a checkpoint failed"), { name: "SQLiteError", code });
   });

@@ -17,6 +17,7 @@ import type { Migration } from "../migrations/migration.ts";
 import { migrations } from "../migrations.ts";
 import { statement } from "../statement.ts";
 import { silentObserver } from "../storage.ts";
+import { first } from "../transaction.ts";
 import { createStore } from "./creation.ts";
 import { openDatabase } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
@@ -150,7 +151,7 @@ describe("concurrent opening", () => {
     const complaints = await Promise.all(processes.map(({ stderr }) => new Response(stderr).text()));
     expect(complaints).toEqual(Array(6).fill(""));
     const storage = new SqliteStorage(file);
-    expect(storage.first(statement("SELECT count(*) AS figure FROM pets"))).toEqual({ figure: 6n });
+    expect(storage.read(first(statement("SELECT count(*) AS figure FROM pets")))).toEqual({ figure: 6n });
     await storage.close();
   });
 });

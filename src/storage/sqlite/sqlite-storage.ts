@@ -5,7 +5,7 @@ import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
-import { all, type Transaction } from "../transaction.ts";
+import { all, type KnownSteps, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
@@ -100,22 +100,8 @@ export class SqliteStorage implements Storage {
     this.#poll.unref();
   }
 
-  all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R[] {
-    try {
-      this.#beginRead();
-      return this.#connection.all(statement, parameters) as R[];
-    } catch (error) {
-      throw this.#report(error);
-    }
-  }
-
-  first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R | undefined {
-    try {
-      this.#beginRead();
-      return this.#connection.first(statement, parameters) as R | undefined;
-    } catch (error) {
-      throw this.#report(error);
-    }
+  read<T>(transaction: Transaction<T>): MaybePromise<T> {
+    return this.#read(transaction as KnownSteps<T>, undefined);
   }
 
   stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
@@ -177,6 +163,23 @@ export class SqliteStorage implements Storage {
     this.#isClosed = true;
     this.#wal.close();
     this.#connection.close();
+  }
+
+  /** Runs a read from the step on whose result is given. Returns a promise only if the read waits. */
+  #read<T>(steps: KnownSteps<T>, result: unknown): MaybePromise<T> {
+    try {
+      let next = steps.next(result);
+      while (!next.done) {
+        const step = next.value;
+        if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
+        if (!("statement" in step)) throw new TypeError("A read tried to change the store.");
+        this.#beginRead();
+        next = steps.next(this.#connection.all(step.statement, step.parameters));
+      }
+      return next.value;
+    } catch (error) {
+      throw this.#report(error);
+    }
   }
 
   #beginRead(): void {

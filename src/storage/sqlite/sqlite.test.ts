@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { storageConformance } from "../../../test/conformance/storage.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
-import { afterCommit, all } from "../transaction.ts";
+import { afterCommit, all, first } from "../transaction.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 import { WalFile } from "./wal-file.ts";
 
@@ -63,8 +63,8 @@ describe("SqliteStorage", () => {
   afterEach(() => storage.close());
 
   const add = (name: string) => storage.write(() => all(addPet, name));
-  const count = () => Number(storage.first(countPets)?.figure);
-  const pragma = (text: string) => Object.values(storage.first(statement(`PRAGMA ${text}`)) ?? {})[0];
+  const count = () => Number((storage.read(first(countPets)) as CountRow).figure);
+  const pragma = (text: string) => Object.values(storage.read(first(statement(`PRAGMA ${text}`))) ?? {})[0];
 
   /** Another program that holds the write lock. */
   function lockStore(): Database {
@@ -82,7 +82,7 @@ describe("SqliteStorage", () => {
   test("hides the values of parameters from the planner, which would plan lists at each execution", () => {
     const prepare = spyOn(Database.prototype, "prepare");
     const list = statement("SELECT id FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3");
-    storage.all(list, 1, 0, 2);
+    void storage.read(all(list, 1, 0, 2));
     const prepared = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("ORDER BY"));
     prepare.mockRestore();
     expect(prepared).toEqual(["SELECT id FROM pets WHERE shop = +$1 AND id > +$2 ORDER BY id LIMIT +$3"]);
@@ -210,7 +210,8 @@ describe("SqliteStorage", () => {
   });
 
   test("has STRICT tables only", () => {
-    const tables = storage.all(statement("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'"));
+    const listed = statement("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'");
+    const tables = storage.read(all(listed)) as Row[];
     expect(tables.map(({ name }) => name)).toContain("pets");
     for (const table of tables) expect(table).toEqual({ name: table["name"] as string, strict: 1n });
   });
@@ -298,7 +299,7 @@ describe("SqliteStorage", () => {
       other.close();
       await written;
       await closed;
-      expect(new SqliteStorage(file).first(countPets)?.figure).toBe(1n);
+      expect(new SqliteStorage(file).read(first(countPets))).toEqual({ figure: 1n });
     });
   });
 
@@ -354,7 +355,7 @@ describe("SqliteStorage", () => {
 const fullDiskScript = `
   const { Database } = await import("bun:sqlite");
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
-  const { all } = await import(process.env.SOURCE + "/../transaction.ts");
+  const { all, first } = await import(process.env.SOURCE + "/../transaction.ts");
   const { statement } = await import(process.env.SOURCE + "/../statement.ts");
   const addPet = statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
   const countPets = statement("SELECT count(*) AS figure FROM pets");
@@ -364,7 +365,7 @@ const fullDiskScript = `
   const observer = { committed: ignore, failed: ignore, postponed: ignore, fatal };
   const storage = new SqliteStorage(process.env.STORE, observer);
   const add = () => storage.write(() => all(addPet, "x".repeat(2000)));
-  const count = () => Number(storage.first(countPets).figure);
+  const count = () => Number(storage.read(first(countPets)).figure);
   let acknowledged = 0;
   let last = [];
   while (last.length === 0) {

@@ -1,9 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import type { Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
+import type { Counted, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
-import type { AppendStep, Transaction } from "../../../src/storage/transaction.ts";
-import { TransactionRun } from "../../../src/storage/transaction-run.ts";
+import {
+  type AppendStep,
+  type Call,
+  type KnownSteps,
+  type Transaction,
+  TransactionRun,
+} from "../../../src/storage/transaction.ts";
 
 /** How much later than its acknowledgement a write is committed, in milliseconds. */
 const DELAY = 50;
@@ -18,16 +23,18 @@ export class EarlyStorage implements Storage {
     this.#database = openDatabase(file, 20);
   }
 
-  all<R extends Row>({ sql }: Statement<R>, ...parameters: SqlParameter[]): R[] {
-    return this.#database.query<R, SqlParameter[]>(sql).all(...parameters);
-  }
-
-  first<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): R | undefined {
-    return this.all(statement, ...parameters)[0];
+  async read<T>(transaction: Transaction<T>): Promise<T> {
+    const steps = transaction as KnownSteps<T>;
+    let next = steps.next();
+    while (!next.done) {
+      const step = next.value;
+      next = steps.next("waitsFor" in step ? await step.waitsFor : this.#rows(step as Call));
+    }
+    return next.value;
   }
 
   async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
-    yield this.all(statement, ...parameters);
+    yield this.#rows({ statement, parameters }) as R[];
   }
 
   async write<T>(body: () => Transaction<T>): Promise<T> {
@@ -44,8 +51,8 @@ export class EarlyStorage implements Storage {
     for (let step = run.step; step; step = run.step) {
       if (step.append) run.advance(this.#append(step));
       else {
-        const rows = this.all(step.statement, ...step.parameters);
-        for (const other of step.more ?? []) this.all(other.statement, ...other.parameters);
+        const rows = this.#rows(step);
+        for (const other of step.more ?? []) this.#rows(other);
         run.advance(rows);
       }
       if (run.step) between(step.append ? step.append.insert.sql : step.statement.sql);
@@ -54,12 +61,16 @@ export class EarlyStorage implements Storage {
   }
 
   #append({ append: { count, insert, log }, shop, now, values, logged }: AppendStep): Row[] {
-    const [counted] = this.all(count, now, 1, shop);
+    const [counted] = this.#rows({ statement: count, parameters: [now, 1, shop] }) as Counted[];
     if (!counted) return [];
     const { id, at, log_id } = counted;
-    this.all(insert, shop, id, at, ...values);
-    this.all(log, shop, id, at, log_id, ...logged);
+    this.#rows({ statement: insert, parameters: [shop, id, at, ...values] });
+    this.#rows({ statement: log, parameters: [shop, id, at, log_id, ...logged] });
     return [counted];
+  }
+
+  #rows({ statement, parameters }: Call): Row[] {
+    return this.#database.query<Row, SqlParameter[]>(statement.sql).all(...parameters);
   }
 
   onOtherProcessChange(): void {}

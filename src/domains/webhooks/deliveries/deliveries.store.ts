@@ -1,8 +1,7 @@
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { type Page, pageOf } from "../../../storage/page.ts";
 import { type Row, statement } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
-import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
+import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import {
   type Delivery,
   type DeliveryKind,
@@ -41,33 +40,25 @@ const deliveriesBeforeByOutcome = statement<DeliveryRow>(
    WHERE ${ofEndpoint} AND outcome = $3 AND id < $4 ORDER BY id DESC LIMIT $5`,
 );
 
-/** Deliveries, as clients read them. */
-export class DeliveryStore {
-  readonly #storage: Storage;
+/** One delivery, as clients read it. */
+export function* deliveryOf(shop: number, endpointId: string, id: bigint): Transaction<Delivery | undefined> {
+  const row = yield* first(deliveryById, shop, endpointId, id);
+  return row && toDelivery(row);
+}
 
-  constructor(storage: Storage) {
-    this.#storage = storage;
-  }
-
-  get(shop: number, endpointId: string, id: bigint): MaybePromise<Delivery | undefined> {
-    return whenReady(this.#storage.first(deliveryById, shop, endpointId, id), (row) => row && toDelivery(row));
-  }
-
-  /** Up to `limit` deliveries with an id below `after` (from the newest on, if it is absent), the newest first. */
-  page(
-    shop: number,
-    endpointId: string,
-    after: bigint | undefined,
-    limit: number,
-    outcome: DeliveryOutcome | undefined,
-  ): MaybePromise<Page<Delivery>> {
-    const end = after ?? INT64_MAX;
-    const most = limit + 1;
-    const rows = outcome
-      ? this.#storage.all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, most)
-      : this.#storage.all(deliveriesBefore, shop, endpointId, end, most);
-    return whenReady(rows, (found) => pageOf(found, limit, toDelivery, ({ id }) => id));
-  }
+/** Up to `limit` deliveries with an id below `after` (from the newest on, if it is absent), the newest first. */
+export function* deliveryPage(
+  shop: number,
+  endpointId: string,
+  after: bigint | undefined,
+  limit: number,
+  outcome: DeliveryOutcome | undefined,
+): Transaction<Page<Delivery>> {
+  const end = after ?? INT64_MAX;
+  const rows = outcome
+    ? yield* all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, limit + 1)
+    : yield* all(deliveriesBefore, shop, endpointId, end, limit + 1);
+  return pageOf(rows, limit, toDelivery, ({ id }) => id);
 }
 
 function toDelivery(row: DeliveryRow): Delivery {

@@ -48,7 +48,7 @@ export class DeliveryRetention {
     await deleteOldDeliveries(this.#storage, now);
     if (!this.#pause.isOver(now)) return;
     const before = now - RETENTION;
-    const endpoints = await this.#storage.all(oldestInAdvanced, before, BATCHES);
+    const endpoints = await this.#storage.read(all(oldestInAdvanced, before, BATCHES));
     for (const { shop, endpoint_id, ahead } of endpoints) {
       await this.#storage.write(() => all(removeBefore, shop, endpoint_id, BigInt(before) + ahead));
     }
@@ -59,7 +59,7 @@ export class DeliveryRetention {
 /** Deletes deliveries that are too old by real time, and so by the clock of their shop, which is never behind it. */
 export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
-    const found = await storage.all(old, now - RETENTION, DELETE_BATCH_SIZE);
+    const found = await storage.read(all(old, now - RETENTION, DELETE_BATCH_SIZE));
     if (found.length === 0) return;
     const rows = found.map(({ shop, endpoint_id, id }) => [shop, endpoint_id, id]);
     await storage.write(() => each(remove, rows));

@@ -1,7 +1,6 @@
 import { type Row, statement } from "../../../storage/statement.ts";
-import type { Storage } from "../../../storage/storage.ts";
-import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
-import type { BackgroundWork, WaitingWork } from "../../shops/scheduled-work.ts";
+import { first } from "../../../storage/transaction.ts";
+import type { BackgroundWork } from "../../shops/scheduled-work.ts";
 
 interface WaitingRow extends Row {
   deliveries: bigint;
@@ -22,18 +21,11 @@ const waitingOfShop = statement<WaitingRow>(`
 `);
 
 /** The messages of a shop that wait for a retry. */
-export class WaitingDeliveries implements BackgroundWork<"webhook_attempt"> {
-  readonly kind = "webhook_attempt";
-  readonly #storage: Storage;
+export const waitingDeliveries: BackgroundWork<"webhook_attempt"> = {
+  kind: "webhook_attempt",
 
-  constructor(storage: Storage) {
-    this.#storage = storage;
-  }
-
-  waiting(shop: number, most: number): MaybePromise<WaitingWork> {
-    return whenReady(this.#storage.first(waitingOfShop, shop, most), (row) => ({
-      count: Number(row?.deliveries),
-      next: row?.next == null ? undefined : Number(row.next),
-    }));
-  }
-}
+  *waiting(shop, most) {
+    const row = yield* first(waitingOfShop, shop, most);
+    return { count: Number(row?.deliveries), next: row?.next == null ? undefined : Number(row.next) };
+  },
+};

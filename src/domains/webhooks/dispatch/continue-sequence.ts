@@ -11,7 +11,7 @@ import { filtersOf, sequenceOf } from "./sequences.ts";
  * window will add its later events.
  */
 export async function continueSequence(
-  { log, types, clock }: Pick<CourierParts, "log" | "types" | "clock">,
+  { storage, log, types, clock }: Pick<CourierParts, "storage" | "log" | "types" | "clock">,
   endpoint: CourierEndpoint,
   progress: EndpointProgress,
   sequence: string,
@@ -23,7 +23,7 @@ export async function continueSequence(
   // No `await` lies between the last comparison and `unpark`: during it, the window could skip another event.
   while (searchedUpTo < window.readUpTo) {
     const { readUpTo } = window; // before the `await`, during which the window can read on
-    const page = await log.after(endpoint.shop, searchedUpTo, PAGE, filters);
+    const page = await storage.read(log.after(endpoint.shop, searchedUpTo, PAGE, filters));
     if ("refused" in page) {
       searchedUpTo = page.first - 1n; // the events before were deleted
       continue;

@@ -1,3 +1,4 @@
+import type { Storage } from "../../../storage/storage.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import type { SecretKeys } from "../secrets/secret-keys.ts";
@@ -7,6 +8,7 @@ import type { Slots } from "./slots.ts";
 
 /** What all couriers of a process share. */
 export interface CourierParts {
+  readonly storage: Storage;
   readonly store: DispatchStore;
   readonly log: EventLog;
   /** See `generationOf`. */

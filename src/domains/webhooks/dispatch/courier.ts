@@ -158,7 +158,7 @@ export class Courier {
 
   #readAhead(): void {
     if (this.#reading || this.#isWaiting || !this.#canBegin()) return;
-    const reading = readAhead(this.#parts.log, this.#endpoint, this.#progress);
+    const reading = readAhead(this.#parts, this.#endpoint, this.#progress);
     this.#reading = reading
       ?.catch((error: unknown) => {
         this.#parts.failed(error);

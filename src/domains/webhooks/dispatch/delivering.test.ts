@@ -7,6 +7,7 @@ import { onPostgres } from "../../../../test/harness/test-store.ts";
 import { messageOf, WebhookService } from "../../../../test/harness/webhook-service.ts";
 import { StorageUnavailable } from "../../../storage/errors.ts";
 import { SqliteStorage } from "../../../storage/sqlite/sqlite-storage.ts";
+import { waitFor } from "../../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/clock.ts";
 import { EventLog } from "../../events/events.store.ts";
 import { deliveryDelays } from "../sending/backoff.ts";
@@ -101,13 +102,10 @@ describe("a change", () => {
     const settled = spyOn(SqliteStorage.prototype, "settled").mockImplementation(() => onDisk);
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
     const read = EventLog.prototype.after;
-    const reads = spyOn(EventLog.prototype, "after").mockImplementationOnce(async function (
-      this: EventLog,
-      ...parameters
-    ) {
+    const reads = spyOn(EventLog.prototype, "after").mockImplementationOnce(function* (this: EventLog, ...parameters) {
       onDisk = second.promise;
-      await webhooks.addPet("two");
-      return read.apply(this, parameters);
+      yield* waitFor(webhooks.addPet("two"));
+      return yield* read.apply(this, parameters);
     });
     const names = async () => receiver.received.map(({ body }) => JSON.parse(body).data.data.name as string);
     const roundWaits = () => eventually(() => settled.mock.results.at(-1)?.value === onDisk);

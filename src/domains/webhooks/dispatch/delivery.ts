@@ -1,5 +1,4 @@
 import type { Event } from "../../events/events.schemas.ts";
-import type { EventLog } from "../../events/events.store.ts";
 import { afterDelivery, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
 import { validKeys } from "../secrets/endpoint-secrets.ts";
 import { signedHeaders } from "../secrets/signatures.ts";
@@ -27,14 +26,14 @@ export async function makeDelivery(
   endpoint: CourierEndpoint,
   parts: CourierParts,
 ): Promise<SentMessage | undefined> {
-  const event = known ?? (await storedEvent(parts.log, endpoint.shop, eventId));
+  const event = known ?? (await storedEvent(parts, endpoint.shop, eventId));
   if (!event) return undefined;
   const message = messageOf(event, testId, endpoint, parts.generation);
   return { id: message.id, type: event.type, result: await sendSigned(message, endpoint, parts) };
 }
 
-async function storedEvent(log: EventLog, shop: number, id: bigint): Promise<Event | undefined> {
-  const found = await log.get(shop, id);
+async function storedEvent({ storage, log }: CourierParts, shop: number, id: bigint): Promise<Event | undefined> {
+  const found = await storage.read(log.get(shop, id));
   return typeof found === "object" && "type" in found ? found : undefined;
 }
 

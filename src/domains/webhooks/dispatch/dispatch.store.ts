@@ -105,12 +105,12 @@ export class DispatchStore {
 
   /** The endpoints that have something to deliver now. */
   async withWork(): Promise<readonly EndpointName[]> {
-    return this.#storage.all(withWork, this.#clock.now(), LONGEST_DELAY);
+    return this.#storage.read(all(withWork, this.#clock.now(), LONGEST_DELAY));
   }
 
   /** The endpoint, once the events of its shop up to `lastEventId` are on disk; undefined if it was deleted. */
   async read({ account_id, mode, id }: EndpointName): Promise<CourierEndpoint | undefined> {
-    const row = await this.#storage.first(courierById, account_id, mode, id);
+    const row = await this.#storage.read(first(courierById, account_id, mode, id));
     await this.#storage.settled();
     return row && toCourierEndpoint(row);
   }
@@ -126,11 +126,11 @@ export class DispatchStore {
   }
 
   async parked({ shop, id }: CourierEndpoint): Promise<Map<string, Parked>> {
-    return new Map((await this.#storage.all(parkedOf, shop, id)).map(toParked));
+    return new Map((await this.#storage.read(all(parkedOf, shop, id))).map(toParked));
   }
 
   async redeliveries({ shop, id }: CourierEndpoint): Promise<readonly RedeliveryRow[]> {
-    const rows = await this.#storage.all(redeliveriesOf, shop, id);
+    const rows = await this.#storage.read(all(redeliveriesOf, shop, id));
     await this.#storage.settled(); // as in `read`
     return rows;
   }
@@ -154,7 +154,7 @@ export class DispatchStore {
   /** Disables the endpoints that have expired, enabled or paused. */
   async disableExpired(): Promise<void> {
     const now = this.#clock.now();
-    for (const { account_id, mode, id } of await this.#storage.all(expiredEndpoints, now)) {
+    for (const { account_id, mode, id } of await this.#storage.read(all(expiredEndpoints, now))) {
       await this.#disable(account_id, mode, id, () => first(disableExpired, account_id, mode, id, now));
     }
   }

@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import { endlessSearch } from "../../../../test/harness/endless-search.ts";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
-import type { EventLog } from "../../events/events.store.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import type { Clock } from "../../../timing/clock.ts";
+import { EventLog } from "../../events/events.store.ts";
 import { continueSequence } from "./continue-sequence.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
@@ -30,11 +32,11 @@ test("requests are answered while a long log is searched for what an endpoint wa
 test("one page is read in each turn of the event loop while the next event of a sequence is searched", async () => {
   const [pages, turns] = [100, 10];
   let read = 0;
-  const log: Pick<EventLog, "after"> = { after: async (_, after) => ({ items: [], next: (read++, after + 1n) }) };
+  const storage = { read: async () => ({ items: [], next: BigInt(++read) }) } as unknown as Storage;
   let isUnparked = false;
   const progress = { window: { readUpTo: BigInt(pages) }, unpark: () => void (isUnparked = true) };
   const endpoint = { shop: 1, types: ["*"] } as unknown as CourierEndpoint;
-  const parts = { log: log as EventLog, types: ["category.created"], clock: { now: () => 0 } as never };
+  const parts = { storage, log: new EventLog(), types: ["category.created"], clock: { now: () => 0 } as Clock };
   const search = continueSequence(parts, endpoint, progress as unknown as EndpointProgress, "category:5", 0n);
   for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
   expect(read).toBeGreaterThan(1);

@@ -1,5 +1,5 @@
 import { nextTurn } from "../../../timing/waiting.ts";
-import type { EventLog } from "../../events/events.store.ts";
+import type { CourierParts } from "./courier-parts.ts";
 import type { CourierEndpoint } from "./dispatch.store.ts";
 import type { EndpointProgress } from "./endpoint-progress.ts";
 import type { EventWindow } from "./event-window.ts";
@@ -10,7 +10,7 @@ export const PAGE = 100;
 
 /** Reads ahead a page of new events or of a redelivery; undefined if there is nothing to read, or no room. */
 export function readAhead(
-  log: EventLog,
+  parts: CourierParts,
   { shop, types, lastEventId }: CourierEndpoint,
   progress: EndpointProgress,
 ): Promise<void> | undefined {
@@ -18,25 +18,25 @@ export function readAhead(
   const wanted = wantedTypes(types);
   if (window.readUpTo < lastEventId && window.room >= PAGE) {
     // Events after `lastEventId` may not be on disk yet.
-    return readPage(log, shop, window.readUpTo, lastEventId, wanted, progress);
+    return readPage(parts, shop, window.readUpTo, lastEventId, wanted, progress);
   }
   const redelivery = redeliveries.values().find(({ isRead, window: { room } }) => !isRead && room >= PAGE);
   if (!redelivery) return undefined;
   const { row, window: ofRedelivery } = redelivery;
   const type = row.kind === "single" ? undefined : wanted;
-  return readPage(log, shop, ofRedelivery.readUpTo, row.last_event, type, ofRedelivery);
+  return readPage(parts, shop, ofRedelivery.readUpTo, row.last_event, type, ofRedelivery);
 }
 
 /** Reads the next page of events after the event `after` and up to the event `last`. */
 async function readPage(
-  log: EventLog,
+  { storage, log }: CourierParts,
   shop: number,
   after: bigint,
   last: bigint,
   type: readonly string[] | undefined,
   into: Pick<EventWindow, "add">,
 ): Promise<void> {
-  const page = await log.after(shop, after, PAGE, { type });
+  const page = await storage.read(log.after(shop, after, PAGE, { type }));
   const [items, next] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next ?? last];
   into.add(
     items.filter(({ id }) => id <= last),

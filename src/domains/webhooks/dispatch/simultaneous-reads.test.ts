@@ -1,6 +1,7 @@
 // The log is read ahead while an event of a parked sequence is finished: no later event of the sequence is left out.
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { waitFor } from "../../../storage/transaction.ts";
 import { EventLog } from "../../events/events.store.ts";
 
 let webhooks: WebhookService;
@@ -14,13 +15,13 @@ function readTogether(distance: number) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const read = EventLog.prototype.after;
   const waiting = new Map<boolean, () => void>();
-  return spyOn(EventLog.prototype, "after").mockImplementation(async function (this: EventLog, ...parameters) {
-    const page = await read.apply(this, parameters);
+  return spyOn(EventLog.prototype, "after").mockImplementation(function* (this: EventLog, ...parameters) {
+    const page = yield* read.apply(this, parameters);
     if (waiting.size === 2) return page;
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.set(parameters[3]?.petId !== undefined, resolve);
     if (waiting.size === 2) void endAll();
-    await promise;
+    yield* waitFor(promise);
     return page;
   });
 

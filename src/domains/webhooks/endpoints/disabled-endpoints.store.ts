@@ -1,5 +1,6 @@
 import { type Row, statement } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
+import { first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 
 interface CountRow extends Row {
@@ -33,7 +34,7 @@ export class DisabledEndpoints {
   /** Counts them, once a minute. Rejects with `StorageUnavailable`. */
   async refresh(): Promise<void> {
     if (this.#age < PERIOD) return;
-    const row = await this.#storage.first(countDisabled);
+    const row = await this.#storage.read(first(countDisabled));
     this.#counted = Number(row?.endpoints);
     this.#countedAt = this.#clock.monotonic();
   }

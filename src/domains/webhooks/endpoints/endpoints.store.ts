@@ -1,9 +1,7 @@
 import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
-import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
-import { type MaybePromise, whenReady } from "../../../timing/maybe-promise.ts";
 import { type Author, system } from "../../events/author.ts";
 import { eventsOf } from "../../events/new-event.ts";
 import { publish, publishLast } from "../../events/publish.ts";
@@ -69,24 +67,23 @@ type Owner = Pick<Caller, keyof ShopName | "expiresAt">;
 
 /** The webhook endpoints of shops. */
 export class EndpointStore {
-  readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #secretKeys: SecretKeys | undefined;
 
   /** Without `secretKeys` it cannot create secrets, and the events that it publishes show no public key. */
-  constructor(storage: Storage, clock: Clock, secretKeys: SecretKeys | undefined) {
-    this.#storage = storage;
+  constructor(clock: Clock, secretKeys: SecretKeys | undefined) {
     this.#clock = clock;
     this.#secretKeys = secretKeys;
   }
 
   /** All endpoints of a shop, the oldest first. */
-  list({ accountId, mode }: ShopName): MaybePromise<StoredEndpoint[]> {
-    return whenReady(this.#storage.all(endpointsOfShop, accountId, mode), (rows) => rows.map(toEndpoint));
+  *list({ accountId, mode }: ShopName): Transaction<StoredEndpoint[]> {
+    return (yield* all(endpointsOfShop, accountId, mode)).map(toEndpoint);
   }
 
-  get({ accountId, mode }: ShopName, id: string): MaybePromise<StoredEndpoint | undefined> {
-    return whenReady(this.#storage.first(endpointById, accountId, mode, id), (row) => row && toEndpoint(row));
+  *get({ accountId, mode }: ShopName, id: string): Transaction<StoredEndpoint | undefined> {
+    const row = yield* first(endpointById, accountId, mode, id);
+    return row && toEndpoint(row);
   }
 
   /** Part of a transaction: adds an endpoint that gets all later events, unless there are too many endpoints. */

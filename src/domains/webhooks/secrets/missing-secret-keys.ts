@@ -1,5 +1,6 @@
 import { statement } from "../../../storage/statement.ts";
 import { type NewestSecrets, stateQueries } from "../../../storage/store-state.ts";
+import { all } from "../../../storage/transaction.ts";
 import type { Host } from "../../domain.ts";
 import { endpointsWithoutKey } from "./endpoint-secrets.ts";
 import type { SecretKeys } from "./secret-keys.ts";
@@ -27,7 +28,7 @@ export class MissingSecretKeys {
   async check(): Promise<void> {
     const { storage, clock, log } = this.#host;
     if (clock.monotonic() - this.#checkedAt < PERIOD) return;
-    const endpoints = endpointsWithoutKey(await storage.all(newestSecrets), this.#secretKeys);
+    const endpoints = endpointsWithoutKey(await storage.read(all(newestSecrets)), this.#secretKeys);
     if (endpoints > 0 && this.endpoints === 0) log.warn("secret_key_missing", { endpoints });
     this.endpoints = endpoints;
     this.#checkedAt = clock.monotonic();
