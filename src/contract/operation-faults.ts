@@ -1,5 +1,4 @@
 import type { TObject, TSchema } from "typebox";
-import { scopes as allScopes } from "./caller.ts";
 import { preconditionFailed } from "./errors.ts";
 import { didYouMean, suggest } from "./messages.ts";
 import type { Operation } from "./operation.ts";
@@ -10,21 +9,14 @@ import { firstErrors } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, scopes, response, body, tag, errors } = operation;
+  const { name, method, path, summary, description, response, body, tag, errors } = operation;
   return [
-    ...unknownKeyFaults(operation),
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
     ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path)
       ? []
       : [`the path ${path} is malformed; write it like /pets/{petId}.`]),
     ...(summary.trim() && description.trim() ? [] : ["the summary or the description is empty; write both."]),
     ...(tag.name.trim() && tag.description.trim() ? [] : ["the tag has no name or no description; write both."]),
-    ...scopes
-      .filter((scope) => !allScopes.includes(scope))
-      .map((scope) => `the scope ${scope} does not exist; there are ${allScopes.join(", ")}.`),
-    ...([200, 201, 204].includes(response.status)
-      ? []
-      : [`the status ${response.status} is not one of 200, 201, 204.`]),
     ...(body && method === "GET" ? ["a GET operation has no body; use query, or another method."] : []),
     ...repeated(errors.map((error) => error.code)).map((code) => `the error ${code} is declared twice; remove one.`),
     ...preconditionFaults(operation),
@@ -167,69 +159,6 @@ function locationFaults({ response }: Operation): string[] {
       .filter((name) => !properties.includes(name))
       .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
   ];
-}
-
-/** The keys of a type. A missing, repeated or unknown key does not compile. */
-type KeysOf<T> = Readonly<Record<keyof T, true>>;
-type Part<Name extends keyof Operation> = KeysOf<NonNullable<Operation[Name]>>;
-
-const ofOperation: KeysOf<Operation> = {
-  name: true,
-  method: true,
-  path: true,
-  tag: true,
-  summary: true,
-  description: true,
-  stability: true,
-  deprecation: true,
-  testPanel: true,
-  scopes: true,
-  separateQuota: true,
-  params: true,
-  query: true,
-  body: true,
-  emits: true,
-  ifMatch: true,
-  response: true,
-  paged: true,
-  errors: true,
-};
-const tag: Part<"tag"> = { name: true, description: true, stability: true };
-const deprecation: Part<"deprecation"> = { since: true, removal: true, replacement: true, advice: true };
-const params: Part<"params"> = { schema: true, invalidError: true };
-const body: Part<"body"> = { schema: true, examples: true };
-const response: Part<"response"> = {
-  status: true,
-  description: true,
-  schema: true,
-  examples: true,
-  location: true,
-  entityTag: true,
-  secret: true,
-  stream: true,
-};
-const stream: KeysOf<NonNullable<Operation["response"]["stream"]>> = { id: true, event: true };
-const paged: Part<"paged"> = { position: true };
-const ofParts = { tag, deprecation, params, body, response, paged };
-
-/** Faults for unknown keys of an operation or its parts. A misspelled key would otherwise be ignored. */
-function unknownKeyFaults(operation: Operation): string[] {
-  return [
-    ...unknownKeys(operation, ofOperation, ""),
-    ...Object.entries(ofParts).flatMap(([name, known]) =>
-      unknownKeys(operation[name as keyof typeof ofParts] ?? {}, known, `${name}.`),
-    ),
-    ...unknownKeys(operation.response.stream ?? {}, stream, "response.stream."),
-  ];
-}
-
-function unknownKeys(part: object, known: object, prefix: string): string[] {
-  return Object.keys(part)
-    .filter((key) => !Object.hasOwn(known, key))
-    .map((key) => {
-      const meant = suggest(key, Object.keys(known));
-      return `the key ${prefix}${key} is not known; ${meant ? `did you mean ${prefix}${meant}?` : "remove it."}`;
-    });
 }
 
 /** The values that occur more than once. */

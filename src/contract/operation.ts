@@ -148,8 +148,8 @@ type OnlyKnownKeys<D extends OperationDefinition> = NoOthers<D, Operation, "oper
 
 /**
  * Gives an operation its exact type and fills in the defaults: the tag's stability, a test panel, the scopes (`read`
- * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys.
- * `contractFaults` finds all other faults at build time or startup, and unknown keys in code that was not compiled.
+ * for a GET, otherwise `write`), and the error of its path parameters. The compiler rejects unknown keys,
+ * and `contractFaults` finds other faults at build time or startup.
  */
 export function defineOperation<const D extends OperationDefinition>(definition: D & OnlyKnownKeys<D>): Defined<D> {
   const { tag, method, params, errors = [] }: OperationDefinition = definition;

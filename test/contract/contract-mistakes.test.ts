@@ -65,6 +65,10 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     `const one = defineOperation({ ...common, scopes: ["fly"] });`,
     `Type '"fly"' is not assignable to type '"admin" | "read" | "write"'.`,
   ],
+  "a status of no success": [
+    `const one = defineOperation({ ...common, response: { ...common.response, status: 202 } });`,
+    "Type '202' is not assignable to type '200 | 201 | 204'.",
+  ],
   "a path without a slash": [
     `const one = defineOperation({ ...common, path: "toys" });`,
     "Type '\"toys\"' is not assignable to type '`/${string}`'.",
@@ -175,10 +179,6 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
       response: noContent("It is deleted."),
     },
     "/toys/{toyId} and /toys/{id} differ only in the names of their parameters; use the same names.",
-  ],
-  "a key is misspelled": [
-    { seperateQuota: "plan" },
-    "findToy: the key seperateQuota is not known; did you mean separateQuota?",
   ],
   "a path parameter has no schema": [
     { params: undefined },
