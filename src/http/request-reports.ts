@@ -1,7 +1,6 @@
 import type { Success } from "../contract/handler.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { isPlainId } from "../telemetry/request-lines.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
@@ -66,7 +65,7 @@ export class RequestReports {
       account: caller?.accountId,
       key: caller?.keyId,
       created: operation?.response.status === 201 ? idOf(exchange.success) : undefined,
-      resource: operation?.params && request.params,
+      resource: operation?.params && arePlain(request.params) ? request.params : undefined,
       address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
       simulated: exchange.simulation?.text,
       duration,
@@ -109,9 +108,16 @@ export class RequestReports {
   }
 }
 
+/** What the ids in a path look like. Anything else in a path may be a part of a key, sent there by mistake. */
+const plainId = /^(\d{1,19}|[a-z]+_[0-9A-Za-z]{1,16}|we_[0-9a-f]{24})$/;
+
+function arePlain(params: RoutedRequest["params"] = {}): boolean {
+  return Object.values(params).every((id) => plainId.test(id));
+}
+
 /** The path of a request; undefined if it could contain part of a key. */
 function recordedPath({ fillPath }: CompiledOperation, params: RoutedRequest["params"] = {}): string | undefined {
-  return Object.values(params).every(isPlainId) ? fillPath(params) : undefined;
+  return arePlain(params) ? fillPath(params) : undefined;
 }
 
 /** True if the failure was simulated. */

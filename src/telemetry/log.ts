@@ -9,7 +9,6 @@ import {
   type LogLevel,
   logLevels,
 } from "./log-events.ts";
-import { type RequestLine, RequestLines } from "./request-lines.ts";
 
 /** How long lines are buffered, in milliseconds, so that one system call writes many. */
 const FLUSH_AFTER = 20;
@@ -25,6 +24,30 @@ const SLOW = 1_000;
 
 /** A continuing failure is logged at once, then once per this interval, in milliseconds. */
 const REMINDER = 10_000;
+
+/** The fields of the line of a request. Undefined ones are left out. */
+export interface RequestLine {
+  readonly id: string;
+  /** The id that its client gave it. */
+  readonly clientRequestId: string | undefined;
+  readonly operation: string | undefined;
+  readonly method: string;
+  readonly status: number;
+  /** The code of its error. */
+  readonly code: string | undefined;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly account: string | undefined;
+  readonly key: string | undefined;
+  /** The parameters of its path, as the client sent them: none that may be a part of a key. */
+  readonly resource: Readonly<Record<string, string>> | undefined;
+  /** The id of the resource that it created. */
+  readonly created: string | number | bigint | undefined;
+  /** The client's address. */
+  readonly address: string | undefined;
+  /** The simulation that it asked for. */
+  readonly simulated: string | undefined;
+}
 
 /** A continuing failure: how often it has happened since its last line, and its last cause. */
 interface Continuing {
@@ -49,7 +72,6 @@ export class Log {
   readonly #threshold: number;
   readonly #isBrief: boolean;
   readonly #fields: Fields;
-  readonly #requestLines: RequestLines;
   #buffered = "";
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -68,7 +90,6 @@ export class Log {
   constructor(level: LogLevel, sink: LogSink = writeOutput, fields: Fields = {}) {
     this.#sink = sink;
     this.#fields = fields;
-    this.#requestLines = new RequestLines(fields);
     this.#isBrief = level === "brief";
     this.#threshold = logLevels.indexOf(this.#isBrief ? "info" : level);
     this.takesRequests = this.#takes("request");
@@ -112,9 +133,29 @@ export class Log {
 
   /** Logs a served request. */
   request(line: RequestLine): void {
-    const { status, duration } = line;
-    if (this.takesRequests && (!this.#isBrief || status >= 400 || duration >= SLOW))
-      this.#append(this.#requestLines.compose(line, this.#time()));
+    const { id, operation, method, status, duration, account, key } = line;
+    if (!this.takesRequests || (this.#isBrief && status < 400 && duration < SLOW)) return;
+    const { clientRequestId, code, resource, created, simulated, address } = line;
+    const fields = {
+      time: this.#time(),
+      level: "info",
+      event: "request",
+      requestId: id,
+      operation,
+      method,
+      status,
+      durationMs: Math.round(duration * 1000) / 1000,
+      clientRequestId,
+      code,
+      resource,
+      created: created?.toString(), // it can have 64 bits
+      simulated,
+      accountId: account,
+      keyId: key,
+      address,
+      ...this.#fields,
+    };
+    this.#append(`${JSON.stringify(fields)}\n`);
   }
 
   /** Writes the buffered lines. */
