@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { LoadShedder, loadLimits } from "./load-shedder.ts";
 
-const { maxWaiting, maxTurnMs, few, perTurn } = loadLimits;
+const { maxWaiting, maxTurnMs, few, perTurn, refusesAfterMs } = loadLimits;
 const [HALF, QUARTER] = [maxWaiting / 2, maxWaiting / 4];
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -41,10 +41,12 @@ test.each([
   expect(shedder.refuses(shop)).toBe(false);
 });
 
-test("no request begins while the most wait that may", async () => {
+test("each request is refused, but not at once, while the most wait that may", async () => {
   const { shedder, wait } = scene();
   for (let shop = 0; shop < maxWaiting; shop++) wait(shop, 1);
+  const before = performance.now();
   expect(await shedder.refuses(maxWaiting)).toBe(true);
+  expect(performance.now() - before).toBeGreaterThan(refusesAfterMs - 2); // timers are rounded
   shedder.endWait(0);
   expect(shedder.refuses(maxWaiting)).toBe(false);
 });
@@ -61,6 +63,8 @@ test("in a turn that is too long, a few requests of each shop begin, and all in 
   await nextTurn();
   expect(shedder.waiting).toBe(0);
   for (let count = 0; count <= few; count++) expect(shedder.refuses(1)).toBe(false);
+  makeTurnLong();
+  expect(shedder.refuses(1)).toBe(false); // those of the turn before do not count
 });
 
 test("requests that were put off begin in order, some in each turn, and those of a busy shop not before them", async () => {

@@ -11,16 +11,23 @@ export interface LoadLimits {
   readonly few: number;
   /** How many of the requests that were put off begin in each turn. */
   readonly perTurn: number;
+  /**
+   * How long a refusal waits, in milliseconds. It costs as much as a quick response, and many clients send again at once.
+   */
+  readonly refusesAfterMs: number;
 }
 
 /**
  * The costliest requests take 3 ms, so the last of a thousand that wait begins long before its deadline. If 32 began in
  * each turn, requests of other shops would take twice as long.
  */
-export const loadLimits: LoadLimits = { maxWaiting: 2_048, maxTurnMs: 20, few: 64, perTurn: 8 };
-
-/** A refusal costs as much as a quick response. So a client that sends again at once waits this long, in milliseconds. */
-const REFUSES_AFTER = 500;
+export const loadLimits: LoadLimits = {
+  maxWaiting: 2_048,
+  maxTurnMs: 10,
+  few: 64,
+  perTurn: 8,
+  refusesAfterMs: 500,
+};
 
 /** Numbers of requests by shop. Shops have their internal numbers; all requests without a valid key count as one. */
 class Counts {
@@ -73,10 +80,10 @@ export class LoadShedder {
 
   /** Returns true if a request must be refused; otherwise it may begin. The result may come later. */
   refuses(shop: number | undefined): MaybePromise<boolean> {
-    const { maxWaiting, few } = this.#limits;
+    const { maxWaiting, few, refusesAfterMs } = this.#limits;
     const ofShop = this.#waitingOf.of(shop);
     const isRefused = this.#waiting >= maxWaiting || (this.#waiting >= maxWaiting / 2 && ofShop >= maxWaiting / 4);
-    if (isRefused) return Bun.sleep(REFUSES_AFTER).then(() => true);
+    if (isRefused) return Bun.sleep(refusesAfterMs).then(() => true);
     if (!this.#isTurnTooLong() && this.#putOff.length === 0) return false;
     if (ofShop + this.#begun.of(shop) >= few) return this.#beginLater(shop);
     this.#begun.add(shop, 1);
