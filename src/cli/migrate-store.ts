@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { STORE_FILE } from "../app/store/engines.ts";
 import { webhookSettings } from "../domains/webhooks/webhooks.settings.ts";
-import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../storage/move-store/move-tables.ts";
+import { type MoveOptions, type MoveProgress, type MoveResult, moveTables } from "../storage/move-tables.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../storage/postgres/address.ts";
 import { PostgresTarget } from "../storage/postgres/postgres-target.ts";
 import { SqliteSource } from "../storage/sqlite/sqlite-source.ts";

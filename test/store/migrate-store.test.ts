@@ -7,7 +7,7 @@ import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import { migrations } from "../../src/storage/migrations.ts";
-import { moveTables } from "../../src/storage/move-store/move-tables.ts";
+import { moveTables } from "../../src/storage/move-tables.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { PostgresTarget } from "../../src/storage/postgres/postgres-target.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";

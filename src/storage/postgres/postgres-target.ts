@@ -1,8 +1,7 @@
 import { CommitUnknown } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import type { TargetStore } from "../move-store/move-tables.ts";
-import { BATCH, columnList, type Table } from "../move-store/table-store.ts";
+import { BATCH, columnList, type Table, type TargetStore } from "../move-tables.ts";
 import { jsonWithIntegersAsText, type Row, type Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";

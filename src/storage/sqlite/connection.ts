@@ -1,6 +1,13 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 
+/** Takes no lock before the first statement that needs one. */
+export const begin: Statement = { sql: "BEGIN" };
+/** Takes the write lock of the store. */
+export const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
+export const commit: Statement = { sql: "COMMIT" };
+export const rollback: Statement = { sql: "ROLLBACK" };
+
 /** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
   readonly #database: Database;

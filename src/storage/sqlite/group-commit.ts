@@ -1,8 +1,8 @@
 import type { StorageObserver } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
+import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
 import { type MemberOutcome, type RunGroupOptions, runGroup, type Waiting } from "./run-group.ts";
-import { commit, rollback } from "./transaction-statements.ts";
 import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */

@@ -1,8 +1,7 @@
 import type { Row, Statement } from "../statement.ts";
 import { type AppendStep, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether, isSameAppend } from "./append.ts";
-import type { Connection } from "./connection.ts";
-import { rollback } from "./transaction-statements.ts";
+import { type Connection, rollback } from "./connection.ts";
 
 const savepoint: Statement = { sql: "SAVEPOINT member" };
 const release: Statement = { sql: "RELEASE member" };

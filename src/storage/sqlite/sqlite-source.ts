@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { StorageUnusable } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
-import { BATCH, columnList, type Table, type TableStore } from "../move-store/table-store.ts";
+import { BATCH, columnList, type Table, type TableStore } from "../move-tables.ts";
 import type { Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";

@@ -7,12 +7,11 @@ import type { Row, SqlParameter, Statement } from "../statement.ts";
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type KnownSteps, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { Connection } from "./connection.ts";
+import { beginImmediate, Connection } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { realStoreFile, StoreFiles, StoreFilesGone } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
-import { beginImmediate } from "./transaction-statements.ts";
 import { TurnRead } from "./turn-read.ts";
 import { WalFile } from "./wal-file.ts";
 

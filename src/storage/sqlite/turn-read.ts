@@ -1,5 +1,4 @@
-import type { Connection } from "./connection.ts";
-import { begin, commit } from "./transaction-statements.ts";
+import { begin, type Connection, commit } from "./connection.ts";
 
 /** After this many milliseconds without a read, there is probably no other request. */
 const QUIET = 10;

@@ -1,10 +1,30 @@
 import { createHash } from "node:crypto";
-import { StorageUnusable } from "../errors.ts";
-import { jsonWithIntegersAsText, type Row } from "../statement.ts";
-import type { Table, TableStore } from "./table-store.ts";
+import type { MaybePromise } from "../timing/maybe-promise.ts";
+import { StorageUnusable } from "./errors.ts";
+import { jsonWithIntegersAsText, type Row } from "./statement.ts";
 
+/** Rows per batch. */
+export const BATCH = 2_000;
 /** Keeps the sum of digests within 128 bits. */
 const MODULUS = 1n << 128n;
+
+/** A table, with its columns in the order in which rows are read. */
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** A store as a set of tables: the source, the target, or an empty store to compare the target with. */
+export interface TableStore {
+  /** The name of the store in messages. */
+  readonly shown: string;
+  /** All tables with stored rows, in an order that satisfies references between them. */
+  tables(): MaybePromise<readonly Table[]>;
+  /** All rows of a table, in batches, in any order. */
+  rows(table: Table): AsyncIterable<readonly Row[]>;
+  /** The largest id that the database has generated for a table; 0 if there is none, or it generates no ids for it. */
+  lastId(table: Table): MaybePromise<bigint>;
+}
 
 /** The target store. It is also read, to compare it with the source. Its content becomes visible when it is committed. */
 export interface TargetStore extends TableStore {
@@ -108,6 +128,11 @@ function requireSameTables(tables: readonly Table[], others: readonly Table[]): 
 
 function shapeOf(tables: readonly Table[]): string {
   return JSON.stringify(tables.map(({ name, columns }) => `${name} ${columns.toSorted().join(" ")}`).toSorted());
+}
+
+/** The quoted columns, for statements of both engines. */
+export function columnList(columns: Table["columns"]): string {
+  return columns.map((column) => `"${column}"`).join(", ");
 }
 
 /** An order-independent checksum of rows: their number and the sum of their digests (first 128 bits of SHA-256). */
