@@ -11,6 +11,7 @@ import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { InFlightControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
+import { SharedPages } from "../http/response/shared-pages.ts";
 import type { InStep } from "../http/server.ts";
 import { strikesForBan } from "../limits/key-bans.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
@@ -91,6 +92,7 @@ export function openService(
       delays,
       streams,
       unread,
+      pages: new SharedPages((shop) => storage.versionOf(shop)),
     },
     monitoring: {
       checkStore: () => storage.check(),

@@ -47,11 +47,13 @@ export interface Resource<O extends Operation = Operation> {
   readonly shop?: number;
 }
 
-/** The success of a paged operation. If a handler returns the same object again, it is not rendered again. */
+/** The success of a paged operation. */
 export interface Page<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
   /** The position of the page's last item; absent on the last page. */
   readonly next?: Position<O> | undefined;
+  /** True if the same request gets this page until the version of the shop is raised (see `Storage.versionOf`). */
+  readonly lasts?: boolean;
 }
 
 /** The success of a streamed operation: the source of its events. */

@@ -13,7 +13,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Input, Streamed, Success } from "../contract/handler.ts";
+import type { Input, Page, Streamed, Success } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -27,11 +27,13 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
+import { queryText } from "./input/read-input.ts";
 import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
 import type { Unread } from "./response/large-body.ts";
 import { streamResponse, successResponse } from "./response/response.ts";
+import type { SharedPages } from "./response/shared-pages.ts";
 import { type Delays, simulate } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
 
@@ -50,6 +52,7 @@ export interface StageServices {
   readonly store: Store;
   /** Runs the change of a request with an `Idempotency-Key`. */
   readonly idempotency: Idempotency;
+  readonly pages: SharedPages;
   readonly streams: Streams;
 }
 
@@ -222,13 +225,37 @@ function handle(
   exchange: Exchange,
   compiled: CompiledOperation,
   input: Input,
-  { store, idempotency }: StageServices,
+  services: StageServices,
 ): MaybePromise<Success | Failure> {
+  const { store, idempotency } = services;
   const { identityOf, operation } = compiled;
+  if (operation.paged) return handlePage(exchange, compiled, input, services);
   if (!exchange.isWrite) return whenReady(store.read(compiled.handle(input)), requireDeclared, operation);
   return identityOf && input.idempotencyKey !== undefined
     ? idempotency.serve(exchange, compiled, identityOf(exchange.request, input), input)
     : change(compiled, input, store);
+}
+
+/** Reads a page of a list, which requests of the same key may share. */
+function handlePage(
+  exchange: Exchange,
+  compiled: CompiledOperation,
+  input: Input,
+  { store, pages }: StageServices,
+): MaybePromise<Success | Failure> {
+  const { shop, keyId } = input.caller;
+  const request = `${shop} ${keyId} ${compiled.fillPath(input.params)}?${queryText(exchange.request.url)}`;
+  const read = () =>
+    whenReady(store.read(compiled.handle(input)), (outcome) => {
+      const declared = requireDeclared(outcome, compiled.operation);
+      if ("error" in declared) return declared;
+      return { ...compiled.render(declared, input), lasts: (declared as Page).lasts === true };
+    });
+  return whenReady(pages.get(shop, request, read), (page) => {
+    if ("error" in page) return page;
+    exchange.rendered = page;
+    return { items: [] }; // only the rendered page is known
+  });
 }
 
 async function change({ operation, handle: run, settle }: CompiledOperation, input: Input, store: Store) {

@@ -20,6 +20,8 @@ export interface Statement<R extends Row = Row> {
   readonly isPage?: true;
   /** True if the statement reads rows of all shops: see `acrossShops`. */
   readonly acrossShops?: true;
+  /** True if the statement raises the version of a shop: see `raisesVersion`. */
+  readonly raisesVersion?: true;
   /** Only carries the type of the rows. */
   readonly row?: R;
 }
@@ -76,6 +78,14 @@ export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
  */
 export function lockStatement<R extends Row = Row>(sql: string, lockedAt?: number): Statement<R> {
   return { sql, locks: true, lockedAt };
+}
+
+/**
+ * A statement that raises the version of a shop when it is committed: see `Storage.versionOf`. Its last parameter is the
+ * shop.
+ */
+export function raisesVersion(sql: string): Statement {
+  return { sql, raisesVersion: true };
 }
 
 /** The values that the engine gives an appended row. */

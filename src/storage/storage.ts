@@ -4,12 +4,6 @@ import type { Transaction } from "./transaction.ts";
 
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
-  /**
-   * True if `onOtherProcessChange` reports every write of another process, at the latest at the next `catchUp`, before
-   * a stale value can be returned from memory. If false, `catchUp` does nothing, and `onOtherProcessChange` reports
-   * only changes of accounts, keys and the shops of accounts, within 1 s: nothing else may be cached.
-   */
-  readonly noticesEveryWrite: boolean;
   /** True if reads return values, not promises. Two cheap reads can then cost less than one expensive one. */
   readonly readsSynchronously: boolean;
   /**
@@ -32,8 +26,8 @@ export interface Storage {
    */
   write<T>(body: () => Transaction<T>): Promise<T>;
   /**
-   * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts; after any change
-   * if `noticesEveryWrite`. The listener must not use the store: a transaction may be open.
+   * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts, perhaps also
+   * after other changes. The listener must not use the store: a transaction may be open.
    */
   onOtherProcessChange(listener: () => void): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
@@ -46,12 +40,11 @@ export interface Storage {
   /** Resolves when all processes know of the changes of accounts, keys and their shops that are committed now. */
   accessChangesPropagated(): Promise<void>;
   /**
-   * Calls the `onOtherProcessChange` listeners now if another process has changed the store. Returns true if caches are
-   * then exact for all requests of this turn of the event loop. Returns false between a commit of this process and its
-   * `afterCommit` actions: reads can see the commit, but caches do not know it. Returns false, and does nothing, if
-   * `noticesEveryWrite` is false.
+   * A number that is raised when a transaction of this process with a `raisesVersion` statement for the shop commits,
+   * and when another process has written anything. What was read since the shop has this number can be kept until the
+   * number is another one, except what `append` changes. Undefined if the engine does not learn of every write.
    */
-  catchUp(): boolean;
+  versionOf(shop: number): number | undefined;
   /**
    * True if this process leads for the next seconds: of all processes on the store, it does the work that one process
    * should do. Call it repeatedly. If the leader stops calling it, another process becomes the leader within seconds.

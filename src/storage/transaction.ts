@@ -127,11 +127,6 @@ export class TransactionRun<T> {
     return this.#next.done ? undefined : (this.#next.value as StoreStep);
   }
 
-  /** True if the body has requested an `afterCommit` action so far. */
-  get hasActions(): boolean {
-    return this.#actions !== undefined;
-  }
-
   /** Passes the rows of the current step to the body and runs it up to the next step. Throws the errors of the body. */
   advance(rows: readonly Row[]): void {
     const { isLast } = this.step as StoreStep;

@@ -8,7 +8,6 @@ import { readStepwise } from "./stepwise-read.ts";
 /** A store that answers reads later, like one across a network, and that can fail. */
 export class DistantStorage implements Storage {
   readonly #storage: Storage;
-  readonly noticesEveryWrite = true;
   readonly readsSynchronously = false;
   readsFail = false;
   /** Reads wait until it resolves. */
@@ -48,9 +47,7 @@ export class DistantStorage implements Storage {
   settled(): MaybePromise<void> {
     return this.#storage.settled();
   }
-  catchUp(): boolean {
-    return this.#storage.catchUp();
-  }
+  versionOf(): undefined {}
   accessChangesPropagated(): Promise<void> {
     return this.#storage.accessChangesPropagated();
   }

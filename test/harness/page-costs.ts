@@ -86,7 +86,6 @@ export class Recorder {
 
   constructor(storage: Storage) {
     const recording: Partial<Storage> = {
-      noticesEveryWrite: false,
       onOtherProcessChange: () => {},
       onCommit: () => {},
       read: (transaction) =>

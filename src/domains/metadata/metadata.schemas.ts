@@ -124,7 +124,7 @@ export function metadataRefusal(pairs: Metadata | undefined): TooMuchMetadata | 
 }
 
 /** Bytes of keys and values in UTF-8. */
-export function bytesOf(pairs: MetadataPatch): number {
+function bytesOf(pairs: MetadataPatch): number {
   let bytes = 0;
   for (const [key, text] of Object.entries(pairs ?? {})) {
     bytes += Buffer.byteLength(key) + (typeof text === "string" ? Buffer.byteLength(text) : 0);

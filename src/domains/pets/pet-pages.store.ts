@@ -4,9 +4,7 @@ import { type Page, pageOf } from "../../storage/page.ts";
 import { scannedPage } from "../../storage/page-query.ts";
 import type { SqlParameter } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { StoreCache } from "../../storage/store-cache.ts";
-import { afterCommit, all, type Transaction } from "../../storage/transaction.ts";
-import { bytesOf } from "../metadata/metadata.schemas.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
@@ -18,39 +16,18 @@ import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./p
 const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
 const MAX_SCATTERED = 10_000;
-/** Bytes of all cached pages. About 10,000 pages fit, which is enough for the first page of each of very many shops. */
-const CACHE_BYTES = 64 * 1024 * 1024;
-const SHOP_CACHE_BYTES = CACHE_BYTES / 16;
-/** The maximum number of animals in a cached page. */
-const MAX_CACHED_ITEMS = 20;
-/** Bytes of an animal without name and metadata, and of a pair without its texts. Each is cached as an object and as JSON. */
-const ANIMAL_BYTES = 200;
-const PAIR_BYTES = 100;
-
-function sizeOf({ name, metadata }: Pet): number {
-  const plain = ANIMAL_BYTES + 4 * name.length;
-  return metadata ? plain + PAIR_BYTES * Object.keys(metadata).length + 4 * bytesOf(metadata) : plain;
-}
 
 /** A page of animals. `next` is the id after which the next page starts; undefined on the last page. */
 export type PetPage = Page<Pet>;
 
-/** Reads lists of animals page by page, and caches the pages of common lists. */
+/** Reads lists of animals page by page. */
 export class PetPages {
   readonly #storage: Storage;
-  readonly #cache: StoreCache<PetPage>;
   /** The lists by status whose most recently read page was not found among nearby ids. */
   readonly #scattered = new RecentMap<string, true>(MAX_SCATTERED);
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    this.#cache = new StoreCache(storage, {
-      capacity: CACHE_BYTES,
-      shopCapacity: SHOP_CACHE_BYTES,
-      sizeOf: ({ items }) => items.reduce((bytes, animal) => bytes + sizeOf(animal), ANIMAL_BYTES),
-      // Only pages that are not the last one: a new animal comes after them and does not change them.
-      isCacheable: ({ items, next }) => next !== undefined && items.length <= MAX_CACHED_ITEMS,
-    });
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
@@ -59,16 +36,9 @@ export class PetPages {
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
       return this.#readAny(shop, after, limit, filters);
     }
-    return this.#cache.get(shop, `${status} ${limit} ${after}`, () =>
-      status === undefined
-        ? this.#read(rowsAfter, [shop, after ?? INT64_MIN, limit + 1], limit)
-        : this.#readByStatus(shop, after, limit, status),
-    );
-  }
-
-  /** Part of a transaction that changes or deletes an animal of the shop: its commit drops the cached pages. */
-  forget(shop: number): Transaction<void> {
-    return afterCommit(() => this.#cache.forget(shop));
+    return status === undefined
+      ? this.#read(rowsAfter, [shop, after ?? INT64_MIN, limit + 1], limit)
+      : this.#readByStatus(shop, after, limit, status);
   }
 
   /**
@@ -98,7 +68,6 @@ export class PetPages {
     return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);
   }
 
-  /** Not cached: there are too many of these lists, and a new animal changes the start of some of them. */
   *#readAny(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
     const { statement, parameters } = petPageQuery(shop, after, limit + 1, filters);
     return scannedPage(yield* all(statement, ...parameters), limit, toPet);

@@ -2,7 +2,6 @@ import { exactJson } from "../../contract/serialize.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
-import type { PetPages } from "./pet-pages.store.ts";
 import { petsReassigned } from "./pets.operations.ts";
 import {
   countByCategory,
@@ -15,12 +14,6 @@ import {
 
 /** The animals of each category. All methods are parts of a transaction. */
 export class PetsByCategory {
-  readonly #pages: PetPages;
-
-  constructor(pages: PetPages) {
-    this.#pages = pages;
-  }
-
   /** The number of animals in the category. */
   *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
     return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
@@ -36,7 +29,6 @@ export class PetsByCategory {
     if (animals === 0n) return undefined;
     yield* all(reassignCategory, to, locked.shop, from);
     yield* moveCount(locked, from, to, animals);
-    yield* this.#pages.forget(locked.shop);
     const data = exactJson({ from, to, animals });
     return { type: petsReassigned, petId: null, subjectId: String(from), data, previous: null };
   }

@@ -13,7 +13,11 @@ import type { PetStore } from "./pets.store.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
-    listPets: ({ caller, query, after }) => pets.page(caller.shop, after, query.limit, query),
+    // New animals come last, so they change no page that has a next one; the version of the shop tells of other changes.
+    *listPets({ caller, query, after }) {
+      const page = yield* pets.page(caller.shop, after, query.limit, query);
+      return { ...page, lasts: page.next !== undefined && query.sort === undefined };
+    },
 
     *createPet({ caller, requestId, body }) {
       return successOr(yield* pets.add(authorOf(caller, requestId), body), { "unknown category": unknownCategory });

@@ -97,7 +97,7 @@ export class PetStore {
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
     this.#pages = new PetPages(storage);
-    this.byCategory = new PetsByCategory(this.#pages);
+    this.byCategory = new PetsByCategory();
     this.#clock = clock;
     this.#categoryExists = categoryExists;
     this.#decidingOrder = decidingOrder;
@@ -219,7 +219,6 @@ export class PetStore {
     yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
     yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
-    yield* this.#pages.forget(shop);
     yield* publishLast(locked, author, [event(petUpdated, after, before)]);
     return after;
   }
@@ -242,7 +241,6 @@ export class PetStore {
     yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
     addToFigure(locked, statusFigure(row.status), -1);
-    yield* this.#pages.forget(shop);
     yield* publishLast(locked, author, [event(petDeleted, null, pet)]);
     return null;
   }
@@ -265,7 +263,6 @@ export class PetStore {
     if (refusal) return refusal;
     yield* all(setStatus, to, shop, id);
     countStatus(locked, from, to);
-    yield* this.#pages.forget(shop);
     const before = toPet(row);
     return event(petUpdated, { ...before, status: to }, before);
   }

@@ -1,4 +1,4 @@
-import { statement } from "../../storage/statement.ts";
+import { raisesVersion } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 
@@ -31,8 +31,8 @@ export interface CountedShop {
   changes: Changes;
 }
 
-const setLastEvent = statement("UPDATE shops SET last_event_id = $1 WHERE shop = $2");
-const setFigures = statement(
+const setLastEvent = raisesVersion("UPDATE shops SET last_event_id = $1 WHERE shop = $2");
+const setFigures = raisesVersion(
   `UPDATE shops SET last_event_id = $1, ${totals.map((name, index) => `${name} = ${name} + $${index + 2}`).join(", ")},
      ${daily.map((name, index) => ofDay(name, `$${totals.length + 2}`, `$${totals.length + 3 + index}`)).join(", ")}
    WHERE shop = $${totals.length + daily.length + 3}`,

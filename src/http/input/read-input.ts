@@ -107,7 +107,7 @@ function bodyReaderOf(operation: Operation): BodyReader {
 }
 
 /** The text after the `?`. Only the query is taken from the URL: its path is normalised. */
-function queryText(url: string): string {
+export function queryText(url: string): string {
   const start = url.indexOf("?");
   return start < 0 ? "" : url.slice(start + 1);
 }

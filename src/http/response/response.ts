@@ -46,18 +46,12 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
       return { text, link: deprecationLink, tag, location: fillLocation?.(body as Record<string, unknown>) ?? "" };
     };
   }
-  /** The property of a page for what was rendered of it: a cached page is rendered once. */
-  const rendered = Symbol(operation.name);
-  const render: Render = (success, input) => {
+  return (success, input) => {
     const { items, next } = success as Page;
     const text = serialize(items);
     const toNext = next === undefined ? "" : pages.next(input, next);
     const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
     return { text, link, tag: tagOf(text, link), location: "" };
-  };
-  return (success, input) => {
-    const page = success as { [rendered]?: RenderedBody };
-    return (page[rendered] ??= render(success, input));
   };
 }
 

@@ -59,7 +59,6 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
  * Transactions of one statement share commits. Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
-  readonly noticesEveryWrite = false;
   readonly readsSynchronously = false;
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;
@@ -165,9 +164,8 @@ export class PostgresStorage implements Storage {
     await Bun.sleep(ACCESS_CHANGES_PROPAGATED);
   }
 
-  catchUp(): boolean {
-    return false;
-  }
+  /** Other processes may write at any time. */
+  versionOf(): undefined {}
 
   lead(asSubstitute = false): Promise<boolean> {
     return this.#lease.lead(asSubstitute);

@@ -2,7 +2,7 @@ import type { StorageObserver } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
 import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
-import { type MemberOutcome, type RunGroupOptions, runGroup, type Waiting } from "./run-group.ts";
+import { type RunGroupOptions, runGroup, type Settle, type Waiting } from "./run-group.ts";
 import type { WalFile } from "./wal-file.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
@@ -14,7 +14,7 @@ const GROUP_SIZE = 512;
 /** A committed group that is not on disk yet. */
 interface CommittedGroup {
   readonly members: readonly Waiting[];
-  readonly outcomes: readonly MemberOutcome[];
+  readonly settle: readonly Settle[];
   /** When its transaction began: `performance.now()`. */
   readonly started: number;
 }
@@ -43,7 +43,6 @@ export class GroupCommit {
   #isSyncing = false;
   /** Set while a caller of `settled` waits for the sync. */
   #settled: PromiseWithResolvers<void> | undefined;
-  #hasActions = false;
   #idle: (() => void)[] = [];
 
   constructor(options: GroupCommitOptions) {
@@ -61,11 +60,6 @@ export class GroupCommit {
   /** Resolves when the queue is empty and synced. */
   async drained(): Promise<void> {
     if (!this.#isIdle) await new Promise<void>((resolve) => this.#idle.push(resolve));
-  }
-
-  /** True while reads can see a commit whose `afterCommit` actions have not run. */
-  get hasActions(): boolean {
-    return this.#hasActions;
   }
 
   /** Resolves when all commits that reads can see now are on disk; undefined if they are. Rejects if the sync fails. */
@@ -97,9 +91,9 @@ export class GroupCommit {
     // Decided before the group runs: a long transaction would make the last read look old.
     const isAlone = members.length === 1 && isQuiet();
     const started = performance.now();
-    let outcomes: readonly MemberOutcome[];
+    let settle: readonly Settle[];
     try {
-      outcomes = runGroup(members, this.#options);
+      settle = runGroup(members, this.#options);
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
@@ -109,14 +103,13 @@ export class GroupCommit {
       return this.#continue();
     }
     this.#waiting = this.#waiting.slice(members.length);
-    this.#sync({ members, outcomes, started }, isAlone);
+    this.#sync({ members, settle, started }, isAlone);
   }
 
   /** A sync on another thread lets other requests continue. If `isAlone`, there are none: it would only add latency. */
   #sync(group: CommittedGroup, isAlone: boolean): void {
     const { wal } = this.#options;
     this.#isSyncing = true;
-    this.#hasActions = group.outcomes.some(({ hasActions }) => hasActions);
     if (isAlone)
       this.#synced(
         group,
@@ -125,7 +118,7 @@ export class GroupCommit {
     else wal.sync((error) => this.#synced(group, error));
   }
 
-  #synced({ members, outcomes, started }: CommittedGroup, error: unknown): void {
+  #synced({ members, settle, started }: CommittedGroup, error: unknown): void {
     this.#isSyncing = false;
     const settled = this.#settled;
     this.#settled = undefined;
@@ -135,8 +128,7 @@ export class GroupCommit {
       settled?.reject(reported);
     } else {
       this.#options.committed((performance.now() - started) / 1000, members.length);
-      for (const { settle } of outcomes) settle();
-      this.#hasActions = false;
+      for (const each of settle) each();
       settled?.resolve();
     }
     this.#continue();

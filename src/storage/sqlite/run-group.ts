@@ -1,5 +1,5 @@
 import type { Row, Statement } from "../statement.ts";
-import { type AppendStep, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
+import { type AppendStep, type Call, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether, isSameAppend } from "./append.ts";
 import { type Connection, rollback } from "./connection.ts";
 
@@ -16,18 +16,15 @@ export interface Waiting {
   readonly since: number;
 }
 
-/** The outcome of one member's transaction. */
-export interface MemberOutcome {
-  /** Settles the member's promise. Called when the commit is on disk. */
-  readonly settle: () => void;
-  /** True if the transaction has `afterCommit` actions. */
-  readonly hasActions: boolean;
-}
+/** Settles the promise of one member. Called when the commit is on disk. */
+export type Settle = () => void;
 
 export interface RunGroupOptions {
   readonly connection: Connection;
   /** Begins the transaction of a group. */
   readonly begin: () => void;
+  /** Raises the version of a shop. The commit, or a rollback, follows in the same turn. */
+  readonly raise: (shop: number) => void;
   /** Converts an error for the caller. */
   readonly report: (error: unknown) => unknown;
 }
@@ -36,19 +33,20 @@ export interface RunGroupOptions {
  * Runs the transactions of a group in one transaction, which it begins but does not end: first all together, or if one
  * throws, each in a savepoint, so that its error undoes only itself. Throws an error that undid all of them.
  */
-export function runGroup(group: readonly Waiting[], options: RunGroupOptions): MemberOutcome[] {
+export function runGroup(group: readonly Waiting[], options: RunGroupOptions): Settle[] {
   options.begin();
   return runTogether(group, options) ?? runApart(group, options);
 }
 
 /** Runs all members. If one throws, rolls all of them back, begins again and returns undefined. */
-function runTogether(group: readonly Waiting[], { connection, begin }: RunGroupOptions): MemberOutcome[] | undefined {
+function runTogether(group: readonly Waiting[], options: RunGroupOptions): Settle[] | undefined {
+  const { connection, begin } = options;
   try {
     const runs = group.map(({ body }) => new TransactionRun(body));
     for (let index = 0, count = 0; index < runs.length; index += count) {
       count = sameAppends(runs, index);
-      if (count > 1) runAppends(connection, runs.slice(index, index + count));
-      else runToEnd(connection, runs[index] as TransactionRun<unknown>);
+      if (count > 1) runAppends(options, runs.slice(index, index + count));
+      else runToEnd(options, runs[index] as TransactionRun<unknown>);
     }
     return runs.map((run, index) => outcomeOf(run, group[index] as Waiting));
   } catch {
@@ -59,12 +57,13 @@ function runTogether(group: readonly Waiting[], { connection, begin }: RunGroupO
 }
 
 /** Runs each member in a savepoint. */
-function runApart(group: readonly Waiting[], { connection, report }: RunGroupOptions): MemberOutcome[] {
+function runApart(group: readonly Waiting[], options: RunGroupOptions): Settle[] {
+  const { connection, report } = options;
   return group.map((waiting) => {
     connection.run(savepoint);
     try {
       const run = new TransactionRun(waiting.body);
-      runToEnd(connection, run);
+      runToEnd(options, run);
       connection.run(release);
       return outcomeOf(run, waiting);
     } catch (error) {
@@ -73,20 +72,19 @@ function runApart(group: readonly Waiting[], { connection, report }: RunGroupOpt
       connection.run(undo);
       connection.run(release);
       const reported = report(error);
-      return { settle: () => waiting.reject(reported), hasActions: false };
+      return () => waiting.reject(reported);
     }
   });
 }
 
-function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): MemberOutcome {
-  const settle = () => {
+function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): Settle {
+  return () => {
     try {
       resolve(run.finish());
     } catch (error) {
       reject(error); // the other members still get their results
     }
   };
-  return { settle, hasActions: run.hasActions };
 }
 
 /** The number of consecutive runs, from `index` on, that begin with the same append to the same shop; at least 1. */
@@ -98,27 +96,30 @@ function sameAppends(runs: readonly TransactionRun<unknown>[], index: number): n
 }
 
 /** Runs transactions that begin with the same append to the same shop. */
-function runAppends(connection: Connection, runs: readonly TransactionRun<unknown>[]): void {
+function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unknown>[]): void {
   const rows = appendTogether(
-    connection,
+    options.connection,
     runs.map(({ step }) => step as AppendStep),
   );
   for (const [index, run] of runs.entries()) {
     run.advance(rows[index] as Row[]);
-    runToEnd(connection, run);
+    runToEnd(options, run);
   }
 }
 
-function runToEnd(connection: Connection, run: TransactionRun<unknown>): void {
-  for (let step = run.step; step; step = run.step) run.advance(runStep(connection, step));
+function runToEnd(options: RunGroupOptions, run: TransactionRun<unknown>): void {
+  for (let step = run.step; step; step = run.step) run.advance(runStep(options, step));
 }
 
 /** Returns the rows of the step. */
-function runStep(connection: Connection, step: StoreStep): Row[] {
+function runStep({ connection, raise }: RunGroupOptions, step: StoreStep): Row[] {
   if (step.append) return appendTogether(connection, [step])[0] ?? [];
-  const { statement, parameters, more, takeMore } = step;
-  const rows = connection.all(statement, parameters);
-  const others = more?.map((other) => connection.all(other.statement, other.parameters));
-  if (others) takeMore?.(others);
+  const run = ({ statement, parameters }: Call) => {
+    if (statement.raisesVersion) raise(Number(parameters.at(-1)));
+    return connection.all(statement, parameters);
+  };
+  const rows = run(step);
+  const others = step.more?.map(run);
+  if (others) step.takeMore?.(others);
   return rows;
 }

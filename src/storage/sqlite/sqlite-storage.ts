@@ -19,6 +19,8 @@ import { WalFile } from "./wal-file.ts";
 const BUSY_TIMEOUT = 1;
 /** How often to check for writes of other processes, in milliseconds. */
 const OTHER_PROCESSES_POLL = 250;
+/** How many versions of shops there are. Shops share one if the remainders of their numbers are equal. */
+const VERSIONS = 4_096;
 
 /** After these errors, the content of the disk is unknown. Continuing would risk data. */
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
@@ -34,7 +36,6 @@ const writeNothing: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
  */
 export class SqliteStorage implements Storage {
-  readonly noticesEveryWrite = true;
   readonly readsSynchronously = true;
   readonly #file: string;
   readonly #knownSchema: number;
@@ -55,6 +56,7 @@ export class SqliteStorage implements Storage {
   /** The fatal error after which no work is allowed. */
   #failure: StorageUnavailable | undefined;
   #dataVersion: unknown;
+  readonly #versions = new Float64Array(VERSIONS);
 
   /** Opens the store at a path, which may be a link to its file. Throws `StorageUnusable`, such as if it is locked. */
   constructor(
@@ -85,6 +87,7 @@ export class SqliteStorage implements Storage {
       connection: this.#connection,
       wal: this.#wal,
       begin: () => this.#beginWrite(),
+      raise: (shop) => this.#raise(shop),
       isQuiet: () => this.#turnRead.isQuiet,
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
@@ -128,10 +131,10 @@ export class SqliteStorage implements Storage {
   /** Every process checks for changes before it uses its cache, so there is nothing to wait for. */
   async accessChangesPropagated(): Promise<void> {}
 
-  catchUp(): boolean {
+  versionOf(shop: number): number | undefined {
     try {
       this.#beginRead();
-      return !this.#writes.hasActions;
+      return this.#versions[shop % VERSIONS];
     } catch (error) {
       throw this.#report(error);
     }
@@ -211,7 +214,12 @@ export class SqliteStorage implements Storage {
     const schema = Number(this.#connection.first(readSchemaVersion, [])?.["user_version"]);
     if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
+    for (let index = 0; index < VERSIONS; index++) this.#raise(index);
     for (const listener of this.#changeListeners) listener();
+  }
+
+  #raise(shop: number): void {
+    this.#versions[shop % VERSIONS]! += 1;
   }
 
   /** A number that changes when another connection changes the store. */

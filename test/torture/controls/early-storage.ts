@@ -15,7 +15,6 @@ const DELAY = 50;
 
 /** A store that breaks its word: it acknowledges a write that has run, and commits later. */
 export class EarlyStorage implements Storage {
-  readonly noticesEveryWrite = true;
   readonly readsSynchronously = true;
   readonly #database: Database;
 
@@ -80,9 +79,7 @@ export class EarlyStorage implements Storage {
   async scrub(): Promise<boolean> {
     return true;
   }
-  catchUp(): boolean {
-    return true;
-  }
+  versionOf(): undefined {}
   lead(): boolean {
     return true;
   }
