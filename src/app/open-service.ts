@@ -9,7 +9,7 @@ import { BanEvents } from "../domains/keys/ban-events.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import { Idempotency } from "../http/idempotency/idempotency.ts";
-import { InFlightControls } from "../http/in-flight-controls.ts";
+import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
 import type { InStep } from "../http/server.ts";
@@ -45,15 +45,16 @@ export function openService(
   stopping: AbortSignal,
   { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
 ) {
-  const { storage, generation, clock, expiry, log, metrics, limiter, repeat } = host;
+  const { storage, generation, clock, expiry, log, metrics, repeat } = host;
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
   const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
-  const { accounts, keys, authenticator, usage, records } = callers;
+  const { accounts, keys, authenticator } = callers;
   const abuse = openAbuseLog(config, host, keys, limits);
   const tracer = config.traces && new Tracer(config.traces, host);
-  const controls = new InFlightControls({ ...host, authenticator }, loadLimits, maxStreams);
+  const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
   const responses = new StoredResponseStore(storage);
   const idempotency = new Idempotency(responses, storage, host);
+  const pages = new SharedPages((shop) => storage.versionOf(shop));
   repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(expiry.now()) });
   const operations = served.flatMap((domain) => domain.operations);
   const bound = served.flatMap((domain) =>
@@ -70,30 +71,10 @@ export function openService(
     );
   }
   scheduleDeletion(host, callers, served);
-  const { shedder, deadlines, drains, delays, streams, unread } = controls;
   const { server, base, docs, webConsole } = serveOperations(config, bound, {
     storage,
     generation,
-    services: {
-      authenticator,
-      limiter,
-      usage,
-      records,
-      store: storage,
-      idempotency,
-      clock,
-      log,
-      metrics,
-      tracer,
-      shedder,
-      deadlines,
-      abuse,
-      drains,
-      delays,
-      streams,
-      unread,
-      pages: new SharedPages((shop) => storage.versionOf(shop)),
-    },
+    services: { ...host, ...callers, ...controls, store: storage, idempotency, tracer, abuse, pages },
     monitoring: {
       checkStore: () => storage.check(),
       isStopping: () => stopping.aborted,

@@ -113,6 +113,14 @@ export function bind<const Operations extends readonly Operation[]>(
   });
 }
 
+/** Returns the outcome. Throws a `TypeError` for a failure that the operation does not declare. */
+export function requireDeclared(outcome: Success | Failure, { name, errors }: Operation): Success | Failure {
+  if (!("error" in outcome) || errors.includes(outcome.error)) return outcome;
+  throw new TypeError(
+    `${name} gave ${outcome.error.code}, which it does not declare; add it to the errors of the operation.`,
+  );
+}
+
 /** Why a store rejected a change: a name, alone or with details for the client. */
 type Refused = string | { readonly refused: string };
 

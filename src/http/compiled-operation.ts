@@ -1,5 +1,4 @@
-import type { Failure } from "../contract/errors.ts";
-import type { BoundOperation, Success } from "../contract/handler.ts";
+import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
   compileFillPath,
@@ -58,12 +57,4 @@ export function compileOperation(
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
   };
-}
-
-/** Returns the outcome. Throws a `TypeError` for a failure that the operation does not declare. */
-export function requireDeclared(outcome: Success | Failure, { name, errors }: Operation): Success | Failure {
-  if (!("error" in outcome) || errors.includes(outcome.error)) return outcome;
-  throw new TypeError(
-    `${name} gave ${outcome.error.code}, which it does not declare; add it to the errors of the operation.`,
-  );
 }

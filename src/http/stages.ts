@@ -13,7 +13,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import type { Input, Page, Streamed, Success } from "../contract/handler.ts";
+import { type Input, type Page, requireDeclared, type Streamed, type Success } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -21,13 +21,13 @@ import type { AbuseLog } from "../telemetry/abuse-log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { type CompiledOperation, requireDeclared } from "./compiled-operation.ts";
+import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
-import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/bearer-token.ts";
 import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import { queryText } from "./input/read-input.ts";
+import { bearerToken, invalidKeyMessage, missingKeyMessage } from "./input/request-headers.ts";
 import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";

@@ -6,10 +6,9 @@ import { join } from "node:path";
 import { Type } from "typebox";
 import { contractFaults } from "../../src/contract/check.ts";
 import { defineError } from "../../src/contract/errors.ts";
-import { bind } from "../../src/contract/handler.ts";
+import { bind, requireDeclared } from "../../src/contract/handler.ts";
 import { defineOperation, noContent, type Operation } from "../../src/contract/operation.ts";
 import { Int64 } from "../../src/contract/schemas.ts";
-import { requireDeclared } from "../../src/http/compiled-operation.ts";
 
 const root = join(import.meta.dir, "../..");
 

@@ -1,9 +1,9 @@
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
-import type { Input, Success } from "../../contract/handler.ts";
+import { type Input, requireDeclared, type Success } from "../../contract/handler.ts";
 import type { Transaction } from "../../contract/transaction.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
-import { type CompiledOperation, requireDeclared } from "../compiled-operation.ts";
+import type { CompiledOperation } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Store, StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { RequestIdentity } from "./request-identity.ts";

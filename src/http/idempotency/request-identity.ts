@@ -2,7 +2,7 @@ import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { compileFillPath } from "../../contract/operation-properties.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { bearerToken } from "../input/bearer-token.ts";
+import { bearerToken } from "../input/request-headers.ts";
 
 /** Characters stored of a digest: 132 bits. */
 const DIGEST_LENGTH = 22;
