@@ -262,7 +262,7 @@ describe("commands for operators, in production, as written", () => {
     expect(lines.slice(2).map((line) => line.split(" ").slice(5, 7).join(" "))).toEqual([
       "accounts create",
       "keys create",
-      "deprecations",
+      "usage --deprecated",
       "import animals.csv",
       "export animals.jsonl",
       "backups take",

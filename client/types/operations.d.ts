@@ -371,9 +371,9 @@ export interface UsageCount {
     /** True for a deprecated operation. */
     readonly deprecated?: boolean | undefined;
 }
-/** Requests of a shop in a minute, an hour or a day. */
+/** Requests of a shop in an hour or a day. */
 export interface UsageInterval {
-    /** When the minute, hour or day begins. */
+    /** When the hour or day begins. */
     readonly start: string;
     /** All requests in the interval. */
     readonly requests: number;
@@ -615,8 +615,8 @@ export interface WebhookDelivery<Id = bigint> {
 export type PetSort = "id" | "-id";
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
 export type StoreOrderSort = "id" | "-id";
-/** The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days). */
-export type UsageGranularity = "minute" | "hour" | "day";
+/** The length of the intervals: an hour or a UTC day. They go back 30 days. */
+export type UsageGranularity = "hour" | "day";
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */

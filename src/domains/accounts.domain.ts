@@ -18,7 +18,6 @@ import { requestHandlers } from "./requests/requests.handlers.ts";
 import { requestOperations } from "./requests/requests.operations.ts";
 import { requestTables } from "./requests/requests.statements.ts";
 import { RequestStore } from "./requests/requests.store.ts";
-import { deprecationsCommand } from "./usage/deprecations.command.ts";
 import { usageCommand } from "./usage/usage.command.ts";
 import { usageHandlers } from "./usage/usage.handlers.ts";
 import { usageOperations } from "./usage/usage.operations.ts";
@@ -38,8 +37,7 @@ export const accountsDomain: ServedDomain = {
     ...accountCommands,
     ...keyCommands,
     ...banCommands,
-    deprecationsCommand(keysForCommand),
-    usageCommand(addressCounts),
+    usageCommand({ addresses: addressCounts, keys: keysForCommand }),
     ...requestCommands,
   ],
   open: ({ clock, limiter, callers, operations }) => [

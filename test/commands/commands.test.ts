@@ -92,7 +92,6 @@ test("the examples do what they describe", async () => {
   await runExample("backups take", ["/backups", folder]);
   expect(existsSync(join(folder, "petstore-today.db"))).toBe(true);
   expect(JSON.parse(await runExample("openapi"))).toHaveProperty("openapi");
-  expect(await runExample("deprecations")).toContain("getPet");
   expect(await runExample("requests", [/acc_\w+/, account])).toBe("There are none.\n");
   expect(await runExample("accounts delete", [/acc_\w+/, account])).toContain(`Account ${account} `);
 });

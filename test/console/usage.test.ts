@@ -162,13 +162,8 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await told(page).getByText("1,203 requests in all").waitFor();
     await page.getByLabel("Operation", { exact: true }).selectOption("getPet");
     await told(page).getByText("3 requests in all").waitFor();
-    for (const [name, text] of [
-      ["Hour", "0 requests in all"],
-      ["30 days", "3 requests in all"],
-    ] as const) {
-      await page.getByRole("button", { name }).click();
-      await told(page).getByText(text, { exact: true }).waitFor();
-    }
+    await page.getByRole("button", { name: "30 days" }).click();
+    await told(page).getByText("3 requests in all", { exact: true }).waitFor();
     expect(page.url()).toMatch(/\?key=key_\w+&operation=getPet&span=month$/);
     await page.close();
     const other = await open("/usage?span=constructor");

@@ -84,7 +84,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       expect(await tripsOf(page)).toBe(1);
     });
 
-    test.each(["minute", "hour", "day"] as const)("the usage by the %s", async (granularity) => {
+    test.each(["hour", "day"] as const)("the usage by the %s", async (granularity) => {
       const now = systemClock.now();
       const page = () =>
         storage.read(

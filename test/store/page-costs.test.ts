@@ -71,8 +71,8 @@ const rows = `
     FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO categories SELECT 1, i, CAST(i AS TEXT), CAST(i AS TEXT) FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO stored_responses SELECT 1, CAST(i AS TEXT), 'print', 'response', ${NOW * 1000} + i, ${NOW * 1000} + i FROM generate_series(1, ${ROWS}) AS i;
-  INSERT INTO usage_counts
-    SELECT 'day', ${NOW} - i % 30 * ${DAY}, 'account ' || i / 60, 'live', '', 'listPets', i / 30 % 2, '1' FROM generate_series(0, ${ROWS} - 1) AS i;
+  INSERT INTO usage_counts (day, account_id, mode, key_id, operation, status, h7)
+    SELECT ${Math.floor(NOW / DAY)} - i % 30, 'account ' || i / 60, 'live', '', 'listPets', i / 30 % 2, 1 FROM generate_series(0, ${ROWS} - 1) AS i;
   INSERT INTO request_records
     SELECT 1 + i / 10000, i, CAST(i AS TEXT), i % 10000 * 6,
       CASE WHEN i % 9 = 0 THEN 'key_5fQ0c2mN8xWbT1Lz' ELSE 'key' END, CASE WHEN i % 5 = 0 THEN 'createPet' ELSE 'getPet' END,
@@ -151,8 +151,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1", "looks in each shop, for an operator"],
   ["AND coalesce(status, '') = $2 AND id > $3 AND id <= $4", "at most 303 ids, and only in the embedded store"],
   ["has_metadata FROM pets WHERE shop = $1 AND id = $2", "by its key, and only in the embedded store"],
-  ["FROM staged_pets", "reads what one import has staged, not the store"],
-  ["FROM shops LEFT JOIN imports", "both by their keys, in an import"],
   ["SELECT shop FROM shops WHERE shop = $1", "by its key"],
   ["SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
@@ -167,7 +165,8 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM api_keys WHERE (SELECT deleted_at FROM accounts", "a command that lists all keys"],
   ["FROM api_keys WHERE id = $1 AND (SELECT deleted_at", "by its key, for an operator or a ban"],
   ["FROM api_keys WHERE account_id = $1 AND (SELECT deleted_at", "a command that lists all keys of an account"],
-  ["FROM deprecated_calls WHERE day >= $1", "a command that counts the calls of a month"],
+  ["AS requests FROM usage_counts WHERE day >= $1", "a command that sums the requests of a month"],
+  ["AS hour FROM usage_counts WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key"],
   ["FROM limit_windows WHERE account_id IN (…)", "by its key, for accounts that Valkey does not know"],
   ["FROM key_bans WHERE level = 0", "bans that were lifted, when another process has changed keys"],
@@ -176,6 +175,7 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM store_orders WHERE status = 'placed' AND shop = $1 AND pet_id = $2", "by a unique index, in a transaction"],
   ["FROM categories WHERE shop = $1 AND name_key = $2", "by a unique index, in a transaction"],
   ["SELECT last_category_id AS id FROM shops", "one row, in a transaction"],
+  ["SELECT last_pet_id AS id FROM shops", "one row, in a transaction"],
   [
     "FROM category_animals WHERE shop = $1 AND category_id = $2",
     "counts the animals of a category, in a transaction that deletes it",
@@ -200,7 +200,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT count(*) AS endpoints FROM webhook_endpoints", "at most 20, in a transaction"],
   ["FROM webhook_endpoints AS endpoints", "looks at all endpoints, of which there are few, once a minute"],
   ["response FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3", "by its key"],
-  ["FROM usage_counts WHERE span = $1 AND starts_at = $2", "by its key, in a transaction"],
 ];
 
 /** Reads in the sources that are neither among those that were made, nor among the others. */

@@ -30,7 +30,6 @@ const clock = { hour: "2-digit", minute: "2-digit" } as const;
 const date = { day: "numeric", month: "short" } as const;
 
 export const spans: Readonly<Record<string, Span>> & { readonly days: Span } = {
-  hour: { name: "Hour", granularity: "minute", count: 60, length: 60_000, label: clock, title: clock },
   days: {
     name: "2 days",
     granularity: "hour",

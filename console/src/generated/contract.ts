@@ -200,7 +200,7 @@ export const rotateKeyQuery: readonly FieldDescription[] = [
     maximum: 2592000,
   },
 ];
-export const getUsageQuery: readonly Filter[] = [{ name: "granularity", choices: ["minute", "hour", "day"] }];
+export const getUsageQuery: readonly Filter[] = [{ name: "granularity", choices: ["hour", "day"] }];
 export const listRequestsQuery: readonly Filter[] = [{ name: "status", choices: ["2xx", "4xx", "5xx"] }];
 export const listEventsQuery: readonly Filter[] = [
   {

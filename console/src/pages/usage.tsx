@@ -130,7 +130,7 @@ function Deprecated({ span }: { readonly span: Span }) {
   const found: QueryResult<[key: string, counts: UsageCount[]][]> = useQuery(
     keys && `usage?deprecated ${span.granularity}`,
     async () => {
-      const since = startOf(span) - span.length; // the last use is stored to the minute, which is the shortest interval
+      const since = startOf(span) - span.length; // the last use is stored to the minute
       const used = keys?.filter((key) => !hasEnded(key) && Date.parse(key.lastUsedAt ?? "") >= since);
       const all = keyChoices(used).map(async ([keyId, name]): Promise<[key: string, counts: UsageCount[]]> => {
         const intervals = await readUsage(petstore, span, keyId);

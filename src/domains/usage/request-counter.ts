@@ -1,8 +1,20 @@
 import { entriesOf, ShopMap } from "../../collections/maps.ts";
-import { type Caller, modes, type ShopName } from "../../contract/caller.ts";
+import type { Caller, ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { MINUTE_MS } from "../../timing/clock.ts";
-import type { RequestCount } from "./usage-intervals.ts";
+import { HOUR_MS } from "../../timing/clock.ts";
+
+/** Requests in one hour of one key, or of all keys of a shop together. */
+export interface RequestCount {
+  readonly shop: ShopName;
+  /** Empty for the sum of all keys of the shop. */
+  readonly keyId: string;
+  /** In hours since 1970. */
+  readonly hour: number;
+  /** Empty if no operation matched. */
+  readonly operation: string;
+  readonly status: number;
+  readonly requests: number;
+}
 
 /** The maximum number of counts in memory, about 0.1 KB each. Requests that need another one are not counted. */
 const MAX_COUNTS = 200_000;
@@ -10,7 +22,7 @@ const MAX_COUNTS = 200_000;
 /** Operation and status are encoded as one small number: looking up a large number is several times slower. */
 const STATUSES = 1_000;
 
-/** Requests of a key in a minute, by encoded operation and status. */
+/** Requests of a key in an hour, by encoded operation and status. */
 type Counts = Map<number, number>;
 type CountsByKey = Map<string, Counts>;
 
@@ -18,18 +30,14 @@ function noCounts(): ShopMap<CountsByKey> {
   return new ShopMap(() => new Map());
 }
 
-function sizeOf(keys: CountsByKey = new Map()): number {
-  return [...keys.values()].reduce((sum, counts) => sum + counts.size, 0);
-}
-
-/** Counts requests in memory, by minute, key, operation and status, until they are taken to be stored. */
+/** Counts requests in memory, by hour, key, operation and status, until they are taken to be stored. */
 export class RequestCounter {
   /** The names of the operations that were called; empty for no operation. The index encodes the operation. */
   readonly #names: string[] = [];
   readonly #numbers = new Map<Operation | undefined, number>();
-  /** Counts by minute, shop and key. The next two fields are the minute that was counted in last, and its counts. */
-  readonly #minutes = new Map<number, ShopMap<CountsByKey>>();
-  #minute = Number.NaN;
+  /** Counts by hour, shop and key. The next two fields are the hour that was counted in last, and its counts. */
+  readonly #hours = new Map<number, ShopMap<CountsByKey>>();
+  #hour = Number.NaN;
   #shops = noCounts();
   #size = 0;
   #uncounted = 0;
@@ -37,7 +45,7 @@ export class RequestCounter {
   /** Counts one request at a time in Unix milliseconds. */
   add(caller: Caller, operation: Operation | undefined, status: number, now: number): void {
     const number = this.#numbers.get(operation) ?? this.#numberFor(operation);
-    this.#add(Math.floor(now / MINUTE_MS), caller, caller.keyId, number * STATUSES + status, 1);
+    this.#add(Math.floor(now / HOUR_MS), caller, caller.keyId, number * STATUSES + status, 1);
   }
 
   /**
@@ -49,30 +57,30 @@ export class RequestCounter {
   }
 
   get isEmpty(): boolean {
-    return this.#minutes.size === 0;
+    return this.#hours.size === 0;
   }
 
   /** The counts of a shop. */
   of(shop: ShopName): RequestCount[] {
-    return [...this.#minutes].flatMap(([minute, shops]) =>
-      [...(shops.get(shop) ?? [])].flatMap(([keyId, counts]) => this.#requestCounts(minute, shop, keyId, counts)),
+    return [...this.#hours].flatMap(([hour, shops]) =>
+      [...(shops.get(shop) ?? [])].flatMap(([keyId, counts]) => this.#requestCounts(hour, shop, keyId, counts)),
     );
   }
 
   /** Removes and returns counts: those of each key at once, until there are `limit` of them or more. */
   take(limit: number): RequestCount[] {
     const taken: RequestCount[] = [];
-    for (const [minute, shops] of this.#minutes) {
+    for (const [hour, shops] of this.#hours) {
       for (const [shop, keys] of entriesOf(shops)) {
         for (const [keyId, counts] of keys) {
           if (taken.length >= limit) break;
-          for (const count of this.#requestCounts(minute, shop, keyId, counts)) taken.push(count);
+          for (const count of this.#requestCounts(hour, shop, keyId, counts)) taken.push(count);
           keys.delete(keyId);
         }
         if (keys.size > 0) break;
         shops.delete(shop);
       }
-      if (shops.size === 0) this.#removeMinute(minute);
+      if (shops.size === 0) this.#removeHour(hour);
     }
     this.#size -= taken.length;
     return taken;
@@ -80,8 +88,8 @@ export class RequestCounter {
 
   /** Adds counts again that `take` returned and that could not be stored. */
   giveBack(taken: readonly RequestCount[]): void {
-    for (const { minute, shop, keyId, operation, status, requests } of taken) {
-      this.#add(minute, shop, keyId, this.#names.indexOf(operation) * STATUSES + status, requests);
+    for (const { hour, shop, keyId, operation, status, requests } of taken) {
+      this.#add(hour, shop, keyId, this.#names.indexOf(operation) * STATUSES + status, requests);
     }
   }
 
@@ -90,23 +98,14 @@ export class RequestCounter {
     for (const { requests } of taken) this.#uncounted += requests;
   }
 
-  /** Drops the counts of an account's keys. */
-  forget(accountId: string): void {
-    for (const [minute, shops] of this.#minutes) {
-      for (const mode of modes) this.#size -= sizeOf(shops.get({ accountId, mode }));
-      shops.deleteAccount(accountId);
-      if (shops.size === 0) this.#removeMinute(minute);
-    }
-  }
-
   #numberFor(operation: Operation | undefined): number {
     const number = this.#names.push(operation?.name ?? "") - 1;
     this.#numbers.set(operation, number);
     return number;
   }
 
-  #add(minute: number, shop: ShopName, keyId: string, operationAndStatus: number, requests: number): void {
-    if (minute !== this.#minute) this.#selectMinute(minute);
+  #add(hour: number, shop: ShopName, keyId: string, operationAndStatus: number, requests: number): void {
+    if (hour !== this.#hour) this.#selectHour(hour);
     let keys = this.#shops.get(shop);
     let counts = keys?.get(keyId);
     const counted = counts?.get(operationAndStatus);
@@ -120,26 +119,26 @@ export class RequestCounter {
     }
   }
 
-  #selectMinute(minute: number): void {
-    let shops = this.#minutes.get(minute);
+  #selectHour(hour: number): void {
+    let shops = this.#hours.get(hour);
     if (!shops) {
       shops = noCounts();
-      this.#minutes.set(minute, shops);
+      this.#hours.set(hour, shops);
     }
-    this.#minute = minute;
+    this.#hour = hour;
     this.#shops = shops;
   }
 
-  #removeMinute(minute: number): void {
-    this.#minutes.delete(minute);
-    if (minute === this.#minute) this.#minute = Number.NaN;
+  #removeHour(hour: number): void {
+    this.#hours.delete(hour);
+    if (hour === this.#hour) this.#hour = Number.NaN;
   }
 
-  #requestCounts(minute: number, { accountId, mode }: ShopName, keyId: string, counts: Counts): RequestCount[] {
+  #requestCounts(hour: number, { accountId, mode }: ShopName, keyId: string, counts: Counts): RequestCount[] {
     return [...counts].map(([operationAndStatus, requests]) => ({
       shop: { accountId, mode },
       keyId,
-      minute,
+      hour,
       operation: this.#names[Math.floor(operationAndStatus / STATUSES)] as string,
       status: operationAndStatus % STATUSES,
       requests,

@@ -6,24 +6,21 @@ import { CommitUnknown } from "../../storage/errors.ts";
 import type { Page } from "../../storage/page.ts";
 import { type Transaction, waitFor } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { DeprecatedCallCounter } from "./deprecated-calls.ts";
-import { RequestCounter } from "./request-counter.ts";
+import { type RequestCount, RequestCounter } from "./request-counter.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import type { UsageQuery, UsageStore } from "./usage.store.ts";
-import type { RequestCount } from "./usage-intervals.ts";
 
 /** The maximum number of counts in one transaction, twice a second. It limits how long requests are delayed. */
 const AT_ONCE = 250;
 
 /**
- * Counts requests and calls of deprecated operations in memory, by key. `save` must be called twice a second. If very
- * many keys are active, it writes only the first ones, and later calls write the others.
+ * Counts requests in memory, by key. `save` must be called twice a second. If very many keys are active, it writes only
+ * the first ones, and later calls write the others.
  */
 export class UsageCounter implements Usage {
   readonly #store: UsageStore;
   readonly #clock: Clock;
   readonly #requests = new RequestCounter();
-  readonly #deprecated = new DeprecatedCallCounter();
   /** The requests that are being written, until their commit begins. */
   #writing: readonly RequestCount[] = [];
   /** Commits of saves that have begun, and whether the last one has not ended yet. */
@@ -38,9 +35,7 @@ export class UsageCounter implements Usage {
 
   count(caller: Caller, operation: Operation | undefined, status: number): void {
     if (separateQuotaOf(operation, caller)) return;
-    const now = this.#clock.now();
-    this.#requests.add(caller, operation, status, now);
-    if (operation?.deprecation) this.#deprecated.add(operation, caller, 1, now);
+    this.#requests.add(caller, operation, status, this.#clock.now());
   }
 
   /** See `RequestCounter.size`. */
@@ -73,13 +68,11 @@ export class UsageCounter implements Usage {
   }
 
   /**
-   * Deletes the usage of an account, in memory and in the store. Call it when no process serves or saves requests of
-   * its keys any longer.
+   * Deletes the stored usage of an account. Call it when no process serves or saves requests of its keys any longer.
+   * What is counted later is not stored.
    */
   async forget(accountId: string): Promise<void> {
     await Promise.allSettled([this.#saved]); // a save in progress must end before the deletion
-    this.#requests.forget(accountId);
-    this.#deprecated.forget(accountId);
     await this.#store.forget(accountId, this.#clock.now());
   }
 
@@ -91,23 +84,19 @@ export class UsageCounter implements Usage {
 
   async #save(): Promise<void> {
     const requests = this.#requests.take(AT_ONCE);
-    const calls = this.#deprecated.take(AT_ONCE);
-    if (requests.length === 0 && calls.length === 0) return;
+    if (requests.length === 0) return;
     this.#writing = requests;
     try {
-      await this.#store.add(requests, calls, () => {
+      await this.#store.add(requests, () => {
         this.#writing = [];
         this.#commits++;
         this.#isCommitting = true;
       });
     } catch (error) {
       this.#writing = [];
-      // If the result of the commit is unknown, requests are dropped, because reporting too few is better than too
-      // many. Calls of deprecated operations are written again instead: the owner of a missing key would not be warned
-      // before the operation is removed.
+      // If the result of the commit is unknown, they are dropped: reporting too few is better than too many.
       if (error instanceof CommitUnknown) this.#requests.noteMissing(requests);
       else this.#requests.giveBack(requests);
-      this.#deprecated.giveBack(calls);
       throw error;
     } finally {
       this.#isCommitting = false;
@@ -116,6 +105,6 @@ export class UsageCounter implements Usage {
 
   /** Writes all counts. */
   async saveAll(): Promise<void> {
-    while (!this.#requests.isEmpty || !this.#deprecated.isEmpty) await this.save();
+    while (!this.#requests.isEmpty) await this.save();
   }
 }

@@ -9,7 +9,7 @@ const MAX_COUNTS = 10_000;
 
 const UsageInterval = Type.Object(
   {
-    start: Timestamp({ description: "When the minute, hour or day begins." }),
+    start: Timestamp({ description: "When the hour or day begins." }),
     requests: LargeCount({ description: "All requests in the interval.", minimum: 1 }),
     operations: Type.Array(
       Type.Object(
@@ -26,14 +26,14 @@ const UsageInterval = Type.Object(
       { description: "The same requests by operation and status.", maxItems: MAX_COUNTS },
     ),
   },
-  { title: "UsageInterval", description: "Requests of a shop in a minute, an hour or a day." },
+  { title: "UsageInterval", description: "Requests of a shop in an hour or a day." },
 );
 export type UsageInterval = Static<typeof UsageInterval>;
 
-const granularity = Type.Enum(["minute", "hour", "day"], {
+const granularity = Type.Enum(["hour", "day"], {
   title: "UsageGranularity",
   type: "string",
-  description: "The length of the intervals: a minute (last three hours), an hour or a UTC day (last 30 days).",
+  description: "The length of the intervals: an hour or a UTC day. They go back 30 days.",
   default: "hour",
 });
 export type Granularity = Static<typeof granularity>;

@@ -1,80 +1,90 @@
-import { type Row, statement } from "../../storage/statement.ts";
-import { type StoredCounts, type StoredIntervals, storedIntervalsOf } from "./usage-intervals.ts";
+import { lockStatement, type Row, statement } from "../../storage/statement.ts";
 
-type CountsRow = Row & StoredCounts;
-interface SpanRow extends CountsRow {
-  starts_at: bigint;
-}
-interface CallsRow extends Row {
+/** How far back usage is shown, in days. It is stored a day longer, so that the first interval is complete. */
+export const SHOWN_DAYS = 30;
+
+/** The requests of a key or a shop on a day, by operation and status. Each hour has a column, which is null without any. */
+interface DayRow extends Row {
+  /** In days since 1970. */
+  day: bigint;
   operation: string;
-  key_id: string;
-  account_id: string;
-  calls: bigint;
-  last_called_at: bigint;
+  status: bigint;
 }
-/** One row for each deleted row. */
-export interface SweptRow extends Row {
-  at: bigint;
+interface SumRow extends Row {
+  name: string;
+  status: bigint;
+  requests: bigint;
+}
+interface CallerRow extends Row {
+  account_id: string;
+  key_id: string;
+  calls: bigint;
+  /** The hour of the last call, in hours since 1970. */
+  hour: bigint;
 }
 
-const key = "span, starts_at, account_id, mode, key_id, operation, status";
-/** Reads the counts of a key in several spans in one statement. `$5` and later are the starts of the spans. */
-const countsOf = ({ spanCount }: StoredIntervals) =>
-  statement<SpanRow>(
-    `SELECT starts_at, operation, status, counts FROM usage_counts
-     WHERE span = $1 AND account_id = $2 AND mode = $3 AND key_id = $4
-       AND starts_at IN (${Array.from({ length: spanCount }, (_, index) => `$${index + 5}`).join(", ")})
-     ORDER BY starts_at DESC, operation, status`,
+const hours = Array.from({ length: 24 }, (_, hour) => `h${hour}`);
+const key = "day, account_id, mode, key_id, operation, status";
+const requests = hours.map((hour) => `coalesce(${hour}, 0)`).join(" + ");
+const lastHour = `CASE ${hours
+  .map((hour, index) => `WHEN ${hour} > 0 THEN ${index}`)
+  .toReversed()
+  .join(" ")} END`;
+const places = (count: number, first: number) =>
+  Array.from({ length: count }, (_, index) => `$${first + index}`).join(", ");
+
+/** The requests of each hour in a row: pairs of the hour, in hours since 1970, and a number. */
+export function hoursOf(row: DayRow): (readonly [hour: number, requests: number])[] {
+  return hours.map((hour, index) => [Number(row.day) * 24 + index, Number(row[hour])] as const);
+}
+
+/**
+ * Adds `$7` requests in an hour of the day, by the hour. Does nothing for a deleted account: a request that was already
+ * in progress can end long after the deletion.
+ */
+export const addRequests = hours.map((hour) =>
+  lockStatement(
+    `INSERT INTO usage_counts (${key}, ${hour}) SELECT $1, $2, $3, $4, $5, $6, $7
+     WHERE EXISTS (SELECT 1 FROM accounts WHERE id = $2 AND deleted_at IS NULL)
+     ON CONFLICT (${key}) DO UPDATE SET ${hour} = coalesce(usage_counts.${hour}, 0) + excluded.${hour}`,
+  ),
+);
+/** The most days that `SHOWN_DAYS` overlap. */
+export const READ_DAYS = SHOWN_DAYS + 1;
+/** Reads the counts of a key on several days. `$4` and later are the days. */
+export const readDays = statement<DayRow>(
+  `SELECT day, operation, status, ${hours.join(", ")} FROM usage_counts
+   WHERE account_id = $1 AND mode = $2 AND key_id = $3 AND day IN (${places(READ_DAYS, 4)})`,
+);
+const sumsBy = (name: string, condition: string) =>
+  statement<SumRow>(
+    `SELECT ${name} AS name, status, CAST(sum(${requests}) AS BIGINT) AS requests FROM usage_counts
+     WHERE day >= $1 AND ${condition} GROUP BY ${name}, status`,
   );
-export const readSpans = {
-  minute: countsOf(storedIntervalsOf("minute")),
-  hour: countsOf(storedIntervalsOf("hour")),
-  day: countsOf(storedIntervalsOf("day")),
+/** The requests since a day, by what they can be grouped by, and by status. */
+export const sums = {
+  accounts: sumsBy("account_id", "key_id = ''"),
+  keys: sumsBy("key_id", "key_id <> ''"),
+  operations: sumsBy("operation", "key_id = ''"),
 };
-export const readRow = statement<CountsRow>(
-  `SELECT operation, status, counts FROM usage_counts
-   WHERE span = $1 AND starts_at = $2 AND account_id = $3 AND mode = $4 AND key_id = $5 AND operation = $6
-     AND status = $7`,
+/** The keys that have called an operation since a day: those of the latest hour first, then those with the most calls. */
+export const callersOf = statement<CallerRow>(
+  `SELECT account_id, key_id, CAST(sum(${requests}) AS BIGINT) AS calls, max(day * 24 + ${lastHour}) AS hour
+   FROM usage_counts WHERE day >= $1 AND operation = $2 AND key_id <> ''
+   GROUP BY account_id, key_id ORDER BY 4 DESC, 3 DESC, key_id`,
 );
-/** True if an account was not deleted. A request that was already in progress can end long after the deletion. */
-const isKept = (account: string) => `EXISTS (SELECT 1 FROM accounts WHERE id = ${account} AND deleted_at IS NULL)`;
-export const writeCount = statement(
-  `INSERT INTO usage_counts (${key}, counts) SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE ${isKept("$3")}
-   ON CONFLICT (${key}) DO UPDATE SET counts = excluded.counts`,
-);
-export const sweepCounts = statement<SweptRow>(
-  `DELETE FROM usage_counts WHERE (${key}) IN
-     (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at < $2 LIMIT $3)
-   RETURNING starts_at AS at`,
-);
-const deleteCountsOf = (is: "<" | "=" | ">") =>
-  statement<SweptRow>(
-    `DELETE FROM usage_counts WHERE (${key}) IN
-       (SELECT ${key} FROM usage_counts WHERE span = $1 AND starts_at ${is} $2 AND account_id = $3 LIMIT $4)
-     RETURNING starts_at AS at`,
+const deleteWhere = (condition: string, limit: string) =>
+  statement(
+    `DELETE FROM usage_counts WHERE (${key}) IN (SELECT ${key} FROM usage_counts WHERE ${condition} LIMIT ${limit})
+     RETURNING day`,
   );
-export const deleteCounts = { before: deleteCountsOf("<"), at: deleteCountsOf("="), after: deleteCountsOf(">") };
-const deleteCallsOf = (is: "<" | "=" | ">") =>
-  statement<SweptRow>(
-    `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
-       (SELECT day, operation, key_id FROM deprecated_calls WHERE day ${is} $1 AND account_id = $2 LIMIT $3)
-     RETURNING day AS at`,
-  );
-export const deleteCalls = { before: deleteCallsOf("<"), at: deleteCallsOf("="), after: deleteCallsOf(">") };
-export const addCalls = statement(
-  `INSERT INTO deprecated_calls (day, operation, key_id, account_id, calls, last_called_at)
-   SELECT $1, $2, $3, $4, $5, $6 WHERE ${isKept("$4")}
-   ON CONFLICT (day, operation, key_id) DO UPDATE SET
-     calls = deprecated_calls.calls + excluded.calls,
-     last_called_at = CASE WHEN excluded.last_called_at > deprecated_calls.last_called_at
-       THEN excluded.last_called_at ELSE deprecated_calls.last_called_at END`,
+export const sweep = deleteWhere("day < $1", "$2");
+/** The most days that rows are stored for: those that are read, and the day before. */
+export const STORED_DAYS = READ_DAYS + 1;
+/** Names the first columns of the primary key, so it is fast with many shops, and delays no other writer. */
+export const deleteOfDays = deleteWhere(
+  `account_id = $1 AND day IN (${places(STORED_DAYS, 2)})`,
+  `$${STORED_DAYS + 2}`,
 );
-export const readCalls = statement<CallsRow>(
-  `SELECT operation, key_id, account_id, CAST(sum(calls) AS BIGINT) AS calls, max(last_called_at) AS last_called_at
-   FROM deprecated_calls WHERE day >= $1 GROUP BY operation, key_id, account_id ORDER BY 5 DESC, key_id`,
-);
-export const sweepCalls = statement<SweptRow>(
-  `DELETE FROM deprecated_calls WHERE (day, operation, key_id) IN
-     (SELECT day, operation, key_id FROM deprecated_calls WHERE day < $1 LIMIT $2)
-   RETURNING day AS at`,
-);
+/** There are few such rows: some that will be swept soon, or were written while the clock was ahead. */
+export const deleteOfOtherDays = deleteWhere("account_id = $1 AND (day < $2 OR day > $3)", "$4");

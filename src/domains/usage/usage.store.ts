@@ -1,50 +1,27 @@
 import type { ShopName } from "../../contract/caller.ts";
-import type { Operation } from "../../contract/operation.ts";
-import { inLockOrder } from "../../storage/combined-steps.ts";
+import { timestampOf } from "../../contract/schemas.ts";
+import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
-import { DAY_SECONDS, HOUR_SECONDS } from "../../timing/clock.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
+import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
+import type { RequestCount } from "./request-counter.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import {
-  addCalls,
-  deleteCalls,
-  deleteCounts,
-  readCalls,
-  readRow,
-  readSpans,
-  type SweptRow,
-  sweepCalls,
-  sweepCounts,
-  writeCount,
+  addRequests,
+  callersOf,
+  deleteOfDays,
+  deleteOfOtherDays,
+  hoursOf,
+  READ_DAYS,
+  readDays,
+  SHOWN_DAYS,
+  STORED_DAYS,
+  sums,
+  sweep,
 } from "./usage.statements.ts";
-import {
-  floorTo,
-  intervalsOf,
-  lengthOf,
-  type RequestCount,
-  type Span,
-  startOf,
-  storedIntervalsOf,
-  toUsageInterval,
-  withRequests,
-} from "./usage-intervals.ts";
-
-/** Calls of a deprecated operation by one key. `lastAt` is in Unix milliseconds. */
-export interface DeprecatedCalls {
-  readonly operation: Operation;
-  readonly keyId: string;
-  readonly accountId: string;
-  calls: number;
-  lastAt: number;
-}
-
-/** Stored calls of a deprecated operation by one key. */
-export interface StoredDeprecatedCalls extends Omit<DeprecatedCalls, "operation"> {
-  readonly operation: string;
-}
 
 /** The part of the usage to read. If `before` is set, only intervals that start before this time, in Unix seconds. */
 export interface UsageQuery {
@@ -61,17 +38,28 @@ export interface UsageQuery {
   readonly unsaved: () => readonly RequestCount[];
 }
 
-/** How long rows are kept, in seconds: one span longer than they are shown, so that the first interval is complete. */
-const retention: Readonly<Record<Span, number>> = { hour: 4 * HOUR_SECONDS, day: 31 * DAY_SECONDS };
+/** The requests of one account, key, address or operation whose responses had the same status. */
+export interface GroupCount {
+  readonly name: string;
+  readonly status: number;
+  readonly requests: number;
+}
 
+/** The calls of one operation by a key. */
+export interface OperationCaller {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly calls: number;
+  /** When the hour of the last call began, in Unix milliseconds. */
+  readonly lastHour: number;
+}
+
+/** The length of intervals, in hours. */
+const lengths: Readonly<Record<Granularity, number>> = { hour: 1, day: 24 };
 /** The pause before the next search for old rows after one that has deleted all, in milliseconds. */
 const SWEEP_PAUSE = 60_000;
 
-/**
- * Stores the requests of shops, by key and in total, and the calls of deprecated operations by key. There are up to 5
- * rows of hours and 32 of days for each operation and status of a key or a shop, and one row a day for each key that
- * calls a deprecated operation.
- */
+/** Stores the requests of shops, by key and in total: one row a day for each operation and status. */
 export class UsageStore {
   readonly #storage: Storage;
   readonly #sweepPause = new Pause(SWEEP_PAUSE);
@@ -81,20 +69,17 @@ export class UsageStore {
   }
 
   /**
-   * Adds counts and calls in one transaction. `beforeCommit` is called as its last step, and again if the transaction is
-   * repeated. It is no `afterCommit` action: reads between the commit and that action would count twice.
+   * Adds counts in one transaction. `beforeCommit` is called as its last step, and again if the transaction is repeated.
+   * It is no `afterCommit` action: reads between the commit and that action would count twice.
    */
-  async add(
-    counts: readonly RequestCount[],
-    calls: readonly DeprecatedCalls[],
-    beforeCommit: () => void,
-  ): Promise<void> {
+  async add(counts: readonly RequestCount[], beforeCommit: () => void): Promise<void> {
+    const calls = inLockOrder([...counts, ...ofAllKeys(counts)], rowOf).map((count) => {
+      const { shop, keyId, hour, operation, status, requests } = count;
+      const parameters = [dayOf(count), shop.accountId, shop.mode, keyId, operation, status, requests];
+      return { statement: addRequests[hour % 24] as (typeof addRequests)[number], parameters };
+    });
     await this.#storage.write(function* () {
-      const sorted = inLockOrder([...counts, ...ofAllKeys(counts)], rowOfCount);
-      for (const span of ["hour", "day"] as const) for (const count of sorted) yield* addTo(span, count);
-      for (const { operation, keyId, accountId, calls: times, lastAt } of inLockOrder(calls, rowOfCalls)) {
-        yield* all(addCalls, floorTo(lastAt / 1000, DAY_SECONDS), operation.name, keyId, accountId, times, lastAt);
-      }
+      yield* together(calls);
       beforeCommit();
     });
   }
@@ -105,99 +90,121 @@ export class UsageStore {
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
   ): Transaction<Page<UsageInterval, number>> {
-    const stored = storedIntervalsOf(granularity);
-    const { span, length, interval, reach, spanCount } = stored;
-    const oldest = floorTo(now / 1000 - reach, interval);
-    const newest = floorTo(Math.min(now / 1000, before - 1), length);
-    const starts = Array.from({ length: spanCount }, (_, index) => newest - index * length);
-    const rows = yield* all(readSpans[granularity], span, accountId, mode, keyId, ...starts);
-    const bySpan = Map.groupBy(rows, ({ starts_at }) => Number(starts_at));
-    const counted = unsaved();
-    const intervals = starts
+    const length = lengths[granularity];
+    const oldest = floorTo(now / HOUR_MS - SHOWN_DAYS * 24, length) * HOUR_SECONDS;
+    const days = daysBefore(Math.min(now / 1000, before - 1) / DAY_SECONDS, READ_DAYS);
+    const rows = yield* all(readDays, accountId, mode, keyId, ...days);
+    const stored = Map.groupBy(rows, ({ day }) => Number(day));
+    const waiting = Map.groupBy(unsaved(), dayOf);
+    const countsOn = (day: number) => [
+      ...(stored.get(day) ?? []).flatMap((row) => {
+        const { operation, status } = row;
+        return hoursOf(row).map(([hour, requests]) => ({ hour, operation, status: Number(status), requests }));
+      }),
+      ...(waiting.get(day) ?? []),
+    ];
+    const intervals = days
       .values()
-      .flatMap((start) => intervalsOf(bySpan.get(start) ?? [], counted, stored, start))
+      .flatMap((day) => intervalsOf(countsOn(day), length))
       .filter(({ start }) => start >= oldest && start < before)
-      .take(limit + 1); // older spans are not computed
+      .take(limit + 1); // older days are not computed
     return pageOf([...intervals], limit, toUsageInterval, (last) => last.start);
   }
 
-  /** The keys that have called deprecated operations in the last 30 days, the latest callers first. */
-  async deprecatedCalls(now: number): Promise<StoredDeprecatedCalls[]> {
-    const rows = await this.#storage.read(all(readCalls, floorTo(now / 1000, DAY_SECONDS) - 30 * DAY_SECONDS));
-    return rows.map(({ operation, key_id, account_id, calls, last_called_at }) => ({
-      operation,
-      keyId: key_id,
+  /** The requests since a day, in days since 1970, for an operator. */
+  async sums(grouping: keyof typeof sums, since: number): Promise<GroupCount[]> {
+    const rows = await this.#storage.read(all(sums[grouping], since));
+    return rows.map(({ name, status, requests }) => ({ name, status: Number(status), requests: Number(requests) }));
+  }
+
+  /** The keys that have called an operation in the last 30 days, the latest callers first. */
+  async callersOf(operation: string, now: number): Promise<OperationCaller[]> {
+    const rows = await this.#storage.read(all(callersOf, Math.floor(now / DAY_MS) - SHOWN_DAYS, operation));
+    return rows.map(({ account_id, key_id, calls, hour }) => ({
       accountId: account_id,
+      keyId: key_id,
       calls: Number(calls),
-      lastAt: Number(last_called_at),
+      lastHour: Number(hour) * HOUR_MS,
     }));
   }
 
-  /** Deletes the usage of an account's shops and its calls of deprecated operations. */
+  /** Deletes the usage of an account's shops. */
   async forget(accountId: string, now: number): Promise<void> {
-    for (const span of ["hour", "day"] as const) {
-      const length = lengthOf(span);
-      const newest = floorTo(now / 1000, length);
-      const oldest = newest - retention[span] - length;
-      // Each statement names the first columns of the primary key, so it is fast with many shops and delays no other writer.
-      for (let start = oldest; start <= newest; start += length) await this.#forgetSpans(accountId, span, "at", start);
-      // There are few of these: rows that will be swept soon, or rows written while the clock was ahead.
-      await this.#forgetSpans(accountId, span, "before", oldest);
-      await this.#forgetSpans(accountId, span, "after", newest);
-    }
-  }
-
-  /** Deletes the usage in the spans that start at a time, before it or after it. Calls are counted by day. */
-  async #forgetSpans(accountId: string, span: Span, is: "before" | "at" | "after", start: number): Promise<void> {
-    await this.#deleteAll(() => all(deleteCounts[is], span, start, accountId, DELETE_BATCH_SIZE));
-    if (span === "day") await this.#deleteAll(() => all(deleteCalls[is], start, accountId, DELETE_BATCH_SIZE));
-  }
-
-  async #deleteAll(part: () => Transaction<readonly SweptRow[]>): Promise<void> {
-    while ((await this.#storage.write(part)).length === DELETE_BATCH_SIZE) continue;
+    const days = daysBefore(now / DAY_MS, STORED_DAYS);
+    const [newest = 0, oldest = 0] = [days.at(0), days.at(-1)];
+    await this.#deleteAll(() => all(deleteOfDays, accountId, ...days, DELETE_BATCH_SIZE));
+    await this.#deleteAll(() => all(deleteOfOtherDays, accountId, oldest, newest, DELETE_BATCH_SIZE));
   }
 
   /** Deletes some of the old rows, if the pause is over. `now` is in Unix milliseconds. */
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
-    const seconds = now / 1000;
-    let isMore = false;
-    for (const swept of [
-      () => all(sweepCounts, "hour", floorTo(seconds - retention.hour, HOUR_SECONDS), DELETE_BATCH_SIZE),
-      () => all(sweepCounts, "day", floorTo(seconds - retention.day, DAY_SECONDS), DELETE_BATCH_SIZE),
-      () => all(sweepCalls, floorTo(seconds - retention.day, DAY_SECONDS), DELETE_BATCH_SIZE),
-    ]) {
-      if ((await this.#storage.write(swept)).length === DELETE_BATCH_SIZE) isMore = true;
-    }
-    if (!isMore) this.#sweepPause.start(now);
+    const end = Math.floor(now / DAY_MS) - STORED_DAYS + 1;
+    const swept = await this.#storage.write(() => all(sweep, end, DELETE_BATCH_SIZE));
+    if (swept.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
+  }
+
+  async #deleteAll(part: () => ReturnType<typeof all>): Promise<void> {
+    while ((await this.#storage.write(part)).length === DELETE_BATCH_SIZE) continue;
   }
 }
 
-/** Part of a transaction: adds requests to the span that they belong to. */
-function* addTo(span: Span, count: RequestCount): Transaction<void> {
+/** The largest multiple of `unit` up to the value. */
+function floorTo(value: number, unit: number): number {
+  return Math.floor(value / unit) * unit;
+}
+
+/** This day and those before it, in days since 1970, newest first. */
+function daysBefore(day: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.floor(day) - index);
+}
+
+function dayOf({ hour }: RequestCount): number {
+  return Math.floor(hour / 24);
+}
+
+/** Names the row that a count is added to. */
+function rowOf(count: RequestCount): string {
   const { shop, keyId, operation, status } = count;
-  const { accountId, mode } = shop;
-  const start = startOf(count, span);
-  const row = yield* first(readRow, span, start, accountId, mode, keyId, operation, status);
-  const counts = withRequests(row?.counts, count, span);
-  yield* all(writeCount, span, start, accountId, mode, keyId, operation, status, counts);
-}
-
-function rowOfCount({ shop, keyId, operation, status, minute }: RequestCount): string {
-  return `${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status} ${minute}`;
-}
-
-function rowOfCalls({ operation, keyId }: DeprecatedCalls): string {
-  return `${operation.name} ${keyId}`;
+  return `${dayOf(count)} ${shop.accountId} ${shop.mode} ${keyId} ${operation} ${status}`;
 }
 
 /** The sums over all keys of each shop. */
 function ofAllKeys(counts: readonly RequestCount[]): RequestCount[] {
-  const sums = new Map<string, RequestCount>();
-  for (const { shop, minute, operation, status, requests } of counts) {
-    const name = `${shop.accountId} ${shop.mode} ${minute} ${operation} ${status}`;
-    const sum = requests + (sums.get(name)?.requests ?? 0);
-    sums.set(name, { shop, keyId: "", minute, operation, status, requests: sum });
-  }
-  return [...sums.values()];
+  const ofShops = counts.map((count) => ({ ...count, keyId: "" }));
+  return [...Map.groupBy(ofShops, (count) => `${rowOf(count)} ${count.hour}`).values()].map(summed);
+}
+
+/** Counts that differ in their requests alone, as one. */
+function summed<T extends { readonly requests: number }>(counts: readonly T[]): T {
+  return { ...(counts[0] as T), requests: counts.reduce((sum, { requests }) => sum + requests, 0) };
+}
+
+/** An interval with at least one request. Its start is in Unix seconds. */
+interface Interval extends Omit<UsageInterval, "start"> {
+  readonly start: number;
+}
+
+type HourCount = Pick<RequestCount, "hour" | "operation" | "status" | "requests">;
+
+/** The intervals of this many hours, newest first. */
+function intervalsOf(counts: readonly HourCount[], length: number): Interval[] {
+  const counted = counts.filter(({ requests }) => requests > 0);
+  return [...Map.groupBy(counted, ({ hour }) => floorTo(hour, length))]
+    .toSorted(([one], [other]) => other - one)
+    .map(([hour, own]) => ({
+      start: hour * HOUR_SECONDS,
+      requests: summed(own).requests,
+      operations: [...Map.groupBy(own, ({ operation, status }) => `${operation} ${status}`)]
+        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .map(([, same]) => toUsageCount(summed(same))),
+    }));
+}
+
+function toUsageCount({ operation, status, requests }: HourCount): UsageInterval["operations"][number] {
+  return operation === "" ? { status, requests } : { operation, status, requests };
+}
+
+function toUsageInterval({ start, ...rest }: Interval): UsageInterval {
+  return { start: timestampOf(start * 1000), ...rest };
 }

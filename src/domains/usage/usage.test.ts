@@ -32,7 +32,7 @@ const usage = async (granularity: string) => (await get(`/usage?granularity=${gr
 const at = (milliseconds: number) => new Date(NOON + milliseconds).toISOString();
 
 describe("getUsage", () => {
-  test("counts requests by operation and status, in minutes, hours and days", async () => {
+  test("counts requests by operation and status, in hours and days", async () => {
     expect(await usage("hour")).toEqual([]);
     await get("/pets");
     await get("/pets?zzz=1");
@@ -57,12 +57,6 @@ describe("getUsage", () => {
         { operation: "listPets", status: 400, requests: 1 },
       ],
     });
-    const minutes = await usage("minute");
-    expect(minutes.map(({ start, requests }: { start: string; requests: number }) => [start, requests])).toEqual([
-      [at(HOUR_MS + MINUTE_MS), 1],
-      [at(MINUTE_MS), 1],
-      [at(0), 3],
-    ]);
     const days = await usage("day");
     expect(days).toHaveLength(1);
     expect(days[0]).toMatchObject({ start: at(-12 * HOUR_MS), requests: 5 });
@@ -94,25 +88,21 @@ describe("getUsage", () => {
     const own = [{ operation: "listPets", status: 200, requests: 1 }];
     const listed = { operation: "listPets", status: 200, requests: 2 };
     const missing = { operation: "getPet", status: 404, requests: 1, deprecated: true };
-    for (const granularity of ["minute", "hour", "day"]) {
+    for (const granularity of ["hour", "day"]) {
       expect(await of(record.id, granularity)).toEqual([own]);
       expect((await usage(granularity))[0].operations).toEqual([missing, listed]);
       expect(await of("key_unknown", granularity)).toEqual([]);
     }
     service = await service.restart();
-    for (const granularity of ["minute", "hour", "day"]) {
+    for (const granularity of ["hour", "day"]) {
       expect(await of(record.id, granularity)).toEqual([own]);
       expect((await usage(granularity))[0].operations).toEqual([missing, listed]);
     }
   });
 
-  test("covers three hours in minutes, and thirty days in hours and days", async () => {
+  test("covers thirty days in hours and days", async () => {
     await get("/pets");
-    service.clock.advance(3 * HOUR_MS);
-    expect(await usage("minute")).toHaveLength(1);
-    service.clock.advance(MINUTE_MS);
-    expect(await usage("minute")).toHaveLength(0);
-    service.clock.advance(30 * DAY_MS - 3 * HOUR_MS - MINUTE_MS);
+    service.clock.advance(30 * DAY_MS);
     expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([1, 1]);
     service.clock.advance(HOUR_MS);
     expect([await usage("hour"), await usage("day")].map(({ length }) => length)).toEqual([0, 1]);
@@ -120,8 +110,8 @@ describe("getUsage", () => {
     expect(await usage("day")).toHaveLength(0);
   });
 
-  test.each(["minute", "hour", "day"] as const)("is read page by page in each %s", async (granularity) => {
-    const length = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }[granularity];
+  test.each(["hour", "day"] as const)("is read page by page in each %s", async (granularity) => {
+    const length = { hour: HOUR_MS, day: DAY_MS }[granularity];
     for (let interval = 0; interval < 7; interval++) {
       await get("/pets");
       service.clock.advance(interval % 2 === 0 ? length : 2 * length);
@@ -142,18 +132,16 @@ describe("getUsage", () => {
     await get("/pets");
     service = await service.restart();
     await get("/pets");
-    expect((await usage("minute"))[0].operations).toEqual([{ operation: "listPets", status: 200, requests: 2 }]);
+    expect((await usage("hour"))[0].operations).toEqual([{ operation: "listPets", status: 200, requests: 2 }]);
   });
 });
 
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = callerWith();
-  const rows = statement<{ rows: bigint }>(
-    "SELECT (SELECT count(*) FROM usage_counts) + (SELECT count(*) FROM deprecated_calls) AS rows",
-  );
+  const rows = statement<{ rows: bigint }>("SELECT count(*) AS rows FROM usage_counts");
   const accountsIn = statement<{ account_id: string }>(
-    "SELECT account_id FROM usage_counts UNION SELECT account_id FROM deprecated_calls ORDER BY account_id",
+    "SELECT DISTINCT account_id FROM usage_counts ORDER BY account_id",
   );
   let storage: Storage;
   let store: UsageStore;
@@ -170,7 +158,7 @@ describe("usage", () => {
 
   /** The usage of a shop, stored or not. */
   const pageOf = async (counter: UsageCounter, shop: ShopName) =>
-    (await storage.read(counter.page(shop, "minute", { before: undefined, limit: 9 }))).items;
+    (await storage.read(counter.page(shop, "hour", { before: undefined, limit: 9 }))).items;
   const accountsKept = async () => (await storage.read(all(accountsIn))).map(({ account_id }) => account_id);
   const rowCount = async () => Number((await storage.read(first(rows)))?.rows);
   const shopOf = (account: string) => ({ accountId: account, mode: caller.mode });
@@ -195,7 +183,7 @@ describe("usage", () => {
     await counter.saveAll();
     expect(counter.size).toEqual({ counts: 0, uncounted: 0 });
     for (const account of accounts) expect([account, await requestsOf(account)]).toEqual([account, 3]);
-    expect(await rowCount()).toBe(4_000); // for keys and shops
+    expect(await rowCount()).toBe(2_000); // for keys and shops
   });
 
   test("is read exactly once at any moment, also during a save", async () => {
@@ -235,9 +223,8 @@ describe("usage", () => {
 
   test("is deleted with the account, in parts, even during a save", async () => {
     const counter = new UsageCounter(store, clock);
-    const deprecated = { ...operation, deprecation: {} } as Operation;
     const count = (account: string, keyId = `key of ${account}`) => {
-      for (const mode of modes) counter.count({ ...caller, mode, accountId: account, keyId }, deprecated, 200);
+      for (const mode of modes) counter.count({ ...caller, mode, accountId: account, keyId }, operation, 200);
     };
     const far = clock.now() + 900 * DAY_MS;
     for (const moment of [clock.now(), clock.now() + 10 * DAY_MS, far, clock.now() + 11 * DAY_MS]) {
@@ -249,15 +236,15 @@ describe("usage", () => {
     for (let status = 1; status < 600; status++) counter.count(caller, operation, status);
     for (let index = 0; index < 600; index++) count("acc_1", `key_${index}`);
     await counter.saveAll();
-    expect((await store.deprecatedCalls(clock.now())).length).toBe(602);
+    expect((await store.callersOf("listPets", clock.now())).length).toBe(602);
     count("acc_1");
     count("acc_2");
     const saved = counter.save();
     count("acc_1");
     count("acc_2");
+    await service.store.run("UPDATE accounts SET deleted_at = 0 WHERE id = 'acc_1'");
     await counter.forget("acc_1");
     await saved;
-    expect(counter.size).toEqual({ counts: 2, uncounted: 0 });
     await counter.saveAll();
     expect(await accountsKept()).toEqual(["acc_2"]);
     expect(await requestsOf("acc_2")).toBe(3);
@@ -271,30 +258,40 @@ describe("usage", () => {
     const stores = [store, new UsageStore(other)];
     const shops = Array.from({ length: 40 }, (_, index) => shopOf(`acc_${index}`));
     const inTurn = [shops, shops.toReversed()];
-    const minute = Math.floor(clock.now() / MINUTE_MS);
-    const counted = { keyId: "key_1", minute, operation: "listPets", status: 200, requests: 1 };
-    const called = { operation, accountId: "acc_1", calls: 1, lastAt: clock.now() };
+    const hour = Math.floor(clock.now() / HOUR_MS);
+    const counted = { keyId: "key_1", hour, operation: "listPets", status: 200, requests: 1 };
     const rounds = 5;
     for (let round = 0; round < rounds; round++) {
       const inBoth = (work: (one: UsageStore, own: readonly ShopName[]) => Promise<void>) =>
         Promise.all(stores.map((one, index) => work(one, inTurn[index] ?? [])));
       const counts = (own: readonly ShopName[]) => own.map((shop) => ({ ...counted, shop }));
-      const calls = (own: readonly ShopName[]) => own.map(({ accountId: of }) => ({ ...called, keyId: `key_${of}` }));
-      await inBoth((one, own) => one.add(counts(own), [], () => {}));
-      await inBoth((one, own) => one.add([], calls(own), () => {}));
+      await inBoth((one, own) => one.add(counts(own), () => {}));
     }
     expect(await requestsOf("acc_0")).toBe(2 * rounds);
-    expect((await store.deprecatedCalls(clock.now()))[0]?.calls).toBe(2 * rounds);
     await Promise.all([storage.close(), other.close()]); // a connection reports its statistics when it ends
     storage = await service.store.open();
     expect(Number((await storage.read(first(deadlocks)))?.deadlocks)).toBe(0);
   });
 
-  test("keeps the time of the last deprecated call, even if an earlier call is saved later", async () => {
-    const call = { operation: { ...operation, deprecation: {} } as Operation, keyId: "key_1", accountId: "acc_1" };
-    const [early, late] = [clock.now() - 2000, clock.now() - 1000]; // a running service deletes old calls
-    for (const lastAt of [early, late, early]) await store.add([], [{ ...call, calls: 1, lastAt }], () => {});
-    expect(await store.deprecatedCalls(clock.now())).toMatchObject([{ calls: 3, lastAt: late }]);
+  test("tells the callers of an operation, the latest first, then the most frequent", async () => {
+    const counter = new UsageCounter(store, clock);
+    const by = (keyId: string) => counter.count({ ...caller, keyId }, operation, 200);
+    by("key_early");
+    await counter.saveAll();
+    clock.advance(2 * HOUR_MS);
+    by("key_often");
+    clock.advance(DAY_MS);
+    for (const keyId of ["key_late", "key_often"]) by(keyId);
+    counter.count({ ...caller, keyId: "key_other" }, undefined, 404);
+    await counter.saveAll();
+    const hour = clock.now() - (clock.now() % HOUR_MS);
+    expect(await store.callersOf("listPets", clock.now())).toEqual(
+      [
+        ["key_often", 2, hour],
+        ["key_late", 1, hour],
+        ["key_early", 1, hour - DAY_MS - 2 * HOUR_MS],
+      ].map(([keyId, calls, lastHour]) => ({ accountId: caller.accountId, keyId, calls, lastHour })) as never,
+    );
   });
 
   test("is kept if the store fails, and saved later", async () => {
@@ -302,11 +299,10 @@ describe("usage", () => {
     const write = storage.write.bind(storage);
     storage.write = (body) => (isFull ? Promise.reject(new Error("full")) : write(body));
     const counter = new UsageCounter(store, clock);
-    const deprecated = { ...operation, deprecation: {} } as Operation;
     counter.count(caller, undefined, 404);
-    counter.count(caller, deprecated, 200);
+    counter.count(caller, operation, 200);
     expect((await failureOf(counter.save()))?.message).toBe("full");
-    counter.count(caller, deprecated, 200);
+    counter.count(caller, operation, 200);
     expect((await failureOf(counter.saveAll()))?.message).toBe("full");
     const unsaved = await pageOf(counter, shopOf("acc_1"));
     expect(unsaved[0]?.operations).toEqual([
@@ -316,7 +312,6 @@ describe("usage", () => {
     isFull = false;
     await counter.saveAll();
     expect(await pageOf(counter, shopOf("acc_1"))).toEqual(unsaved);
-    expect((await store.deprecatedCalls(clock.now())).map(({ calls }) => calls)).toEqual([2]);
   });
 
   test("uses bounded memory; known operations are still counted", async () => {
@@ -340,39 +335,36 @@ describe("usage", () => {
 
   test("is deleted in parts when it is too old", async () => {
     const counter = new UsageCounter(store, clock);
-    const deprecated = { ...operation, deprecation: {} } as Operation;
     for (let index = 0; index < 700; index++) {
-      const keyOf = { ...caller, accountId: `acc_${index}`, keyId: `key_${index}` };
-      counter.count(keyOf, deprecated, 200);
+      counter.count({ ...caller, accountId: `acc_${index}`, keyId: `key_${index}` }, operation, 200);
     }
     await counter.saveAll();
     const sweep = async () => {
       await store.sweep(clock.now());
       return rowCount();
     };
-    expect(await rowCount()).toBe(3_500);
-    clock.advance(5 * HOUR_MS);
-    expect([await sweep(), await sweep(), await sweep()]).toEqual([3_000, 2_500, 2_100]);
-    clock.advance(32 * DAY_MS);
-    expect([await sweep(), await sweep(), await sweep()]).toEqual([1_100, 400, 0]);
+    expect(await rowCount()).toBe(1_400);
+    clock.advance(31 * DAY_MS);
+    expect(await sweep()).toBe(1_400);
+    clock.advance(DAY_MS);
+    expect([await sweep(), await sweep(), await sweep()]).toEqual([900, 400, 0]);
   });
 });
 
-test("the store has at most four hours in minutes and 32 days in hours for each account and key", async () => {
-  const rows = statement<{ span: string; rows: bigint }>(
-    "SELECT span, count(*) AS rows FROM usage_counts WHERE account_id = $1 GROUP BY span, key_id ORDER BY span",
+test("the store has at most 32 days for each account and key", async () => {
+  const rows = statement<{ days: bigint }>(
+    "SELECT count(*) AS days FROM usage_counts WHERE account_id = $1 GROUP BY key_id",
   );
-  for (let hour = 0; hour < 40 * 24; hour += 1) {
+  for (let day = 0; day < 40; day++) {
     await get("/pets");
-    service.clock.advance(HOUR_MS);
-    if (hour % 24 === 0) await usage("hour");
+    service.clock.advance(DAY_MS);
+    await usage("hour");
   }
   const storage = await service.store.open();
-  const count = async () =>
-    (await storage.read(all(rows, accountId))).map(({ span, rows: many }) => ({ span, many: Number(many) }));
   await service.app.stop();
   const store = new UsageStore(storage);
   for (let round = 0; round < 5; round++) await store.sweep(service.clock.now()); // each call deletes some rows
-  for (const { span, many } of await count()) expect([span, many <= (span === "hour" ? 4 : 32)]).toEqual([span, true]);
+  const kept = (await storage.read(all(rows, accountId))).map(({ days }) => Number(days));
+  expect([kept.length, Math.max(...kept) <= 32]).toEqual([2, true]);
   await storage.close();
 });
