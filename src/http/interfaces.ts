@@ -156,8 +156,8 @@ export interface StoredResponses {
    * committed. Returns the stored response if there is one that has not expired at `times.expiry`.
    */
   claim(shop: number, digest: string, fingerprint: string, times: ClaimTimes): Transaction<StoredResponse | undefined>;
-  /** Runs a change. More steps can follow, even if the change marks its last step as the end of the transaction. */
-  nested<T>(change: Transaction<T>): Transaction<T>;
+  /** Runs a change, which may end with its commit, in a transaction that goes on. */
+  withoutCommit<T>(change: Transaction<T>): Transaction<T>;
   /** Stores the response of the change that claimed the key. */
   store(shop: number, digest: string, response: string): Transaction<void>;
   /** Moves the stored response to another shop. */

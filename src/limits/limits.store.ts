@@ -1,6 +1,6 @@
 import type { ShopMap } from "../collections/maps.ts";
 import type { Mode, ShopName } from "../contract/caller.ts";
-import { each, inLockOrder } from "../storage/combined-steps.ts";
+import { inLockOrder, together } from "../storage/combined-steps.ts";
 import { type Row, statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { all, first, type Transaction } from "../storage/transaction.ts";
@@ -187,7 +187,7 @@ export class LimitStore {
         earlier.used,
       ];
     });
-    await this.#storage.write(() => each(writeWindows, rows));
+    await this.#storage.write(() => together(rows.map((row) => all(writeWindows, ...row))));
   }
 
   /** The bans that are active or not yet forgotten at the given time, by the wall or the monotonic clock. */
@@ -224,7 +224,7 @@ export class LimitStore {
       end.boot,
       level,
     ]);
-    await this.#storage.write(() => each(writeBan, rows));
+    await this.#storage.write(() => together(rows.map((row) => all(writeBan, ...row))));
   }
 }
 

@@ -1,60 +1,37 @@
-import type { Row, SqlParameter, Statement } from "./statement.ts";
-import { type Call, type KnownSteps, type StatementStep, step, type Transaction } from "./transaction.ts";
-
-/** Inside a transaction: runs the statement once with each list of parameters, in one round trip. */
-export function* each(statement: Statement, lists: readonly (readonly SqlParameter[])[]): Transaction<void> {
-  yield* together(lists.map((parameters) => ({ statement, parameters })));
-}
-
-/** Inside a transaction: runs independent statements in one round trip. */
-export function* together(calls: readonly Call[]): Transaction<void> {
-  const [call, ...more] = calls;
-  if (call) yield step({ ...call, more });
-}
+import { type KnownSteps, type StoreStep, step, type Transaction } from "./transaction.ts";
 
 /**
- * Inside a transaction: runs independent parts concurrently. The first steps of all parts are one round trip, then the
- * second steps, and so on. No part may use `append`. `final` in a part is an ordinary step.
+ * Runs independent parts of a transaction side by side: the first steps of all parts are one round trip, then the second
+ * steps, and so on. Returns their results.
  */
-export function* sideBySide(parts: readonly Transaction<void>[]): Transaction<void> {
-  let running = (parts as readonly KnownSteps<void>[]).map((part) => ({ part, next: part.next() }));
+export function* together<T>(parts: readonly Transaction<T>[]): Transaction<T[]> {
+  const running = (parts as readonly KnownSteps<T>[]).map((part) => ({ part, next: part.next() }));
   for (;;) {
     for (const one of running) {
       while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield one.next.value);
     }
-    running = running.filter(({ next }) => !next.done);
-    const calls: Call[] = [];
-    for (const { next } of running) {
-      const { statement, parameters, more = [] } = next.value as StatementStep;
-      calls.push({ statement, parameters }, ...more);
-    }
-    const [call, ...moreCalls] = calls;
-    if (!call) return;
-    let moreRows: readonly (readonly Row[])[] = [];
-    const takeMore = (taken: readonly (readonly Row[])[]) => void (moreRows = taken);
-    const rows = (yield step({ ...call, more: moreCalls, takeMore })) as readonly Row[];
-    const rowsOfCalls = [rows, ...moreRows];
-    for (const one of running) {
-      const { more = [], takeMore: take } = one.next.value as StatementStep;
-      const [rowsOfFirst = [], ...rowsOfMore] = rowsOfCalls.splice(0, 1 + more.length);
-      take?.(rowsOfMore);
-      one.next = one.part.next(rowsOfFirst);
-    }
+    const waiting = running.filter(({ next }) => !next.done);
+    if (waiting.length === 0) return running.map(({ next }) => next.value as T);
+    const results = (yield step({ group: waiting.map(({ next }) => next.value as StoreStep) })) as readonly unknown[];
+    for (const [index, one] of waiting.entries()) one.next = one.part.next(results[index]);
   }
 }
 
-/** The last step of a transaction: runs independent statements, and sends them with the commit, like `final`. */
-export function* finalTogether(calls: readonly Call[]): Transaction<void> {
-  const [call, ...more] = calls;
-  if (call) yield step({ ...call, more, isLast: true });
-}
-
-/** Inside a transaction: runs another one that may end with `final`, then continues. */
-export function* nested<T>(part: Transaction<T>): Transaction<T> {
+/**
+ * Runs the last step of a transaction, which PostgreSQL gets in one round trip with the commit. Code after it must not
+ * throw or run another step.
+ */
+export function* andCommit<T>(part: Transaction<T>): Transaction<T> {
   const steps = part as KnownSteps<T>;
   let next = steps.next();
-  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: false }));
+  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: true }));
   return next.value;
+}
+
+/** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */
+export function* withoutCommit<T>(part: Transaction<T>): Transaction<T> {
+  const [result] = yield* together([part]);
+  return result as T;
 }
 
 /**

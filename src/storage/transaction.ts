@@ -9,15 +9,10 @@ export interface Call<R extends Row = Row> {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** A step that runs statements. The engine returns the rows of the first. */
+/** A step that runs a statement. The engine returns its rows. */
 export interface StatementStep extends Call {
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
-  /** More statements, sent in the same round trip. Their rows go to `takeMore`. */
-  readonly more?: readonly Call[];
-  /** The engine calls it with the rows of each statement in `more`, before the body continues. */
-  readonly takeMore?: (rows: readonly (readonly Row[])[]) => void;
-  readonly append?: undefined;
 }
 
 /** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
@@ -33,8 +28,14 @@ export interface AppendStep {
   readonly isLast?: boolean;
 }
 
+/** Steps that are sent in one round trip. The engine returns a list of what it returns for each. */
+interface GroupStep {
+  readonly group: readonly StoreStep[];
+  readonly isLast?: boolean;
+}
+
 /** A step that runs in the store. */
-export type StoreStep = StatementStep | AppendStep;
+export type StoreStep = StatementStep | AppendStep | GroupStep;
 
 /** A step that runs nothing in the store: see `afterCommit` and `waitFor`. */
 interface AfterCommit {
@@ -66,18 +67,6 @@ export function* first<R extends Row>(
   ...parameters: SqlParameter[]
 ): Transaction<R | undefined> {
   return ((yield step({ statement, parameters })) as readonly R[])[0];
-}
-
-/**
- * The last step of a transaction: runs the statement and returns its first row, if there is one. Code after it must not
- * throw or run another step. PostgreSQL gets it in one round trip with the commit. If it is also the first step, it
- * shares the round trip with other transactions.
- */
-export function* final<R extends Row>(
-  statement: Statement<R>,
-  ...parameters: SqlParameter[]
-): Transaction<R | undefined> {
-  return ((yield step({ statement, parameters, isLast: true })) as readonly R[])[0];
 }
 
 /**
@@ -122,15 +111,15 @@ export class TransactionRun<T> {
     this.#collect();
   }
 
-  /** The step whose rows the body waits for; undefined after the end of the body. */
+  /** The step whose result the body waits for; undefined after the end of the body. */
   get step(): StoreStep | undefined {
     return this.#next.done ? undefined : (this.#next.value as StoreStep);
   }
 
-  /** Passes the rows of the current step to the body and runs it up to the next step. Throws the errors of the body. */
-  advance(rows: readonly Row[]): void {
+  /** Passes the result of the current step to the body and runs it up to the next step. Throws the errors of the body. */
+  advance(result: unknown): void {
     const { isLast } = this.step as StoreStep;
-    this.#next = this.#steps.next(rows);
+    this.#next = this.#steps.next(result);
     if (isLast && !this.#next.done) throw new TypeError("A transaction went on after its last step.");
     this.#collect();
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { each, nested, sideBySide } from "../../src/storage/combined-steps.ts";
+import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import {
   type Append,
@@ -12,7 +12,7 @@ import {
   statement,
 } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, append, final, first, type Transaction } from "../../src/storage/transaction.ts";
+import { afterCommit, all, append, first, type Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
@@ -94,7 +94,8 @@ let lastId = 0;
 /** Parameters of `addPet`: each animal has a different id. */
 const petRow = (name: string, categoryId: SqlParameter, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
-const addRex = () => final(addPet, ...petRow("Rex", 1, null));
+const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
+const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
 const appendTo = (store: Storage, name: string, list = 1) =>
   store.write(() => append(appended, list, 7, [name, 1], [`key of ${name}`]));
 const nonsense = statement("SELECT nothing FROM nowhere");
@@ -200,15 +201,16 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(value).toEqual({ counted: 1n, rows: 1 });
       });
 
-      test("of one final step returns the value of its body, and is committed", async () => {
+      test("of one step with the commit returns the value of its body, and is committed", async () => {
         const value = await storage.write(function* () {
-          return `${(yield* final(addPet, ...petRow("Rex", 1, null)))?.name}!`;
+          return `${(yield* andCommit(first(addPet, ...petRow("Rex", 1, null))))?.name}!`;
         });
         expect([value, await names(storage)]).toEqual(["Rex!", ["Rex"]]);
       });
 
-      test("of a final step fails alone if others came at the same moment", async () => {
-        const write = (status: string | null) => storage.write(() => final(addPet, ...petRow("Rex", 1, status)));
+      test("of one step with the commit fails alone if others came at the same moment", async () => {
+        const write = (status: string | null) =>
+          storage.write(() => andCommit(first(addPet, ...petRow("Rex", 1, status))));
         const failures = await Promise.all(
           [null, "flying", "sold", "flying"].map((status) => failureOf(() => write(status))),
         );
@@ -217,33 +219,31 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect((await storage.read(all(allPets))).map(({ status }) => status)).toEqual([null, "sold"]);
       });
 
-      test("may end with a final step after others", async () => {
+      test("may send its commit with its last step", async () => {
         await storage.write(function* () {
           const rex = (yield* first(addPet, ...petRow("Rex", 1, null))) as PetRow;
-          yield* final(addPet, ...petRow(`${rex.name}'s friend`, 1, null));
+          yield* andCommit(first(addPet, ...petRow(`${rex.name}'s friend`, 1, null)));
         });
         expect(await names(storage)).toEqual(["Rex", "Rex's friend"]);
       });
 
-      test("must end with its final step, unless it is part of another", async () => {
+      test("must end with its commit, unless it is part of another", async () => {
         const write = (part: typeof addRex) =>
           storage.write(function* () {
             yield* part();
             yield* all(addPet, ...petRow("Tom", 1, null));
           });
-        await write(() => nested(addRex()));
+        await write(() => withoutCommit(addRex()));
         expect(await names(storage)).toEqual(["Rex", "Tom"]);
         expect(await failureOf(() => write(addRex))).toBeInstanceOf(TypeError);
       });
 
-      test("runs a statement with each of many parameters", async () => {
-        await storage.write(() =>
-          each(addPet, [petRow("Rex", 1, null), petRow("Tom", 2, null), petRow("Kim", 3, null)]),
-        );
+      test("runs statements together", async () => {
+        await storage.write(() => addAll([petRow("Rex", 1, null), petRow("Tom", 2, null), petRow("Kim", 3, null)]));
         expect(await names(storage)).toEqual(["Rex", "Tom", "Kim"]);
-        await storage.write(() => each(addPet, []));
+        await storage.write(() => addAll([]));
         const failure = await failureOf(() =>
-          storage.write(() => each(addPet, [petRow("Ada", 1, null), petRow("Ida", 1, "flying")])),
+          storage.write(() => addAll([petRow("Ada", 1, null), petRow("Ida", 1, "flying")])),
         );
         expect(failure).toBeInstanceOf(StorageUnavailable);
         expect(await names(storage)).toHaveLength(3);
@@ -251,12 +251,14 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
 
       test("runs parts side by side, each with the rows of its own statements", async () => {
         const pets = ["Rex", "Tom", "Kim"].map((name) => petRow(name, 1, null));
-        await storage.write(() => each(addPet, pets));
+        await storage.write(() => addAll(pets));
         const found: string[] = [];
         const read = function* ([id, name]: (typeof pets)[number]): Transaction<void> {
           for (let times = 0; times < 2; times++) found.push(`${name}: ${(yield* first(petById, id))?.name}`);
         };
-        await storage.write(() => sideBySide([sideBySide(pets.slice(0, 2).map(read)), ...pets.slice(2).map(read)]));
+        await storage.write(() =>
+          together<unknown>([together(pets.slice(0, 2).map(read)), ...pets.slice(2).map(read)]),
+        );
         expect(new Set(found)).toEqual(new Set(["Rex: Rex", "Tom: Tom", "Kim: Kim"]));
       });
 
@@ -330,7 +332,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           expect(await seen.promise).toEqual(["Rex"]);
         });
 
-        test("also if its only statement is final, if it is part of another, and if it has no statement", async () => {
+        test("also if its only statement is sent with the commit, if it is part of another, and if it has no statement", async () => {
           const noted = (part: typeof addRex) =>
             function* () {
               yield* note("Rex");
@@ -340,7 +342,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
           await Promise.all([storage.write(noted(addRex)), storage.write(noted(addRex))]);
           expect(done).toEqual(["Rex", "Rex", "Rex"]);
           await storage.write(function* () {
-            yield* nested(noted(addRex)());
+            yield* withoutCommit(noted(addRex)());
             yield* all(addPet, ...petRow("Tom", 1, null));
           });
           await storage.write(() => note("nothing"));
@@ -466,7 +468,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       const raise = raisesVersion("UPDATE shops SET last_at = last_at WHERE shop = $1");
       expect(await raisedBy(add(storage, "Rex"))).toEqual([false, false]);
       expect(await raisedBy(storage.write(() => all(raise, 1)))).toEqual([true, false]);
-      expect(await raisedBy(storage.write(() => each(raise, [[2], [1]])))).toEqual([true, true]);
+      expect(await raisedBy(storage.write(() => together([all(raise, 2), all(raise, 1)])))).toEqual([true, true]);
       await storage.write(() => all(addShop));
       expect(await raisedBy(appendTo(storage, "Kim"))).toEqual([false, false]);
       expect(await raisedBy(add(other, "Tom"))).toEqual([true, true]);

@@ -9,7 +9,7 @@ import { setting } from "../../src/settings/setting.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
 import { pageOf } from "../../src/storage/page.ts";
 import { type Row, statement } from "../../src/storage/statement.ts";
-import { all, final, first } from "../../src/storage/transaction.ts";
+import { all, first } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";
 
 /** The migration that creates the table of the domain. */
@@ -116,7 +116,7 @@ const handlers: Handlers<typeof operations> = {
     );
   },
   *createToy({ body }) {
-    return { body: (yield* final(insert, body.name)) as ToyRow };
+    return { body: (yield* first(insert, body.name)) as ToyRow };
   },
   *getToy({ params: { toyId: id } }) {
     const toy = yield* first(byId, id);

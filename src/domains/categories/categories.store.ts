@@ -1,5 +1,4 @@
 import { nameKey } from "../../contract/schemas.ts";
-import { together } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { type Row, statement } from "../../storage/statement.ts";
@@ -134,7 +133,7 @@ export class CategoryStore {
     const metadata = unlessEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
     yield* all(insert, shop, added.id, name, key, metadataFlag(metadata));
-    yield* together(insertMetadata(shop, "category", added.id, metadata));
+    yield* insertMetadata(shop, "category", added.id, metadata);
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
   }

@@ -1,6 +1,6 @@
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, final, first } from "../../storage/transaction.ts";
+import { all, first } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { firstSince } from "./events.statements.ts";
@@ -57,7 +57,7 @@ export class EventRetention {
         if (deletions++ === DELETIONS) return;
         const last = from + EVENTS < last_id ? from + EVENTS - 1n : last_id - 1n;
         const end = (await this.#storage.read(first(firstSince, from, last, before, Number(shop))))?.id ?? from;
-        await this.#storage.write(() => final(removeBefore, Number(shop), end));
+        await this.#storage.write(() => all(removeBefore, Number(shop), end));
         // If all events of the batch were too old, those after it may be too.
         from = end > last ? end : null;
       }

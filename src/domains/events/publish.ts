@@ -1,7 +1,7 @@
-import { finalTogether, together } from "../../storage/combined-steps.ts";
+import { andCommit, together } from "../../storage/combined-steps.ts";
 import { statement } from "../../storage/statement.ts";
-import type { Call, Transaction } from "../../storage/transaction.ts";
-import { shopUpdate } from "../shops/figures.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
+import { updateShop } from "../shops/figures.ts";
 import type { LockedShop } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
@@ -15,24 +15,23 @@ const insert = statement(`
  * Part of a transaction: adds events, in this order, to the log of the shop that it has locked, and writes the figures
  * that were recorded with `addToFigure`. Throws if there are no events although figures were recorded: they would be lost.
  */
-export function publish(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
-  return together(callsFor(locked, author, events));
+export function publish(
+  locked: LockedShop,
+  { actor, requestId }: Author,
+  events: readonly NewEvent[],
+): Transaction<unknown> {
+  const { shop, at } = locked;
+  if (events.length === 0) {
+    if (Object.values(locked.changes).every((by) => by === 0)) return together([]);
+    throw new Error("Figures were recorded, but there are no events to publish with them.");
+  }
+  const inserts = events.map(({ type, petId, subjectId, data, previous }) =>
+    all(insert, shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous),
+  );
+  return together([updateShop(locked), ...inserts]);
 }
 
 /** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
-export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<void> {
-  return finalTogether(callsFor(locked, author, events));
-}
-
-function callsFor(locked: LockedShop, { actor, requestId }: Author, events: readonly NewEvent[]): Call[] {
-  const { shop, at } = locked;
-  if (events.length === 0) {
-    if (Object.values(locked.changes).every((by) => by === 0)) return [];
-    throw new Error("Figures were recorded, but there are no events to publish with them.");
-  }
-  const calls = events.map(({ type, petId, subjectId, data, previous }) => ({
-    statement: insert,
-    parameters: [shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous],
-  }));
-  return [shopUpdate(locked), ...calls];
+export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<unknown> {
+  return andCommit(publish(locked, author, events));
 }

@@ -1,6 +1,6 @@
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { ClaimTimes, StoredResponse, StoredResponses } from "../../http/interfaces.ts";
-import { each, nested } from "../../storage/combined-steps.ts";
+import { together, withoutCommit } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -79,8 +79,8 @@ export class StoredResponseStore implements StoredResponses {
     }
   }
 
-  nested<T>(change: Transaction<T>): Transaction<T> {
-    return nested(change);
+  withoutCommit<T>(change: Transaction<T>): Transaction<T> {
+    return withoutCommit(change);
   }
 
   *store(shop: number, digest: string, response: string): Transaction<void> {
@@ -100,8 +100,7 @@ export class StoredResponseStore implements StoredResponses {
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.read(all(due, now, DELETE_BATCH_SIZE));
       if (found.length === 0) return;
-      const rows = found.map(({ shop, digest }) => [shop, digest, now]);
-      await this.#storage.write(() => each(removeExpired, rows));
+      await this.#storage.write(() => together(found.map(({ shop, digest }) => all(removeExpired, shop, digest, now))));
     }
   }
 }

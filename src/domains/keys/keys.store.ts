@@ -1,5 +1,5 @@
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
-import { each, inLockOrder } from "../../storage/combined-steps.ts";
+import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
@@ -230,8 +230,8 @@ export class KeyStore {
 
   /** Notes when keys were last used: pairs of a key's id and Unix milliseconds. */
   async noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
-    const noted = inLockOrder(uses, ([keyId]) => keyId).map(([keyId, usedAt]) => [usedAt, keyId, usedAt]);
-    await this.#storage.write(() => each(touch, noted));
+    const noted = inLockOrder(uses, ([keyId]) => keyId);
+    await this.#storage.write(() => together(noted.map(([keyId, usedAt]) => all(touch, usedAt, keyId, usedAt))));
   }
 
   /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
@@ -255,7 +255,7 @@ export class KeyStore {
  * Part of a transaction: adds an event about a key to the log of its shop. A live key that changes a test key is not
  * named there: test keys know of no live key.
  */
-function publishKey(locked: LockedShop, author: Author, event: NewEvent): Transaction<void> {
+function publishKey(locked: LockedShop, author: Author, event: NewEvent): Transaction<unknown> {
   const isOther = author.shop !== locked.shop;
   return publish(locked, isOther ? { ...author, actor: UNNAMED_KEY } : author, [event]);
 }

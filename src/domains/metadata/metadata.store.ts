@@ -1,6 +1,6 @@
 import { shopTable } from "../../storage/owned-table.ts";
 import { statement } from "../../storage/statement.ts";
-import { all, type Call, type Transaction } from "../../storage/transaction.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import type { MetadataKind } from "./metadata.columns.ts";
 import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
 
@@ -23,9 +23,14 @@ export function readMetadata(json: string): Metadata {
   return JSON.parse(json) as Metadata;
 }
 
-/** The statement that stores the pairs of a new resource; none if it has no pairs. */
-export function insertMetadata(shop: number, kind: MetadataKind, id: bigint, pairs: Metadata | undefined): Call[] {
-  return pairs ? [{ statement: insert, parameters: [shop, kind, id, JSON.stringify(pairs)] }] : [];
+/** Part of a transaction: stores the pairs of a new resource, if it has any. */
+export function* insertMetadata(
+  shop: number,
+  kind: MetadataKind,
+  id: bigint,
+  pairs: Metadata | undefined,
+): Transaction<void> {
+  if (pairs) yield* all(insert, shop, kind, id, JSON.stringify(pairs));
 }
 
 /**

@@ -1,4 +1,3 @@
-import { together } from "../../storage/combined-steps.ts";
 import type { Page } from "../../storage/page.ts";
 import { scannedPage } from "../../storage/page-query.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -107,7 +106,7 @@ export class OrderStore {
     const metadata = unlessEmpty(newOrder.metadata);
     const flag = metadataFlag(metadata);
     const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
-    yield* together(insertMetadata(shop, "order", id, metadata));
+    yield* insertMetadata(shop, "order", id, metadata);
     const order = withMetadata(toOrder(row as OrderRow), metadata);
     addToFigure(locked, "open_orders");
     yield* publishLast(locked, author, [orderEvent(orderPlaced, order), petEvent]);

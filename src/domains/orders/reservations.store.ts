@@ -1,4 +1,4 @@
-import { sideBySide } from "../../storage/combined-steps.ts";
+import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -109,7 +109,7 @@ export class Reservations implements ForegroundWork {
   /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */
   *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
     const locked = yield* lockShop(shop, now);
-    yield* sideBySide(ids.map((id) => this.#expireIfOver(locked, id)));
+    yield* together(ids.map((id) => this.#expireIfOver(locked, id)));
   }
 
   *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {

@@ -1,8 +1,8 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { sideBySide, together } from "../../storage/combined-steps.ts";
+import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, append, type Call, first, type Transaction } from "../../storage/transaction.ts";
+import { all, append, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -151,7 +151,7 @@ export class PetStore {
     const locked = yield* lockShop(shop, this.#clock.now());
     const unknown = yield* this.#unknownCategories(locked, pets);
     let { id: last } = (yield* first(lastId, shop)) as IdRow;
-    const [added, faults, calls]: [Pet[], PetFault[], Call[]] = [[], [], []];
+    const [added, faults, inserts]: [Pet[], PetFault[], Transaction<unknown>[]] = [[], [], []];
     for (const [index, { id, name, categoryId, status, metadata }] of pets.entries()) {
       if (unknown.has(categoryId)) faults.push({ index, path: "/categoryId", message: notACategory });
       if (id !== undefined && id <= last) {
@@ -165,11 +165,11 @@ export class PetStore {
       last = id ?? last + 1n;
       const pairs = unlessEmpty(metadata);
       const row = [shop, last, locked.at, name, categoryId, status ?? null, foldedToStore(name), metadataFlag(pairs)];
-      calls.push({ statement: insert, parameters: row }, ...insertMetadata(shop, "pet", last, pairs));
+      inserts.push(all(insert, ...row), insertMetadata(shop, "pet", last, pairs));
       added.push({ id: last, name, categoryId, ...(status && { status }), ...(pairs && { metadata: pairs }) });
     }
     if (faults.length > 0) return { faults };
-    yield* together([{ statement: setLastId, parameters: [last, shop] }, ...calls]);
+    yield* together([all(setLastId, last, shop), ...inserts]);
     for (const { status } of added) addToFigure(locked, statusFigure(status));
     addToFigure(locked, "added", added.length);
     const events = added.map((pet) => event(petCreated, pet));
@@ -185,7 +185,7 @@ export class PetStore {
     const check = function* (id: bigint) {
       if (!(yield* exists(locked, id))) unknown.add(id);
     };
-    yield* sideBySide([...new Set(pets.map(({ categoryId }) => categoryId))].map(check));
+    yield* together([...new Set(pets.map(({ categoryId }) => categoryId))].map(check));
     return unknown;
   }
 

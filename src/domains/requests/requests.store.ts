@@ -1,5 +1,5 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
-import { each, inLockOrder, sideBySide } from "../../storage/combined-steps.ts";
+import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -43,7 +43,7 @@ export class RequestStore {
    */
   async add(records: readonly StoredRequest[]): Promise<void> {
     const byShop = inLockOrder([...Map.groupBy(records, ({ shop }) => shop)], ([shop]) => String(shop));
-    await this.#storage.write(() => sideBySide(byShop.map(([shop, own]) => addTo(shop, own))));
+    await this.#storage.write(() => together(byShop.map(([shop, own]) => addTo(shop, own))));
   }
 
   /** A page of a shop's records, the newest first, after a position; if it is absent, from the newest one on. */
@@ -110,11 +110,12 @@ function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<vo
   if (!taken) return;
   const last = Number(taken.last);
   const most = shop === NO_SHOP ? MAX_ANONYMOUS_PER_SECOND : MAX_PER_SECOND;
-  const lists = records.map((record, index) => {
-    const second = Math.floor(record.at / 1000) * 1000;
-    return [...valuesOf(record), last - records.length + 1 + index, second, most];
-  });
-  yield* each(insertRecord, lists);
+  yield* together(
+    records.map((record, index) => {
+      const second = Math.floor(record.at / 1000) * 1000;
+      return all(insertRecord, ...valuesOf(record), last - records.length + 1 + index, second, most);
+    }),
+  );
   yield* all(deleteUpTo, shop, last - MAX_RECORDS);
 }
 

@@ -1,4 +1,4 @@
-import { nested } from "../../storage/combined-steps.ts";
+import { withoutCommit } from "../../storage/combined-steps.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import type { Author } from "../events/author.ts";
 
@@ -35,6 +35,6 @@ export interface SampleStores {
 
 /** Part of a transaction: adds six animals in four categories to the author's shop, which must be empty. */
 export function* addSamples(author: Author, stores: SampleStores): Transaction<void> {
-  for (const category of categories) yield* nested(stores.categories.add(author, category));
-  for (const pet of pets) yield* nested(stores.pets.add(author, pet));
+  for (const category of categories) yield* withoutCommit(stores.categories.add(author, category));
+  for (const pet of pets) yield* withoutCommit(stores.pets.add(author, pet));
 }

@@ -1,5 +1,5 @@
 import { raisesVersion } from "../../storage/statement.ts";
-import type { Call } from "../../storage/transaction.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 
 /** Counts of what a shop has now: columns of its row. */
@@ -63,14 +63,11 @@ export function countStatus(locked: CountedShop, from: AnimalStatus, to: AnimalS
   if (to === "sold") addToFigure(locked, "sold");
 }
 
-/** The update of the shop's row with the newest event and the recorded changes of figures. The caller must run it. */
-export function shopUpdate(locked: CountedShop): Call {
+/** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */
+export function updateShop(locked: CountedShop): Transaction<unknown> {
   const { shop, at, changes, lastEventId } = locked;
-  if (Object.keys(changes).length === 0) return { statement: setLastEvent, parameters: [lastEventId, shop] };
+  if (Object.keys(changes).length === 0) return all(setLastEvent, lastEventId, shop);
   const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);
   locked.changes = {};
-  return {
-    statement: setFigures,
-    parameters: [lastEventId, ...by(totals), Math.floor(at / DAY_MS), ...by(daily), shop],
-  };
+  return all(setFigures, lastEventId, ...by(totals), Math.floor(at / DAY_MS), ...by(daily), shop);
 }

@@ -73,13 +73,9 @@ export class UsageStore {
    * It is no `afterCommit` action: reads between the commit and that action would count twice.
    */
   async add(counts: readonly RequestCount[], beforeCommit: () => void): Promise<void> {
-    const calls = inLockOrder([...counts, ...ofAllKeys(counts)], rowOf).map((count) => {
-      const { shop, keyId, hour, operation, status, requests } = count;
-      const parameters = [dayOf(count), shop.accountId, shop.mode, keyId, operation, status, requests];
-      return { statement: addRequests[hour % 24] as (typeof addRequests)[number], parameters };
-    });
+    const sorted = inLockOrder([...counts, ...ofAllKeys(counts)], rowOf);
     await this.#storage.write(function* () {
-      yield* together(calls);
+      yield* together(sorted.map(addTo));
       beforeCommit();
     });
   }
@@ -147,6 +143,13 @@ export class UsageStore {
   async #deleteAll(part: () => ReturnType<typeof all>): Promise<void> {
     while ((await this.#storage.write(part)).length === DELETE_BATCH_SIZE) continue;
   }
+}
+
+/** Part of a transaction: adds requests to their day. */
+function addTo(count: RequestCount): Transaction<unknown> {
+  const { shop, keyId, hour, operation, status, requests } = count;
+  const statement = addRequests[hour % 24] as (typeof addRequests)[number];
+  return all(statement, dayOf(count), shop.accountId, shop.mode, keyId, operation, status, requests);
 }
 
 /** The largest multiple of `unit` up to the value. */

@@ -63,7 +63,7 @@ export class Idempotency {
     function* once(): Transaction<StoredResponse | RenderedSuccess | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, times);
       if (known) return known;
-      const outcome = requireDeclared(yield* responses.nested(handle(input)), operation);
+      const outcome = requireDeclared(yield* responses.withoutCommit(handle(input)), operation);
       const response = "error" in outcome ? outcome : { success: outcome, rendered: render(outcome, input) };
       if (mustBeStored(outcome)) {
         yield* responses.store(shop, keyDigest, serializeResponse(response, identity));

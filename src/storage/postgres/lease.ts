@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { andCommit } from "../combined-steps.ts";
 import type { Statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
-import { final } from "../transaction.ts";
+import { first } from "../transaction.ts";
 
 /** How long a lease lasts, in milliseconds. If the leader dies, another process takes over after this time. */
 const LENGTH = 3_000;
@@ -47,7 +48,7 @@ export class Lease {
     const [statement, holder] = asSubstitute
       ? [takeAsSubstitute, `${this.#holder} ${SUBSTITUTE}`]
       : [take, this.#holder];
-    this.#leads = (await this.#write(() => final(statement, holder, LENGTH))) !== undefined;
+    this.#leads = (await this.#write(() => andCommit(first(statement, holder, LENGTH)))) !== undefined;
     return this.#leads;
   }
 }

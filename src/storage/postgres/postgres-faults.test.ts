@@ -7,10 +7,11 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
+import { andCommit } from "../combined-steps.ts";
 import { CommitUnknown, StorageUnavailable, streamIdle } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
-import { afterCommit, all, final, first, type Transaction } from "../transaction.ts";
+import { afterCommit, all, first, type Transaction } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { openPostgres } from "./opening.ts";
@@ -54,7 +55,7 @@ class Load {
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    const single = (name: string) => storage.write(() => final(addPet, name, 1));
+    const single = (name: string) => storage.write(() => andCommit(first(addPet, name, 1)));
     const double = (name: string) =>
       storage.write(function* () {
         yield* first(addPet, name, 2);
@@ -88,7 +89,7 @@ class Load {
   async untilWell(): Promise<number> {
     const elapsed = stopwatch();
     const tries = [
-      () => this.#storage.write(() => final(addPet, "well", 3)),
+      () => this.#storage.write(() => andCommit(first(addPet, "well", 3))),
       () => this.#storage.write(() => all(addPet, "well", 3)),
       () => Promise.resolve(this.#storage.read(all(petsFrom, 1))),
     ];
@@ -231,7 +232,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test("causes reads and single writes to fail within 3 s, from the first one on, when it is frozen", async () => {
     const server = await startServer();
     const storage = await open(server.url());
-    const work = [() => storage.read(all(petsFrom, 1)), () => storage.write(() => final(addPet, "Rex", 1))];
+    const work = [() => storage.read(all(petsFrom, 1)), () => storage.write(() => andCommit(first(addPet, "Rex", 1)))];
     await Promise.all(work.map((act) => act()));
     server.freeze();
     const frozen = performance.now();
@@ -322,7 +323,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
           yield* afterCommit(() => void done++);
           return yield* part();
         });
-      const single = (name: string) => () => noted(() => final(addPet, name, 1));
+      const single = (name: string) => () => noted(() => andCommit(first(addPet, name, 1)));
       const larger = () => noted(() => all(addPet, "Rex", 1));
       const work: readonly (() => Promise<unknown>)[] =
         what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
@@ -360,7 +361,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     `,
       database,
     );
-    const single = () => storage.write(() => final(addPet, "Rex", 1));
+    const single = () => storage.write(() => andCommit(first(addPet, "Rex", 1)));
     const larger = () => storage.write(() => all(addPet, "Rex", 1));
     const work = what === "a group" ? [single, single, single] : [what === "one transaction" ? single : larger];
     const ends = await Promise.allSettled(work.map((act) => act()));

@@ -1,9 +1,10 @@
+import { andCommit } from "../combined-steps.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 import {
   type AppendStep,
-  final,
+  all,
   type KnownSteps,
   type StatementStep,
   type Transaction,
@@ -20,7 +21,7 @@ import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
-import { lockedBy, Transactions } from "./transactions.ts";
+import { Transactions } from "./transactions.ts";
 import { writeGroups } from "./write-groups.ts";
 
 /** Connections for reads. Each has many reads in flight at once. */
@@ -136,13 +137,10 @@ export class PostgresStorage implements Storage {
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
-    if (step.isLast) {
-      if (step.append) return this.#appends.add(run, step);
-      if (!step.more) return this.#singles.add(run, step);
-    }
-    // It starts again as soon as it has a connection, so that its times are not those of before the wait.
+    if (step.isLast && "append" in step) return this.#appends.add(run, step);
+    if (step.isLast && "statement" in step) return this.#singles.add(run, step);
     try {
-      return await this.#transactions.run(body, lockedBy(step));
+      return await this.#transactions.run(body, run, step);
     } catch (error) {
       throw this.#report(error);
     }
@@ -178,7 +176,7 @@ export class PostgresStorage implements Storage {
 
   /** Does not use the connections of larger transactions, which may all wait for locks although the store works. */
   async check(): Promise<void> {
-    await this.write(() => final(writeNothing));
+    await this.write(() => andCommit(all(writeNothing)));
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { each } from "../combined-steps.ts";
+import { andCommit, together } from "../combined-steps.ts";
 import { lookUp, pageRead, statement } from "../statement.ts";
-import { all, final, first } from "../transaction.ts";
+import { all, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
@@ -51,25 +51,19 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
 
   const work = {
     read: () => storage.read(first(petById, 1)),
-    create: () => storage.write(() => final(addPet, "Rex", 1)),
+    create: () => storage.write(() => andCommit(first(addPet, "Rex", 1))),
     double: () =>
       storage.write(function* () {
         yield* first(petById, 1);
-        yield* final(addPet, "Rex", 1);
+        yield* andCommit(first(addPet, "Rex", 1));
       }),
-    touchMany: () =>
-      storage.write(() =>
-        each(
-          touch,
-          Array.from({ length: 50 }, (_, id) => ["Rex", id]),
-        ),
-      ),
+    touchMany: () => storage.write(() => together(Array.from({ length: 50 }, (_, id) => all(touch, "Rex", id)))),
   };
 
   test("one for a read", async () => expect(await proxy.tripsOf(work.read)).toBe(1));
   test("one, with one statement, for all look-ups of a turn", async () => {
     const pets = ["Ada", "Ben", "Cleo"].map((name, id) => [name, BigInt(id) - (1n << 63n)] as const);
-    for (const [name, id] of pets) await storage.write(() => final(addNamed, id, name));
+    for (const [name, id] of pets) await storage.write(() => andCommit(first(addNamed, id, name)));
     const wanted = [...pets, ["nobody", 7n] as const, ...pets.toReversed()];
     const find = () => Promise.all(wanted.map(([, id]) => storage.read(first(findPet, 1, id))));
     await find();
@@ -81,7 +75,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   test("one, with one statement, for all pages of a turn; each page has its own rows, in order", async () => {
     const names = ['"Quo"ted"', String.raw`Back\slash`, "{Brace, comma}", "NULL", ""];
     for (const [index, name] of names.entries()) {
-      for (const number of [3, 1, 2]) await storage.write(() => final(addNamed, 100 * index + number, name));
+      for (const number of [3, 1, 2]) await storage.write(() => andCommit(first(addNamed, 100 * index + number, name)));
     }
     const wanted = [...names, "nobody", ...names.toReversed()];
     const find = () => Promise.all(wanted.map((name) => storage.read(all(findNamed, 1, name, 0, 2))));
@@ -97,8 +91,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   test("one for fifty such transactions at the same moment", async () => {
     expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.create)))).toBe(1);
   });
-  test("two for a transaction of a read and a final write", async () =>
+  test("two for a transaction of a read and a write with the commit", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));
-  test("two for a statement with fifty lists of parameters", async () =>
-    expect(await proxy.tripsOf(work.touchMany)).toBe(2));
+  test("two for fifty statements together", async () => expect(await proxy.tripsOf(work.touchMany)).toBe(2));
 });

@@ -1,5 +1,5 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import type { Row, SqlParameter } from "../statement.ts";
+import type { SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import { type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether } from "./append.ts";
@@ -18,11 +18,18 @@ export interface TransactionsOptions {
   readonly committed: StorageObserver["committed"];
 }
 
+/** True if a transaction that begins with this step begins with a lock. */
+function locks(step: StoreStep): boolean {
+  if ("group" in step) return step.group[0] !== undefined && locks(step.group[0]);
+  return "append" in step || step.statement.locks === true;
+}
+
 /** The shop or account whose data a transaction with this first step locks, if it is known. */
-export function lockedBy(first: StoreStep): SqlParameter | undefined {
-  if (first.append) return first.shop;
-  const { lockedAt } = first.statement;
-  return lockedAt === undefined ? undefined : first.parameters[lockedAt - 1];
+function lockedBy(step: StoreStep): SqlParameter | undefined {
+  if ("group" in step) return step.group[0] && lockedBy(step.group[0]);
+  if ("append" in step) return step.shop;
+  const { lockedAt } = step.statement;
+  return lockedAt === undefined ? undefined : step.parameters[lockedAt - 1];
 }
 
 /**
@@ -53,10 +60,16 @@ export class Transactions {
     this.#committed = committed;
   }
 
-  /** Runs a transaction. `owner`: see `lockedBy`. Rejects with the error of its body or of the driver. */
-  run<T>(body: () => Transaction<T>, owner?: SqlParameter): Promise<T> {
+  /** Runs a transaction, which `started` has begun. Rejects with the error of its body or of the driver. */
+  run<T>(body: () => Transaction<T>, started: TransactionRun<T>, first: StoreStep): Promise<T> {
     const deadline = performance.now() + DEADLINE;
-    const attempt = (): Promise<T> => this.#attempt(body, owner, deadline);
+    const owner = lockedBy(first);
+    let next: TransactionRun<T> | undefined = started;
+    const attempt = (): Promise<T> => {
+      const run = next ?? new TransactionRun(body);
+      next = undefined;
+      return this.#attempt(run, owner, deadline);
+    };
     const work = this.#untilUnlocked(attempt, deadline).finally(() => this.#running.delete(work));
     this.#running.add(work);
     return work;
@@ -99,13 +112,13 @@ export class Transactions {
     }
   }
 
-  async #attempt<T>(body: () => Transaction<T>, owner: SqlParameter | undefined, deadline: number): Promise<T> {
+  async #attempt<T>(run: TransactionRun<T>, owner: SqlParameter | undefined, deadline: number): Promise<T> {
     const slot = this.#takeFree(owner) ?? (await this.#nextFree(owner, deadline));
     let isLocked = false;
     try {
       const connection = await slot.get();
       try {
-        return await this.#runOn(connection, body);
+        return await this.#runOn(connection, run);
       } catch (error) {
         isLocked = isLockTimeout(error);
         slot.failed(connection, error instanceof CommitUnknown ? error.cause : error);
@@ -163,22 +176,21 @@ export class Transactions {
     });
   }
 
-  async #runOn<T>(connection: Connection, body: () => Transaction<T>): Promise<T> {
+  async #runOn<T>(connection: Connection, run: TransactionRun<T>): Promise<T> {
     const started = performance.now();
-    const run = new TransactionRun(body);
-    const { step: firstStep } = run;
-    if (!firstStep) return run.finish();
+    const first = run.step;
+    if (!first) return run.finish();
     let hasCommitted = false;
-    const begun = connection.run(firstStep.append || firstStep.statement.locks ? beginReadCommitted : begin);
+    const begun = connection.run(locks(first) ? beginReadCommitted : begin);
     begun.catch(() => {}); // the following statements fail too
     try {
-      for (let step: StoreStep | undefined = firstStep; step; step = run.step) {
-        const rows = sendStep(connection, step);
+      for (let step: StoreStep | undefined = first; step; step = run.step) {
+        const result = send(connection, step);
         if (step.isLast) {
-          await commitAfter(connection, rows);
+          await commitAfter(connection, result);
           hasCommitted = true;
         }
-        run.advance(await rows);
+        run.advance(await result);
       }
       if (!hasCommitted) await commitAfter(connection, begun);
       hasCommitted = true;
@@ -193,13 +205,11 @@ export class Transactions {
   }
 }
 
-/** Sends all statements of a step in one round trip. Resolves with the rows of the first. */
-async function sendStep(connection: Connection, step: StoreStep): Promise<Row[]> {
-  if (step.append) return connection.run(...appendTogether([step]));
-  const runs = [step, ...(step.more ?? [])].map((each) => connection.run(each.statement, each.parameters));
-  const [rows, ...others] = await Promise.all(runs);
-  step.takeMore?.(others);
-  return rows as Row[];
+/** Sends a step in one round trip. Resolves with its result. */
+function send(connection: Connection, step: StoreStep): Promise<unknown> {
+  if ("group" in step) return Promise.all(step.group.map((one) => send(connection, one)));
+  if ("append" in step) return connection.run(...appendTogether([step]));
+  return connection.run(step.statement, step.parameters);
 }
 
 /**

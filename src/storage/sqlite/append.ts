@@ -22,5 +22,5 @@ export function appendTogether(connection: Connection, steps: readonly AppendSte
 
 /** True if both steps append to the same table of the same shop. */
 export function isSameAppend(one: AppendStep, other: StoreStep | undefined): boolean {
-  return one.append === other?.append && one.shop === other.shop;
+  return other !== undefined && "append" in other && one.append === other.append && one.shop === other.shop;
 }

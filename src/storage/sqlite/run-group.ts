@@ -1,5 +1,5 @@
-import type { Row, Statement } from "../statement.ts";
-import { type AppendStep, type Call, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
+import type { Statement } from "../statement.ts";
+import { type AppendStep, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { appendTogether, isSameAppend } from "./append.ts";
 import { type Connection, rollback } from "./connection.ts";
 
@@ -91,7 +91,7 @@ function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): 
 function sameAppends(runs: readonly TransactionRun<unknown>[], index: number): number {
   const step = runs[index]?.step;
   let end = index + 1;
-  if (step?.append) while (end < runs.length && isSameAppend(step, runs[end]?.step)) end++;
+  if (step && "append" in step) while (end < runs.length && isSameAppend(step, runs[end]?.step)) end++;
   return end - index;
 }
 
@@ -102,7 +102,7 @@ function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unkn
     runs.map(({ step }) => step as AppendStep),
   );
   for (const [index, run] of runs.entries()) {
-    run.advance(rows[index] as Row[]);
+    run.advance(rows[index]);
     runToEnd(options, run);
   }
 }
@@ -111,15 +111,12 @@ function runToEnd(options: RunGroupOptions, run: TransactionRun<unknown>): void 
   for (let step = run.step; step; step = run.step) run.advance(runStep(options, step));
 }
 
-/** Returns the rows of the step. */
-function runStep({ connection, raise }: RunGroupOptions, step: StoreStep): Row[] {
-  if (step.append) return appendTogether(connection, [step])[0] ?? [];
-  const run = ({ statement, parameters }: Call) => {
-    if (statement.raisesVersion) raise(Number(parameters.at(-1)));
-    return connection.all(statement, parameters);
-  };
-  const rows = run(step);
-  const others = step.more?.map(run);
-  if (others) step.takeMore?.(others);
-  return rows;
+/** Returns the result of the step. */
+function runStep(options: RunGroupOptions, step: StoreStep): unknown {
+  if ("group" in step) return step.group.map((one) => runStep(options, one));
+  const { connection, raise } = options;
+  if ("append" in step) return appendTogether(connection, [step])[0];
+  const { statement, parameters } = step;
+  if (statement.raisesVersion) raise(Number(parameters.at(-1)));
+  return connection.all(statement, parameters);
 }

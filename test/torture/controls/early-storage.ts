@@ -6,6 +6,7 @@ import {
   type AppendStep,
   type Call,
   type KnownSteps,
+  type StoreStep,
   type Transaction,
   TransactionRun,
 } from "../../../src/storage/transaction.ts";
@@ -48,15 +49,15 @@ export class EarlyStorage implements Storage {
   protected run<T>(body: () => Transaction<T>, between = (_sql: string) => {}): T {
     const run = new TransactionRun(body);
     for (let step = run.step; step; step = run.step) {
-      if (step.append) run.advance(this.#append(step));
-      else {
-        const rows = this.#rows(step);
-        for (const other of step.more ?? []) this.#rows(other);
-        run.advance(rows);
-      }
-      if (run.step) between(step.append ? step.append.insert.sql : step.statement.sql);
+      run.advance(this.#resultOf(step));
+      if (run.step) between(sqlOf(step));
     }
     return run.finish();
+  }
+
+  #resultOf(step: StoreStep): unknown {
+    if ("group" in step) return step.group.map((one) => this.#resultOf(one));
+    return "append" in step ? this.#append(step) : this.#rows(step);
   }
 
   #append({ append: { count, insert, log }, shop, now, values, logged }: AppendStep): Row[] {
@@ -85,4 +86,9 @@ export class EarlyStorage implements Storage {
   }
   async check(): Promise<void> {}
   async close(): Promise<void> {}
+}
+
+function sqlOf(step: StoreStep): string {
+  if ("group" in step) return step.group.map(sqlOf).join("; ");
+  return "append" in step ? step.append.insert.sql : step.statement.sql;
 }

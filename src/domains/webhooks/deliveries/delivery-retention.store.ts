@@ -1,4 +1,4 @@
-import { each } from "../../../storage/combined-steps.ts";
+import { together } from "../../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
 import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
@@ -61,7 +61,6 @@ export async function deleteOldDeliveries(storage: Storage, now: number): Promis
   for (let batch = 0; batch < BATCHES; batch++) {
     const found = await storage.read(all(old, now - RETENTION, DELETE_BATCH_SIZE));
     if (found.length === 0) return;
-    const rows = found.map(({ shop, endpoint_id, id }) => [shop, endpoint_id, id]);
-    await storage.write(() => each(remove, rows));
+    await storage.write(() => together(found.map(({ shop, endpoint_id, id }) => all(remove, shop, endpoint_id, id))));
   }
 }

@@ -1,5 +1,5 @@
 import type { Mode } from "../../../contract/caller.ts";
-import { each } from "../../../storage/combined-steps.ts";
+import { together } from "../../../storage/combined-steps.ts";
 import type { SqlParameter } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
@@ -185,22 +185,15 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
   const values = [shop, position, lastDeliveryId, blocked, dueAt ?? null, JSON.stringify(health)] as const;
   if (!(yield* first(savePosition, ...values, ...keyAndEpoch))) return false;
   const endpointOfShop = [shop, id] as const;
-  yield* each(
-    insertDelivery,
-    deliveries.map((delivery) => [...endpointOfShop, ...valuesOf(delivery)]),
-  );
+  yield* together(deliveries.map((delivery) => all(insertDelivery, ...endpointOfShop, ...valuesOf(delivery))));
   if (deliveries.length > 0) yield* all(deleteDeliveriesUpTo, ...endpointOfShop, lastDeliveryId - KEPT_DELIVERIES);
   const waiting = parked.filter(([, one]) => one);
   const finished = parked.filter(([, one]) => !one);
-  yield* each(
-    unpark,
-    finished.map(([sequence]) => [shop, id, sequence]),
-  );
-  yield* each(
-    park,
+  yield* together(finished.map(([sequence]) => all(unpark, ...endpointOfShop, sequence)));
+  yield* together(
     waiting.map(([sequence, one]) => {
       const { eventId, attempts: made, dueAt: due } = one as Parked;
-      return [shop, id, sequence, eventId, made, due];
+      return all(park, ...endpointOfShop, sequence, eventId, made, due);
     }),
   );
   for (const [redeliveryId, next] of redeliveries) {
