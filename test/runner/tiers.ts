@@ -70,6 +70,7 @@ const onEachEngine = [
   "test/shops/deleted-accounts.test.ts",
   "test/shops/suspended-accounts.test.ts",
   "test/shops/two-shops.test.ts",
+  "test/store/current-reads.test.ts",
   "test/store/sample-stores.test.ts",
   "test/telemetry/telemetry.test.ts",
 ];
