@@ -190,7 +190,7 @@ describe.skipIf(!hasNginx)("if a process has carried out a request and its conne
     const { id, response } = await broken("PATCH", { name: "Ida" });
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
-    expect(response.headers.get("access-control-expose-headers")).toBe("Retry-After");
+    expect(response.headers.get("access-control-expose-headers")).toBe("Retry-After, X-Request-Id");
     expect(await direct("GET", `/events?type=pet.updated&petId=${id}`)).toHaveLength(1);
   });
 

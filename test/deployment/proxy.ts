@@ -41,6 +41,7 @@ export class Proxy {
       "petstore-upstream.conf": read("deploy/petstore-upstream.conf")
         .replace(":8081", `:${first}`)
         .replace(":8082", `:${second}`),
+      "petstore-http.conf": read("deploy/petstore-http.conf"),
       "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
     };
     return Proxy.#start(`http://127.0.0.1:${port}`, files, nginxCommand);
@@ -138,7 +139,7 @@ function newFolder(files: Readonly<Record<string, string>>): string {
 /** What Debian's nginx has around a site: the http block and a folder of snippets. */
 function nginxSiteFiles(site: string, { port, plainPort, certificate }: Place): Record<string, string> {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/${name};`);
-  const top = `pid /tmp/nginx.pid; events { worker_connections 768; } http { ${paths.join(" ")} include site.conf; }`;
+  const top = `pid /tmp/nginx.pid; events { worker_connections 8192; } http { ${paths.join(" ")} include site.conf; }`;
   const own = site
     .replaceAll(/^ *listen \[::\].*\n/gm, "") // the machine may have no IPv6
     .replaceAll("listen 80", `listen 127.0.0.1:${plainPort}`)
@@ -149,6 +150,7 @@ function nginxSiteFiles(site: string, { port, plainPort, certificate }: Place): 
   return {
     "nginx.conf": top,
     "site.conf": own,
+    "snippets/petstore-http.conf": read("deploy/petstore-http.conf"),
     "snippets/petstore-plain.conf": read("deploy/petstore-plain.conf"),
     "snippets/petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
   };
@@ -158,6 +160,7 @@ function nginxSiteFiles(site: string, { port, plainPort, certificate }: Place): 
 export function faultsWith(upstream: string): string {
   const folder = newFolder({
     "nginx.conf": read("deploy/nginx.conf"),
+    "petstore-http.conf": read("deploy/petstore-http.conf"),
     "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
   });
   copyFileSync(join(root, upstream), join(folder, "petstore-upstream.conf"));

@@ -28,8 +28,8 @@ const sites = [
   { file: "caddy-three.conf", processes: 3, start: caddy, canRun: hasCaddy },
 ];
 
-/** The requests in progress that nginx allows a client. */
-const MAX_IN_PROGRESS = 256;
+/** The requests in progress that nginx allows a key. */
+const MAX_IN_PROGRESS = 1_024;
 const HSTS = "max-age=31536000";
 
 /** The site, with the ports of the processes in place of its addresses. */
@@ -144,6 +144,7 @@ for (const { file, processes: count, start, canRun } of sites) {
         ]);
         expect(response.headers.get("content-type")).toStartWith("application/json");
         expect(response.headers.get("retry-after")).toBeNull();
+        expect(response.headers.get("x-request-id")).toMatch(/^[\w-]+$/);
         expect(response.headers.get("access-control-allow-origin")).toBe("*");
         expect(response.headers.get("strict-transport-security")).toBe(HSTS);
       }
@@ -155,7 +156,7 @@ for (const { file, processes: count, start, canRun } of sites) {
       const held = Array.from({ length: MAX_IN_PROGRESS + 20 }, () => {
         const socket = connect({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
         socket.on("data", (bytes: Buffer) => (refusals += bytes)).on("error", () => {});
-        socket.write("POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+        socket.write("POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: one\r\nContent-Length: 9\r\n\r\n");
         return socket;
       });
       await eventually(() => refusals.includes("}"));
@@ -164,6 +165,8 @@ for (const { file, processes: count, start, canRun } of sites) {
         new RegExp(`^HTTP/1.1 ${status} [^]*?\r\n\r\n{"code":"${code}","message":"[^"]+","status":503}`),
       );
       expect(refusals).toContain("\r\nRetry-After: 1\r\n");
+      expect(refusals).toMatch(/\r\nX-Request-Id: \w{32}\r\n/);
+      expect((await call("/v1/pets")).status).toBe(200); // another key at the same address
       expect(refusals).toContain(`\r\nStrict-Transport-Security: ${HSTS}\r\n`);
       for (const socket of held) socket.destroy();
       await eventually(
@@ -189,6 +192,7 @@ for (const { file, processes: count, start, canRun } of sites) {
       );
       expect([response.status, await response.json()]).toEqual([status, { code, status, message: expect.any(String) }]);
       expect(response.headers.get("retry-after")).toBe("1");
+      expect(response.headers.get("x-request-id")).toMatch(/^[\w-]+$/);
       expect(response.headers.get("strict-transport-security")).toBe(HSTS);
     });
   });

@@ -14,6 +14,7 @@ export function startNginx(folder: string, host: Host, port: number, services: r
     "petstore-upstream.conf": services
       .map(({ address }) => `server ${address}:${port} max_fails=1 fail_timeout=2s;\n`)
       .join(""),
+    "petstore-http.conf": read("deploy/petstore-http.conf"),
     "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
