@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { plainById, rowsAfterByStatus, rowsNear } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";
-import { withStablePlan } from "../src/storage/sqlite/connection.ts";
+import { forSqlite } from "../src/storage/sqlite/connection.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { SERVER_CORE } from "./machine.ts";
 import { nginxConfig } from "./peers/nginx-config.ts";
@@ -72,7 +72,7 @@ export interface ServerSetup {
 }
 
 /** The service's reads of an animal, of the animals near an id, and of a page by status. */
-const petStatements = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) => withStablePlan(sql));
+const petStatements = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) => forSqlite(sql));
 const FIRST_PAGE = "limit=20&status=available";
 const AVAILABLE = cursorScope(GENERATION, FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
 

@@ -98,7 +98,7 @@ test("a store's refusal becomes its failure, and one without a failure does not 
 });
 
 test("a change that yields anything but a step of the store does not compile", () => {
-  const written = statement("UPDATE toys SET name = $1");
+  const written = statement<[name: string]>("UPDATE toys SET name = $1");
   const handlers: Handlers<typeof changing>[] = [
     {
       *mendToy() {

@@ -9,11 +9,11 @@ interface LiftedRow extends Row {
 }
 
 // A ban of level 0 was lifted; it ends at the time of lifting. The key's next ban replaces it.
-const lift = statement(
+const lift = statement<[accountId: string, mode: string, keyId: string, endsAt: number]>(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, 0, 0, 0)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET ends_at = excluded.ends_at, ends_after = 0, boot = 0, level = 0`,
 );
-const readLifted = statement<LiftedRow>("SELECT key_id, ends_at FROM key_bans WHERE level = 0");
+const readLifted = statement<[], LiftedRow>("SELECT key_id, ends_at FROM key_bans WHERE level = 0");
 
 /**
  * Part of a transaction: lifts the ban of a key at `now`, in Unix milliseconds. On PostgreSQL, other processes notice

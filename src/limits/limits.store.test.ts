@@ -171,7 +171,7 @@ describe("counts", () => {
 });
 
 describe("the data of an account", () => {
-  const rows = statement<{ account_id: string }>(
+  const rows = statement<[], { account_id: string }>(
     "SELECT account_id FROM limit_windows UNION ALL SELECT account_id FROM key_bans",
   );
   const accounts = async () => (await storage.read(all(rows))).map(({ account_id }) => account_id);

@@ -37,6 +37,10 @@ interface BanRow extends Row {
   ahead: bigint;
 }
 
+type Name = [accountId: string, mode: Mode];
+type End = [wall: number, monotonic: number, boot: number];
+type Minute = [...End, used: number];
+type Count = [day: number, used: number];
 interface KeyRow extends Row {
   key_id: string;
 }
@@ -45,7 +49,7 @@ const windowColumns =
   "minute_ends_at, minute_ends_after, boot, minute_used, day, day_used, " +
   "previous_day, previous_day_used, earlier_day, earlier_day_used";
 
-const readWindows = statement<WindowRow>(
+const readWindows = statement<Name, WindowRow>(
   `SELECT ${windowColumns}, ahead FROM limit_windows WHERE account_id = $1 AND mode = $2`,
 );
 // In these statements, `limit_windows` and `key_bans` are the stored row, and `excluded` is the new row.
@@ -79,7 +83,7 @@ const ofMinute = (column: string) =>
  * day, the larger count wins. Of two overlapping minutes, the one with more requests wins; otherwise, the later one. A
  * single process always replaces its own values: its counts of a day only grow, and its minutes do not overlap.
  */
-const writeWindows = statement(
+const writeWindows = statement<[...Name, ...Minute, ...Count, ...Count, ...Count]>(
   `INSERT INTO limit_windows (account_id, mode, ${windowColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
    ON CONFLICT (account_id, mode) DO UPDATE SET
      ${["minute_ends_at", "minute_ends_after", "boot", "minute_used"].map(ofMinute).join(", ")},
@@ -89,14 +93,14 @@ const writeWindows = statement(
      earlier_day_used = CASE WHEN ${storedDayIsMissing} THEN limit_windows.day_used ELSE ${largerCountOf("earlier_day")} END`,
 );
 /** Inserts counts of 0 if the shop has no row. The counts of an existing row stay. */
-const writeClockOffset = statement(
+const writeClockOffset = statement<[...Name, ahead: number]>(
   `INSERT INTO limit_windows
      (account_id, mode, ahead, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0)
    ON CONFLICT (account_id, mode) DO UPDATE SET
      ahead = CASE WHEN limit_windows.ahead > excluded.ahead THEN limit_windows.ahead ELSE excluded.ahead END`,
 );
-const readBans = statement<BanRow>(
+const readBans = statement<[wall: number, boot: number, monotonic: number], BanRow>(
   `SELECT account_id, mode, key_id, ends_at, ends_after, key_bans.boot, level, COALESCE(ahead, 0) AS ahead
    FROM key_bans LEFT JOIN limit_windows USING (account_id, mode)
    WHERE level > 0
@@ -116,7 +120,7 @@ const ofLongerBan = (column: string) =>
  * If two processes ban the same key, the later end wins. The higher level wins too, unless that ban is forgotten. A
  * single process bans a key only after the previous ban has ended, and then at a higher level.
  */
-const writeBan = statement(
+const writeBan = statement<[...Name, keyId: string, ...End, level: number]>(
   `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
      ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
@@ -125,8 +129,8 @@ const writeBan = statement(
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
 const DELETE_BATCH = 500;
-const deleteWindows = statement("DELETE FROM limit_windows WHERE account_id = $1");
-const deleteBans = statement<KeyRow>(
+const deleteWindows = statement<[accountId: string]>("DELETE FROM limit_windows WHERE account_id = $1");
+const deleteBans = statement<[accountId: string, limit: number], KeyRow>(
   `DELETE FROM key_bans WHERE (account_id, mode, key_id) IN
      (SELECT account_id, mode, key_id FROM key_bans WHERE account_id = $1 LIMIT $2)
    RETURNING key_id`,
@@ -170,24 +174,14 @@ export class LimitStore {
   }
 
   async saveWindows(states: readonly (readonly [ShopName, WindowState])[]): Promise<void> {
-    const rows = inLockOrder(states, ([shop]) => rowOf(shop)).map(([{ accountId, mode }, state]) => {
+    const parts = inLockOrder(states, ([shop]) => rowOf(shop)).map(([{ accountId, mode }, state]) => {
       const [previous = noDay, earlier = noDay] = state.earlierDays;
-      return [
-        accountId,
-        mode,
-        state.minuteEnd.wall,
-        state.minuteEnd.monotonic,
-        state.minuteEnd.boot,
-        state.minuteUsed,
-        state.day,
-        state.dayUsed,
-        previous.day,
-        previous.used,
-        earlier.day,
-        earlier.used,
-      ];
+      const { wall, monotonic, boot } = state.minuteEnd;
+      const minute = [wall, monotonic, boot, state.minuteUsed] as const;
+      const earlierDays = [previous.day, previous.used, earlier.day, earlier.used] as const;
+      return all(writeWindows, accountId, mode, ...minute, state.day, state.dayUsed, ...earlierDays);
     });
-    await this.#storage.write(() => together(rows.map((row) => all(writeWindows, ...row))));
+    await this.#storage.write(() => together(parts));
   }
 
   /** The bans that are active or not yet forgotten at the given time, by the wall or the monotonic clock. */
@@ -215,16 +209,10 @@ export class LimitStore {
 
   async saveBans(bans: readonly KeyBan[]): Promise<void> {
     const sorted = inLockOrder(bans, ({ keyId, shop }) => `${rowOf(shop)} ${keyId}`);
-    const rows = sorted.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) => [
-      accountId,
-      mode,
-      keyId,
-      end.wall,
-      end.monotonic,
-      end.boot,
-      level,
-    ]);
-    await this.#storage.write(() => together(rows.map((row) => all(writeBan, ...row))));
+    const parts = sorted.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) =>
+      all(writeBan, accountId, mode, keyId, end.wall, end.monotonic, end.boot, level),
+    );
+    await this.#storage.write(() => together(parts));
   }
 }
 

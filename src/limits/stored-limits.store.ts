@@ -52,7 +52,7 @@ function listOf(length: number): string {
 }
 
 function readShopsIn(list: string) {
-  return statement<ShopRow>(`
+  return statement<string[], ShopRow>(`
     SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used, ahead,
       '' AS key_id, 0 AS ends_at, 0 AS level
     FROM limit_windows WHERE account_id IN (${list})
@@ -71,7 +71,7 @@ export async function readStoredLimits(
     const length = LIST_LENGTHS.find((one) => one >= accountIds.length - start) ?? MAX_LENGTH;
     const some = accountIds.slice(start, start + length);
     const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
-    const rows = await storage.read(all(readShops.get(length) as Statement<ShopRow>, ...filled));
+    const rows = await storage.read(all(readShops.get(length) as Statement<string[], ShopRow>, ...filled));
     for (const row of rows) {
       const shop = { accountId: row.account_id, mode: row.mode };
       found.set(shop, withRow(found.get(shop), row));

@@ -7,9 +7,9 @@ interface GenerationRow extends Row {
   generation: string;
 }
 
-const read = statement<GenerationRow>("SELECT generation FROM store_generation");
+const read = statement<[], GenerationRow>("SELECT generation FROM store_generation");
 // If two processes start at the same time, the generation of the first one stays.
-const keep = statement<GenerationRow>(
+const keep = statement<[generation: string], GenerationRow>(
   `INSERT INTO store_generation (only_row, generation) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET generation = store_generation.generation RETURNING generation`,
 );

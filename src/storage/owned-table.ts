@@ -7,7 +7,7 @@ export const DELETE_BATCH_SIZE = 500;
 export interface OwnedTable {
   readonly name: string;
   /** Deletes up to `DELETE_BATCH_SIZE` rows of the owner `$1`. Returns one row for each deleted row. */
-  readonly deleteSome: Statement;
+  readonly deleteSome: Statement<[owner: number | string]>;
 }
 
 /** A table whose primary key is the shop, then the columns of `key`. Each domain lists its tables in `shopTables`. */
@@ -22,7 +22,7 @@ export function accountTable(name: string, ...key: [string, ...string[]]): Owned
 
 function ownedTable(name: string, owner: string, key: readonly string[]): OwnedTable {
   const columns = key.join(", ");
-  const deleteSome = statement(
+  const deleteSome = statement<[owner: number | string]>(
     `DELETE FROM ${name} WHERE ${owner} = $1 AND (${columns}) IN
        (SELECT ${columns} FROM ${name} WHERE ${owner} = $1 LIMIT ${DELETE_BATCH_SIZE})
      RETURNING ${owner}`,

@@ -3,17 +3,14 @@ export type SqlValue = string | bigint | null;
 /** A value of a parameter. Numbers must be integers. */
 export type SqlParameter = SqlValue | number;
 export type Row = Record<string, SqlValue>;
+/** The values of a statement's parameters, in order. */
+export type Values = readonly SqlParameter[];
 
-/**
- * A SQL statement that all engines understand. Parameters are written `$1`, `$2`, …, appear in this order, and are
- * passed by position.
- */
-export interface Statement<R extends Row = Row> {
+/** A SQL statement that all engines understand, with the types of its parameters (`$1`, `$2`, …) and rows. */
+export interface Statement<P extends Values = Values, R extends Row = Row> {
   readonly sql: string;
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;
-  /** The number of the parameter that names the shop or account whose data it locks, if it has one. */
-  readonly lockedAt?: number | undefined;
   /** True if the statement finds a row by its key: see `lookUp`. */
   readonly isLookUp?: true;
   /** True if the statement reads a page: see `pageRead`. */
@@ -22,12 +19,21 @@ export interface Statement<R extends Row = Row> {
   readonly acrossShops?: true;
   /** True if the statement raises the version of a shop: see `raisesVersion`. */
   readonly raisesVersion?: true;
-  /** Only carries the type of the rows. */
+  /** Only carry the types. */
+  readonly parameters?: P;
   readonly row?: R;
 }
 
-export function statement<R extends Row = Row>(sql: string): Statement<R> {
-  return { sql };
+/** All statements that were made when their modules were loaded. */
+export const statements: Statement[] = [];
+
+export function statement<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
+  return made({ sql });
+}
+
+function made<P extends Values, R extends Row>(one: Statement<P, R>): Statement<P, R> {
+  statements.push(one);
+  return one;
 }
 
 const cached = new Map<string, Statement>();
@@ -36,26 +42,26 @@ const cached = new Map<string, Statement>();
  * A statement whose text is composed while the service runs. The same text gives the same statement, because an engine
  * prepares each statement once. Statements are never removed, so only use it for few different texts.
  */
-export function cachedStatement<R extends Row>(sql: string): Statement<R> {
+export function cachedStatement<R extends Row>(sql: string): Statement<Values, R> {
   let known = cached.get(sql);
-  if (!known) cached.set(sql, (known = statement(sql)));
-  return known as Statement<R>;
+  if (!known) cached.set(sql, (known = { sql }));
+  return known as Statement<Values, R>;
 }
 
 /**
  * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
  * with one statement.
  */
-export function lookUp<R extends Row = Row>(sql: string): Statement<R> {
-  return { sql, isLookUp: true };
+export function lookUp<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
+  return made({ sql, isLookUp: true });
 }
 
 /**
  * A statement that reads one page, with a limit. None of its parameters is null. PostgreSQL reads the pages of many
  * requests with one statement.
  */
-export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
-  return { sql, isPage: true };
+export function pageRead<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
+  return made({ sql, isPage: true });
 }
 
 /**
@@ -63,8 +69,8 @@ export function pageRead<R extends Row = Row>(sql: string): Statement<R> {
  * Every other statement on such a table names one shop.
  * For background work, it reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
-export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
-  return { sql, acrossShops: true };
+export function acrossShops<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
+  return made({ sql, acrossShops: true });
 }
 
 /**
@@ -73,19 +79,21 @@ export function acrossShops<R extends Row = Row>(sql: string): Statement<R> {
  * transaction that begins with this statement. So a change that reads data before it writes must run the lock statement
  * of that data first, even if it already holds another lock.
  *
- * `lockedAt` is the number of the parameter that names the shop or account. If another process keeps it locked, only
- * transactions with the same value wait.
+ * The first parameter names the shop or account. If another process keeps it locked, only transactions with the same
+ * value wait.
  */
-export function lockStatement<R extends Row = Row>(sql: string, lockedAt?: number): Statement<R> {
-  return { sql, locks: true, lockedAt };
+export function lockStatement<P extends [owner: number | string, ...Values], R extends Row = Row>(
+  sql: string,
+): Statement<P, R> {
+  return made({ sql, locks: true });
 }
 
 /**
- * A statement that raises the version of a shop when it is committed: see `Storage.versionOf`. Its last parameter is the
+ * A statement that raises the version of a shop when it is committed: see `Storage.versionOf`. Its first parameter is the
  * shop.
  */
-export function raisesVersion(sql: string): Statement {
-  return { sql, raisesVersion: true };
+export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): Statement<P> {
+  return made({ sql, raisesVersion: true });
 }
 
 /** The values that the engine gives an appended row. */
@@ -107,20 +115,20 @@ export interface Counted extends Appended {
  */
 export interface Append {
   /**
-   * For SQLite. Parameters: the time, the number of rows, and the shop. Returns the values of the first row; the ids of
+   * For SQLite. Parameters: the shop, the time, and the number of rows. Returns the values of the first row; the ids of
    * the other rows follow. Returns no row if the data of the shop was deleted.
    */
-  readonly count: Statement<Counted>;
+  readonly count: Statement<Values, Counted>;
   /** For SQLite. Parameters: the shop, the id, the time, then the values of the row. */
   readonly insert: Statement;
   /** For SQLite. Parameters: the shop, the id, the time, the id in the log, then the values of the row in the log. */
   readonly log: Statement;
   /**
-   * For PostgreSQL. Parameters: the time, the shop, the number of rows, and the rows as a JSON array of arrays. Each
+   * For PostgreSQL. Parameters: the shop, the time, the number of rows, and the rows as a JSON array of arrays. Each
    * inner array holds the row's values, then the log's values, with integers as strings. Returns the values of the
    * first row; the ids of the other rows follow. Several `Append`s may share this statement.
    */
-  readonly insertAll: Statement<Appended>;
+  readonly insertAll: Statement<Values, Appended>;
 }
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */

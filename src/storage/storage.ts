@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import type { Row, SqlParameter, Statement } from "./statement.ts";
+import type { Row, Statement, Values } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
@@ -15,7 +15,10 @@ export interface Storage {
    * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
    * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.
    */
-  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]>;
+  stream<P extends Values, R extends Row>(
+    statement: Statement<P, R>,
+    ...parameters: NoInfer<P>
+  ): AsyncIterable<readonly R[]>;
   /**
    * Runs a transaction. Resolves when its commit is on disk. Rejects with the error that the body threw, or with
    * `StorageUnavailable`; then nothing was changed. Two exceptions, in which the commit may have succeeded:

@@ -1,12 +1,12 @@
 import type { Step, Transaction } from "../contract/transaction.ts";
-import type { Append, Appended, Row, SqlParameter, Statement } from "./statement.ts";
+import type { Append, Appended, Row, SqlParameter, Statement, Values } from "./statement.ts";
 
 export type { Transaction } from "../contract/transaction.ts";
 
 /** A statement with its parameters. */
 export interface Call<R extends Row = Row> {
-  readonly statement: Statement<R>;
-  readonly parameters: readonly SqlParameter[];
+  readonly statement: Statement<Values, R>;
+  readonly parameters: Values;
 }
 
 /** A step that runs a statement. The engine returns its rows. */
@@ -57,14 +57,17 @@ export function step(known: KnownStep): Step {
 export type KnownSteps<T> = Generator<KnownStep & Step, T, unknown>;
 
 /** Inside a transaction: runs the statement and returns all rows. */
-export function* all<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): Transaction<readonly R[]> {
+export function* all<P extends Values, R extends Row>(
+  statement: Statement<P, R>,
+  ...parameters: NoInfer<P>
+): Transaction<readonly R[]> {
   return (yield step({ statement, parameters })) as readonly R[];
 }
 
 /** Inside a transaction: runs the statement and returns its first row, if there is one. */
-export function* first<R extends Row>(
-  statement: Statement<R>,
-  ...parameters: SqlParameter[]
+export function* first<P extends Values, R extends Row>(
+  statement: Statement<P, R>,
+  ...parameters: NoInfer<P>
 ): Transaction<R | undefined> {
   return ((yield step({ statement, parameters })) as readonly R[])[0];
 }

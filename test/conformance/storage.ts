@@ -8,8 +8,8 @@ import {
   lockStatement,
   type Row,
   raisesVersion,
-  type SqlParameter,
   statement,
+  type Values,
 } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { afterCommit, all, append, first, type Transaction } from "../../src/storage/transaction.ts";
@@ -45,54 +45,56 @@ interface CountRow extends Row {
 
 // Only SQL that every engine understands, on tables that the migrations make.
 const columns = "id, name, category_id, status";
-const addPet = statement<PetRow>(
+const addPet = statement<[id: number, name: string, categoryId: number | bigint, status: string | null], PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (1, $1, $2, $3, $4, 0) RETURNING ${columns}`,
 );
-const allPets = statement<PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
-const petById = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND id = $1`);
-const petsFrom = statement<PetRow>(
+const allPets = statement<[], PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
+const petById = statement<[id: number | bigint], PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND id = $1`);
+const petsFrom = statement<[categoryId: number | bigint, limit: number], PetRow>(
   `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id LIMIT $2`,
 );
-const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
-const deletePet = statement("DELETE FROM pets WHERE shop = 1 AND id = $1");
+const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
+const deletePet = statement<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
 const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
 const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
 const appended: Append = {
-  count: lockStatement<Counted>(
-    `UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $2, last_event_id = last_event_id + $2 WHERE shop = $3
-     RETURNING last_pet_id - $2 + 1 AS id, last_at AS at, last_event_id - $2 + 1 AS log_id`,
+  count: lockStatement<[shop: number, now: number, count: number], Counted>(
+    `UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $1
+     RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
   ),
-  insert: statement("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
-  log: statement("INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)"),
-  insertAll: statement<Appended>(
+  insert: statement<Values>("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
+  log: statement<Values>(
+    "INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
+  ),
+  insertAll: statement<Values, Appended>(
     `WITH counted AS (
-       UPDATE shops SET last_at = $1, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $2
+       UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $1
        RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS logged_before, last_at AS at
      ), given AS (
        SELECT fields, number
        FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
      ), added AS (
        INSERT INTO pets (shop, id, added_at, name, category_id)
-       SELECT $2, before + number, at, ${given} FROM counted, given
+       SELECT $1, before + number, at, ${given} FROM counted, given
      ), logged AS (
        INSERT INTO events (shop, id, at, pet_id, type, actor)
-       SELECT $2, logged_before + number, at, before + number, 'pet.created', (fields->>2) FROM counted, given
+       SELECT $1, logged_before + number, at, before + number, 'pet.created', (fields->>2) FROM counted, given
      )
      SELECT before + 1 AS id, at FROM counted`,
   ),
 };
-const logOfPets = statement<LogRow>(
+const logOfPets = statement<[], LogRow>(
   `SELECT events.id, at, actor, name FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
    WHERE events.shop = 1 ORDER BY events.id`,
 );
-const addCounter = statement(
+const addCounter = statement<[id: string]>(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
-const readCounter = statement<CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
-const setCounter = statement("UPDATE accounts SET per_minute = $1 WHERE id = $2");
+const readCounter = statement<[id: string], CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
+const setCounter = statement<[perMinute: bigint, id: string]>("UPDATE accounts SET per_minute = $1 WHERE id = $2");
 let lastId = 0;
 /** Parameters of `addPet`: each animal has a different id. */
-const petRow = (name: string, categoryId: SqlParameter, status: string | null) =>
+const petRow = (name: string, categoryId: number | bigint, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
 const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
 const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
@@ -465,7 +467,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await write;
         return versions().map((version, index) => version !== before[index]);
       };
-      const raise = raisesVersion("UPDATE shops SET last_at = last_at WHERE shop = $1");
+      const raise = raisesVersion<[shop: number]>("UPDATE shops SET last_at = last_at WHERE shop = $1");
       expect(await raisedBy(add(storage, "Rex"))).toEqual([false, false]);
       expect(await raisedBy(storage.write(() => all(raise, 1)))).toEqual([true, false]);
       expect(await raisedBy(storage.write(() => together([all(raise, 2), all(raise, 1)])))).toEqual([true, true]);

@@ -38,7 +38,7 @@ const common = {
 } as const;
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
-export const mend = () => all(statement("UPDATE toys SET name = $1"), "whole");
+export const mend = () => all(statement<[name: string]>("UPDATE toys SET name = $1"), "whole");
 export const say = () => failure(toyNotFound, "There is none.");
 export type Reads = Handlers<typeof reads>;
 export type Changes = Handlers<typeof changes>;

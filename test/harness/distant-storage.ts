@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import type { Row, SqlParameter, Statement } from "../../src/storage/statement.ts";
+import type { Row, Statement, Values } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
@@ -32,7 +32,10 @@ export class DistantStorage implements Storage {
     );
   }
 
-  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncIterable<readonly R[]> {
+  stream<P extends Values, R extends Row>(
+    statement: Statement<P, R>,
+    ...parameters: NoInfer<P>
+  ): AsyncIterable<readonly R[]> {
     return this.#storage.stream(statement, ...parameters);
   }
 

@@ -74,13 +74,15 @@ interface ToyRow extends Row {
 interface CountRow extends Row {
   toys: bigint;
 }
-const byId = statement<ToyRow>("SELECT id, name FROM toys WHERE id = $1");
-const rowsAfter = statement<ToyRow>("SELECT id, name FROM toys WHERE id > $1 ORDER BY id LIMIT $2");
-const insert = statement<ToyRow>("INSERT INTO toys (name) VALUES ($1) RETURNING id, name");
-const discardOld = statement<ToyRow>(
+const byId = statement<[id: bigint], ToyRow>("SELECT id, name FROM toys WHERE id = $1");
+const rowsAfter = statement<[id: bigint, limit: number], ToyRow>(
+  "SELECT id, name FROM toys WHERE id > $1 ORDER BY id LIMIT $2",
+);
+const insert = statement<[name: string], ToyRow>("INSERT INTO toys (name) VALUES ($1) RETURNING id, name");
+const discardOld = statement<[kept: number], ToyRow>(
   "DELETE FROM toys WHERE id <= (SELECT max(id) FROM toys) - CAST($1 AS BIGINT) RETURNING id, name",
 );
-const count = statement<CountRow>("SELECT count(*) AS toys FROM toys");
+const count = statement<[], CountRow>("SELECT count(*) AS toys FROM toys");
 
 const settings = {
   PETSTORE_TOYS_KEPT: setting<number>({

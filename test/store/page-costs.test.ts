@@ -270,7 +270,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
     expect(uncovered(sources, made)).toEqual([]);
     expect(others.filter(([part]) => !sources.flatMap(readsIn).some(({ text }) => text.includes(part)))).toEqual([]);
     const added =
-      'const all = "id, name";\nexport const expensive = statement<PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
+      'const all = "id, name";\nexport const expensive = statement<[], PetRow>(`SELECT ${all} FROM pets ORDER BY name`);';
     expect(uncovered([...sources, added], made)).toEqual(["SELECT id, name FROM pets ORDER BY name"]);
   });
 
@@ -288,7 +288,9 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
   });
 
   test("control: a list that is read without an index is reported", async () => {
-    const page = newStatement<ToyRow>("SELECT id, name FROM toys WHERE id > $1 ORDER BY name, id LIMIT $2");
+    const page = newStatement<[id: bigint, limit: number], ToyRow>(
+      "SELECT id, name FROM toys WHERE id > $1 ORDER BY name, id LIMIT $2",
+    );
     const handlers: Handlers<readonly [typeof listToys]> = {
       *listToys({ query: { limit }, after = 0n }) {
         return pageOf(yield* all(page, after, limit + 1), limit, toToy, ({ id }) => id);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { withStablePlan } from "../../src/storage/sqlite/connection.ts";
+import { forSqlite } from "../../src/storage/sqlite/connection.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 
 /** Tables with few rows, and subqueries that return few. */
@@ -31,7 +31,7 @@ function planOf(sql: string): string[] {
 
 /** The tables that a statement reads completely. */
 function scannedBy(sql: string): string[] {
-  const tables = planOf(withStablePlan(sql)).map((step) => /^SCAN (\w+)/.exec(step)?.[1] ?? "");
+  const tables = planOf(forSqlite(sql)).map((step) => /^SCAN (\w+)/.exec(step)?.[1] ?? "");
   return tables.filter((table) => table !== "");
 }
 
@@ -63,6 +63,6 @@ test("control: a read without an index is found", () => {
 
 test("a statement that SQLite plans only once has the same plan", () => {
   for (const [name, sql] of ofSqlite()) {
-    expect({ name, plan: planOf(withStablePlan(sql)) }).toEqual({ name, plan: planOf(sql) });
+    expect({ name, plan: planOf(forSqlite(sql)) }).toEqual({ name, plan: planOf(sql) });
   }
 });

@@ -17,6 +17,7 @@ export interface AccountRow extends PlanRow {
   deleted_at: bigint | null;
   suspended_at: bigint | null;
 }
+type CustomQuota = [perMinute: number | null, perDay: number | null];
 interface IdRow extends Row {
   id: string;
 }
@@ -27,36 +28,37 @@ interface DeletedRow extends IdRow {
 const newColumns = "id, name, plan, per_minute, per_day, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;
 
-export const allAccounts = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
-export const anyAccount = statement<IdRow>("SELECT id FROM accounts LIMIT 1");
-export const accountById = statement<AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
-export const insertAccount = statement<AccountRow>(
-  `INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`,
-);
-export const updateName = statement<AccountRow>(
+export const allAccounts = statement<[], AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
+export const anyAccount = statement<[], IdRow>("SELECT id FROM accounts LIMIT 1");
+export const accountById = statement<[id: string], AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
+export const insertAccount = statement<
+  [id: string, name: string, plan: Plan, ...CustomQuota, createdAt: number],
+  AccountRow
+>(`INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`);
+export const updateName = statement<[name: string, id: string], AccountRow>(
   `UPDATE accounts SET name = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
-export const updatePlan = statement<AccountRow>(
+export const updatePlan = statement<[plan: Plan, ...CustomQuota, id: string], AccountRow>(
   `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 
 /** Suspends an account. An account that is already suspended keeps its time of suspension. */
-export const suspend = statement<AccountRow>(
+export const suspend = statement<[at: number, id: string], AccountRow>(
   `UPDATE accounts SET suspended_at = COALESCE(suspended_at, $1) WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
-export const resume = statement<AccountRow>(
+export const resume = statement<[id: string], AccountRow>(
   `UPDATE accounts SET suspended_at = NULL WHERE id = $1 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 /** Deletes an account. An account that is already deleted keeps its time of deletion. */
-export const markDeleted = statement<AccountRow>(
+export const markDeleted = statement<[at: number, id: string], AccountRow>(
   `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
 /** Reads all accounts: there is no index of the few that are deleted. */
-export const deletedAccounts = statement<DeletedRow>(
+export const deletedAccounts = statement<[], DeletedRow>(
   "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",
 );
-export const clearAccountName = statement("UPDATE accounts SET name = '' WHERE id = $1");
-export const removeAccount = statement("DELETE FROM accounts WHERE id = $1");
+export const clearAccountName = statement<[id: string]>("UPDATE accounts SET name = '' WHERE id = $1");
+export const removeAccount = statement<[id: string]>("DELETE FROM accounts WHERE id = $1");
 
 export function toQuota({ plan, per_minute, per_day }: PlanRow): Quota {
   const quota = plans[plan as Plan];

@@ -51,22 +51,30 @@ interface IdRow extends Row {
 export const categoryTables = [shopTable("categories", "id"), shopTable("deleted_categories", "id")];
 
 const columns = `id, name, ${metadataColumn("category", "categories")}`;
-const byId = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
-const byNameKey = statement<IdRow>("SELECT id FROM categories WHERE shop = $1 AND name_key = $2");
-const firstRows = statement<CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`);
-const rowsAfter = statement<CategoryRow>(
+type Key = [shop: number, id: bigint];
+
+const byId = statement<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
+const byNameKey = statement<[shop: number, nameKey: string], IdRow>(
+  "SELECT id FROM categories WHERE shop = $1 AND name_key = $2",
+);
+const firstRows = statement<[shop: number, limit: number], CategoryRow>(
+  `SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`,
+);
+const rowsAfter = statement<[...Key, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = statement("INSERT INTO categories (shop, id, name, name_key, has_metadata) VALUES ($1, $2, $3, $4, $5)");
-const setFields = statement(
+const insert = statement<[...Key, name: string, nameKey: string, hasMetadata: 1 | null]>(
+  "INSERT INTO categories (shop, id, name, name_key, has_metadata) VALUES ($1, $2, $3, $4, $5)",
+);
+const setFields = statement<[name: string, nameKey: string, hasMetadata: 1 | null, ...Key]>(
   "UPDATE categories SET name = $1, name_key = $2, has_metadata = $3 WHERE shop = $4 AND id = $5",
 );
-const remove = statement("DELETE FROM categories WHERE shop = $1 AND id = $2");
-const noteDeletion = statement("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
-const lastAssigned = statement<IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
-const noteAssigned = statement("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
+const remove = statement<Key>("DELETE FROM categories WHERE shop = $1 AND id = $2");
+const noteDeletion = statement<Key>("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
+const lastAssigned = statement<[shop: number], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
+const noteAssigned = statement<[id: bigint, shop: number]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
 /** The first id, from `$1` on, that no category has had. `EXISTS`: for `IN`, SQLite would read all ids of the shop. */
-export const firstUnused = statement<IdRow>(`
+export const firstUnused = statement<[id: bigint, shop: number], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL

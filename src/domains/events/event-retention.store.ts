@@ -25,12 +25,12 @@ const DELETIONS = 20;
 const PAUSE = 600_000;
 
 // Scans by shop and not by time: an index of events by time would make every change slower.
-const oldestAfter = acrossShops<OldestRow>(
+const oldestAfter = acrossShops<[shop: bigint, limit: number], OldestRow>(
   `SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest
      ON oldest.shop = shops.shop AND oldest.id = (SELECT min(id) FROM events WHERE events.shop = shops.shop)
    WHERE shops.shop > $1 ORDER BY shops.shop LIMIT $2`,
 );
-const removeBefore = statement("DELETE FROM events WHERE shop = $1 AND id < $2");
+const removeBefore = statement<[shop: number, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
 
 /** Deletes events that are too old, a few at a time. The newest is always kept, so that clients can always continue after it. */
 export class EventRetention {

@@ -1,7 +1,7 @@
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { acrossShops, type Row, type Statement, statement } from "../../storage/statement.ts";
+import { cachedStatement, type Row, statement } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
 import { UNNAMED_KEY } from "./author.ts";
 import type { Event } from "./events.schemas.ts";
@@ -38,8 +38,10 @@ export const columns = [...smallColumns, "data", "previous"];
 
 export const eventTables = [shopTable("events", "id")];
 
-export const byId = statement<EventRow>(`SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`);
-export const storedRange = statement<StoredRangeRow>(`
+export const byId = statement<[shop: number, id: bigint], EventRow>(
+  `SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`,
+);
+export const storedRange = statement<[shop: number], StoredRangeRow>(`
   SELECT (SELECT min(id) FROM events WHERE events.shop = shops.shop) AS first_id, last_event_id AS last_id
   FROM shops WHERE shop = $1
 `);
@@ -47,7 +49,7 @@ export const storedRange = statement<StoredRangeRow>(`
  * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in Unix milliseconds; `$2` + 1 if all
  * are before it. A binary search: no id is missing in the range, and times never decrease.
  */
-export const firstSince = statement<IdRow>(`
+export const firstSince = statement<[from: bigint, to: bigint, at: number, shop: number], IdRow>(`
   WITH RECURSIVE part (low, high) AS (
     SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + 1
     UNION ALL
@@ -56,7 +58,9 @@ export const firstSince = statement<IdRow>(`
   )
   SELECT low AS id FROM part WHERE low = high
 `);
-export const petOfOrder = statement<IdRow>("SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2");
+export const petOfOrder = statement<[shop: number, id: bigint], IdRow>(
+  "SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2",
+);
 
 /** Without a row, the shop was deleted. */
 export function toStoredRange(row: StoredRangeRow | undefined): StoredRange {
@@ -91,21 +95,12 @@ interface NewestRow extends Row {
   id: bigint;
 }
 
-/** By their number of parameters. */
-const newestStatements = new Map<number, Statement<NewestRow>>();
-
 /** The call that reads the id of the newest event of each of these shops, except deleted ones. `shops` must not be empty. */
-export function newestEventsOf(shops: readonly number[]): Call & { readonly statement: Statement<NewestRow> } {
+export function newestEventsOf(shops: readonly number[]): Call<NewestRow> {
   // The list is padded, so that there are few statements: an engine prepares each once.
   const size = 2 ** Math.ceil(Math.log2(shops.length));
   const parameters = Array.from({ length: size }, (_, index) => shops[index] ?? (shops[0] as number));
-  let newest = newestStatements.get(size);
-  if (!newest) {
-    const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
-    newest = acrossShops<NewestRow>(
-      `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`,
-    );
-    newestStatements.set(size, newest);
-  }
-  return { statement: newest, parameters };
+  const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
+  const sql = `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`;
+  return { statement: cachedStatement(sql), parameters };
 }

@@ -6,7 +6,17 @@ import type { LockedShop } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
 
-const insert = statement(`
+type New = [
+  at: number,
+  type: string,
+  petId: bigint | null,
+  subject: string | null,
+  actor: string,
+  requestId: string | null,
+];
+type Json = [data: string | null, previous: string | null];
+
+const insert = statement<[shop: number, id: bigint, ...New, ...Json]>(`
   INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `);

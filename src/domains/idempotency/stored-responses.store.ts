@@ -21,6 +21,8 @@ interface DueRow extends DigestRow {
   due_at: bigint;
 }
 
+type Key = [shop: number, digest: string];
+
 export const storedResponseTables = [shopTable("stored_responses", "digest")];
 
 const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
@@ -28,32 +30,36 @@ const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
 const BATCHES = 20;
 
 // The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key. A
-// response expires by the shop's clock. It is deleted by real time, which clients cannot advance. `$3` is the real time
+// response expires by the shop's clock. It is deleted by real time, which clients cannot advance. `$4` is the real time
 // of deletion, and `excluded.expires_at - $5` the present time of the shop's clock.
-const claim = lockStatement<DigestRow>(
+const claim = lockStatement<
+  [shop: number, digest: string, fingerprint: string, dueAt: number, lifetime: number],
+  DigestRow
+>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, expires_at, due_at)
-   SELECT shop, $1, $2, '', $3 + ahead, $3 FROM shops WHERE shop = $4 AND account_id IS NOT NULL
+   SELECT shop, $2, $3, '', $4 + ahead, $4 FROM shops WHERE shop = $1 AND account_id IS NOT NULL
    ON CONFLICT (shop, digest) DO UPDATE SET
      fingerprint = excluded.fingerprint, response = '', expires_at = excluded.expires_at, due_at = excluded.due_at
      WHERE stored_responses.expires_at <= excluded.expires_at - $5
    RETURNING digest`,
-  4,
 );
-const find = statement<ResponseRow>(
+const find = statement<Key, ResponseRow>(
   "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2",
 );
-const shopExists = statement("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
+const shopExists = statement<[shop: number]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
 // The change may have advanced the clock of the shop.
-const setResponse = statement(`
+const setResponse = statement<[response: string, ...Key]>(`
   UPDATE stored_responses SET response = $1, expires_at = due_at + (SELECT ahead FROM shops WHERE shop = $2)
   WHERE shop = $2 AND digest = $3
 `);
-const move = statement("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
-const remove = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
-const due = acrossShops<DueRow>(
+const move = statement<[to: number, ...Key]>("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
+const remove = statement<Key>("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
+const due = acrossShops<[dueAt: number, limit: number], DueRow>(
   "SELECT shop, digest, due_at FROM stored_responses WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
 );
-const removeExpired = statement("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at <= $3");
+const removeExpired = statement<[...Key, dueAt: number]>(
+  "DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at <= $3",
+);
 
 /** Stored responses, in the store. */
 export class StoredResponseStore implements StoredResponses {
@@ -71,7 +77,7 @@ export class StoredResponseStore implements StoredResponses {
   ): Transaction<StoredResponse | undefined> {
     const dueAt = now + LIFETIME;
     for (;;) {
-      if (yield* first(claim, digest, fingerprint, dueAt, shop, dueAt - expiry)) return undefined;
+      if (yield* first(claim, shop, digest, fingerprint, dueAt, dueAt - expiry)) return undefined;
       const stored = yield* first(find, shop, digest);
       if (stored) return { fingerprint: stored.fingerprint, response: stored.response };
       // Otherwise another process has just released it, or the shop is gone.
@@ -100,7 +106,9 @@ export class StoredResponseStore implements StoredResponses {
     for (let batch = 0; batch < BATCHES; batch++) {
       const found = await this.#storage.read(all(due, now, DELETE_BATCH_SIZE));
       if (found.length === 0) return;
-      await this.#storage.write(() => together(found.map(({ shop, digest }) => all(removeExpired, shop, digest, now))));
+      await this.#storage.write(() =>
+        together(found.map(({ shop, digest }) => all(removeExpired, Number(shop), digest, now))),
+      );
     }
   }
 }

@@ -40,43 +40,46 @@ interface CallerRow extends PlanRow {
 
 export const keyTables = [accountTable("api_keys", "id")];
 
+type Position = [createdAt: number, id: string, limit: number];
+type NewKeyValues = [id: string, accountId: string, mode: Mode, name: string, digest: string, hint: string];
+
 const keyColumns =
   "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
 
 const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
-export const keysOfAll = statement<KeyRow>(
+export const keysOfAll = statement<[], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
-export const keysOfAccount = statement<KeyRow>(
+export const keysOfAccount = statement<[accountId: string], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
-export const keysAfter = statement<KeyRow>(
+export const keysAfter = statement<[accountId: string, ...Position], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)
    ORDER BY created_at, id LIMIT $4`,
 );
-export const keysOfModeAfter = statement<KeyRow>(
+export const keysOfModeAfter = statement<[accountId: string, mode: Mode, ...Position], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND mode = $2 AND (created_at, id) > ($3, $4)
    ORDER BY created_at, id LIMIT $5`,
 );
-export const validKeys = statement<KeyRow>(
+export const validKeys = statement<[accountId: string, mode: Mode, now: number], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys
    WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
    ORDER BY created_at, id`,
 );
-export const countKeys = statement<CountRow>(
+export const countKeys = statement<[accountId: string, mode: Mode], CountRow>(
   "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
 );
-export const deleteEndedKeys = statement(
+export const deleteEndedKeys = statement<[accountId: string, mode: Mode, now: number, limit: number]>(
   `DELETE FROM api_keys WHERE id IN (
      SELECT id FROM api_keys WHERE account_id = $1 AND mode = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
      ORDER BY created_at, id LIMIT $4
    )`,
 );
-export const ownerOfKey = statement<OwnerRow>(
+export const ownerOfKey = statement<[id: string], OwnerRow>(
   `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
 );
-export const keyById = statement<KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
-export const validKey = lookUp<CallerRow>(
+export const keyById = statement<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
+export const validKey = lookUp<[digest: string, now: number], CallerRow>(
   `SELECT api_keys.id, api_keys.account_id, api_keys.mode, scopes, expires_at, last_used_at,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
@@ -84,21 +87,21 @@ export const validKey = lookUp<CallerRow>(
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
    WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
-export const insertKey = statement<KeyRow>(
+export const insertKey = statement<[...NewKeyValues, scopes: string, createdAt: number, end: number | null], KeyRow>(
   `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
 // A key that is already revoked keeps its time of revocation. A revoked key loses its digest, so looking it up takes
 // exactly as long as looking up an unknown key.
-export const revoke = statement<KeyRow>(
+export const revoke = statement<[at: number, id: string], KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), digest = 'revoked ' || id WHERE id = $2
    RETURNING ${keyColumns}`,
 );
 // A key that expires earlier does not change.
-export const expire = statement<KeyRow>(
+export const expire = statement<[at: number, id: string, after: number], KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-export const touch = statement(
+export const touch = statement<[at: number, id: string, before: number]>(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
 

@@ -143,7 +143,7 @@ export class KeyStore {
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
     const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
-    if (keys >= KEPT_KEYS) yield* all(deleteEndedKeys, accountId, mode, now, keys - KEPT_KEYS + 1n);
+    if (keys >= KEPT_KEYS) yield* all(deleteEndedKeys, accountId, mode, now, Number(keys - KEPT_KEYS) + 1);
     const key = generateApiKey(mode, cell);
     const id = `key_${randomBase62(16)}`;
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;

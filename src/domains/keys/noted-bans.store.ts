@@ -4,16 +4,16 @@ import { all, type Transaction } from "../../storage/transaction.ts";
 import { BAN_END_ROUNDING } from "../../telemetry/abuse-log.ts";
 
 // Changes nothing if the noted ban ends after `$3`, unless it ends from `$4` to `$5`: that ban is known to be over.
-const note = statement(
+const note = statement<[until: number, id: string, end: number, from: number, to: number]>(
   `UPDATE api_keys SET banned_until = $1
    WHERE id = $2 AND (banned_until IS NULL OR banned_until <= $3 OR banned_until BETWEEN $4 AND $5) RETURNING id`,
 );
-const shorten = statement(
+const shorten = statement<[by: number, accountId: string]>(
   "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
 );
 // The scopes do not change. On PostgreSQL, writing them starts the trigger `api_keys_changed`, so that other processes
 // read the key again, and the lifted bans: see `liftBan`.
-const clear = statement("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
+const clear = statement<[id: string]>("UPDATE api_keys SET banned_until = NULL, scopes = scopes WHERE id = $1");
 
 /**
  * Part of a transaction: notes a ban of a key until this time. Several processes may note the same ban, so it is noted only

@@ -6,9 +6,9 @@ interface EnvironmentRow extends Row {
   environment: "production" | "other";
 }
 
-const readEnvironment = statement<EnvironmentRow>("SELECT environment FROM store_environment");
+const readEnvironment = statement<[], EnvironmentRow>("SELECT environment FROM store_environment");
 // If two services create the first key at the same time, the record of the first one stays.
-const keepEnvironment = statement<EnvironmentRow>(
+const keepEnvironment = statement<[environment: string], EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,
 );

@@ -6,12 +6,16 @@ import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
 
 export const metadataTables = [shopTable("metadata", "kind", "id")];
 
-const insert = statement("INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)");
-const set = statement(
+type Key = [shop: number, kind: MetadataKind, id: bigint];
+
+const insert = statement<[...Key, pairs: string]>(
+  "INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)",
+);
+const set = statement<[...Key, pairs: string]>(
   `INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)
    ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs`,
 );
-const remove = statement("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
+const remove = statement<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
 
 /** The value of `has_metadata` in the row of a resource. */
 export function metadataFlag(pairs: Metadata | undefined): 1 | null {

@@ -36,6 +36,10 @@ interface OpenRow extends Row {
   next: bigint | null;
 }
 
+type Key = [shop: number, id: bigint];
+type Times = [placedAt: number, expiresAt: number, dueAt: number];
+type NewOrderValues = [...Key, petId: bigint, reference: string | null, ...Times, hasMetadata: 1 | null];
+
 export const orderTables = [shopTable("store_orders", "id")];
 
 const listed = [
@@ -52,35 +56,35 @@ const listed = [
 const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
-export const byId = statement<OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
+export const byId = statement<Key, OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
 // `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions/postgresql.md.
-export const lastByPet = statement<OrderRow>(
+export const lastByPet = statement<Key, OrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
-export const openByPet = statement<OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
+export const openByPet = statement<Key, OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
 // Without orders of deleted shops, which cannot be locked: they would keep orders of other shops from expiring.
-export const due = acrossShops<DueRow>(
+export const due = acrossShops<[now: number, after: number, limit: number], DueRow>(
   `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL
    ORDER BY due_at LIMIT $3`,
 );
-export const dueOfShop = statement<IdRow>(
+export const dueOfShop = statement<[shop: number, status: string, after: bigint, now: number, limit: number], IdRow>(
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
    ORDER BY status, id LIMIT $5`,
 );
 /** The number of open orders up to a limit, and when the first one expires by the shop's clock, in Unix milliseconds. */
-export const openOfShop = statement<OpenRow>(
+export const openOfShop = statement<[shop: number, status: string, limit: number], OpenRow>(
   `SELECT count(*) AS orders, min(expires_at) AS next FROM
      (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
 /** `$1` is how far the clock of the shop `$2` is ahead of real time from now on, in milliseconds. */
-export const setDueTimes = statement(
+export const setDueTimes = statement<[ahead: number, shop: number]>(
   "UPDATE store_orders SET due_at = expires_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
-export const nextId = statement<IdRow>(
+export const nextId = statement<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
-export const insert = statement<OrderRow>(
+export const insert = statement<NewOrderValues, OrderRow>(
   `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, has_metadata)
    VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7, $8) RETURNING ${written}`,
 );
@@ -90,11 +94,13 @@ export const setStatus = {
   cancelled: statusUpdate("cancelled"),
   returned: statusUpdate("returned"),
 };
-export const setHasMetadata = statement("UPDATE store_orders SET has_metadata = $1 WHERE shop = $2 AND id = $3");
-export const setExpired = statement("UPDATE store_orders SET status = 'expired' WHERE shop = $1 AND id = $2");
+export const setHasMetadata = statement<[hasMetadata: 1 | null, ...Key]>(
+  "UPDATE store_orders SET has_metadata = $1 WHERE shop = $2 AND id = $3",
+);
+export const setExpired = statement<Key>("UPDATE store_orders SET status = 'expired' WHERE shop = $1 AND id = $2");
 
 function statusUpdate(status: "confirmed" | "cancelled" | "returned") {
-  return statement<OrderRow>(
+  return statement<[at: number, ...Key], OrderRow>(
     `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
   );
 }

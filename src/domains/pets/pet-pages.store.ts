@@ -2,12 +2,12 @@ import { RecentMap } from "../../collections/maps.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import { type Page, pageOf } from "../../storage/page.ts";
 import { scannedPage } from "../../storage/page-query.ts";
-import type { SqlParameter } from "../../storage/statement.ts";
+import type { Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
+import { type PageReads, petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -62,7 +62,11 @@ export class PetPages {
     return page;
   }
 
-  *#read({ plain, whole }: typeof rowsAfter, parameters: readonly SqlParameter[], limit: number): Transaction<PetPage> {
+  *#read<P extends Values>(
+    { plain, whole }: PageReads<P>,
+    parameters: NoInfer<P>,
+    limit: number,
+  ): Transaction<PetPage> {
     const rows = yield* all(plain, ...parameters);
     const found = rows.some(({ has_metadata }) => has_metadata !== null) ? yield* all(whole, ...parameters) : rows;
     return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);

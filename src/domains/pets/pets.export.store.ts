@@ -5,9 +5,9 @@ import { allAnimals } from "../shops/figures.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
 
-const everyRow = statement<PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
+const everyRow = statement<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
-const countOf = statement<CountRow>(`SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`);
+const countOf = statement<[shop: number], CountRow>(`SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`);
 
 /** Reads all animals of a shop for an export. */
 export class PetExportStore {

@@ -9,13 +9,15 @@ import {
   lookUp,
   pageRead,
   type Row,
+  type Statement,
   statement,
+  type Values,
 } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
 import { readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
-import { dayOfChange, isCurrent, isCurrentShop, setTime } from "../shops/shops.statements.ts";
+import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
 import { type ListFilters, petCreated } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 
@@ -39,59 +41,74 @@ export interface CountRow extends Row {
   animals: bigint;
 }
 
+type PageByStatus = [shop: number, status: PetStatus, after: bigint, limit: number];
+type PageNear = [shop: number, status: PetStatus, after: bigint, end: bigint, limit: number];
+type Key = [shop: number, id: bigint];
+type Fields = [name: string, nameFolded: string | null, categoryId: bigint, status: PetStatus | null];
+
+/** The statements of a page, without and with metadata. */
+export interface PageReads<P extends Values> {
+  readonly plain: Statement<P, FlaggedRow>;
+  readonly whole: Statement<P, PetRow>;
+}
+
 export const petTables = [shopTable("pets", "id"), shopTable("category_animals", "category_id")];
 
 const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${metadataColumn("pet", "pets")}`;
 
 const withId = "FROM pets WHERE shop = $1 AND id = $2";
-export const byId = lookUp<PetRow>(`SELECT ${columns} ${withId}`);
-export const plainById = lookUp<FlaggedRow>(`SELECT ${plainColumns} ${withId}`);
+export const byId = lookUp<Key, PetRow>(`SELECT ${columns} ${withId}`);
+export const plainById = lookUp<Key, FlaggedRow>(`SELECT ${plainColumns} ${withId}`);
 // The rows of a page, without and with metadata. A page is read with metadata only if one of its animals has any: most
 // have none.
 const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
 export const rowsAfter = {
-  plain: pageRead<FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
-  whole: pageRead<PetRow>(`SELECT ${columns} ${afterId}`),
+  plain: pageRead<[...Key, limit: number], FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
+  whole: pageRead<[...Key, limit: number], PetRow>(`SELECT ${columns} ${afterId}`),
 };
 // The status is listed twice, so that only the index by status provides the order. See docs/decisions/postgresql.md.
 const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
 export const rowsAfterByStatus = {
-  plain: pageRead<FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
-  whole: pageRead<PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
+  plain: pageRead<PageByStatus, FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
+  whole: pageRead<PageByStatus, PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
 };
 // The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
 const near = "FROM pets WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
 export const rowsNear = {
-  plain: statement<FlaggedRow>(`SELECT ${plainColumns} ${near}`),
-  whole: statement<PetRow>(`SELECT ${columns} ${near}`),
+  plain: statement<PageNear, FlaggedRow>(`SELECT ${plainColumns} ${near}`),
+  whole: statement<PageNear, PetRow>(`SELECT ${columns} ${near}`),
 };
-export const setStatus = statement("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
-export const setFields = statement(
+export const setStatus = statement<[status: PetStatus, ...Key]>(
+  "UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3",
+);
+export const setFields = statement<[...Fields, hasMetadata: 1 | null, ...Key]>(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
    WHERE shop = $6 AND id = $7`,
 );
 /** For several animals, and for one with metadata. One without, as most are, is added by `appendByStatus`. */
-export const insert = statement(
-  `INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded, has_metadata)
+export const insert = statement<[...Key, at: number, ...Fields, hasMetadata: 1 | null]>(
+  `INSERT INTO pets (shop, id, added_at, name, name_folded, category_id, status, has_metadata)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
-export const lastId = statement<IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
-export const setLastId = statement("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
-export const remove = statement("DELETE FROM pets WHERE shop = $1 AND id = $2");
-export const countByCategory = statement<CountRow>(
+export const lastId = statement<[shop: number], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
+export const setLastId = statement<[id: bigint, shop: number]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
+export const remove = statement<Key>("DELETE FROM pets WHERE shop = $1 AND id = $2");
+export const countByCategory = statement<[shop: number, categoryId: bigint], CountRow>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
-export const reassignCategory = statement("UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3");
+export const reassignCategory = statement<[to: bigint, shop: number, from: bigint]>(
+  "UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3",
+);
 /** `$1` is the number of animals that left the category. A trigger counts added animals. */
-export const countFewer = statement(
+export const countFewer = statement<[animals: number | bigint, shop: number, categoryId: bigint]>(
   "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
 );
-export const countMore = statement(
+export const countMore = statement<[shop: number, categoryId: bigint, animals: number | bigint]>(
   `INSERT INTO category_animals (shop, category_id, animals) VALUES ($1, $2, $3)
    ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals`,
 );
-export const firstUnreferencedCategory = statement<IdRow>(`
+export const firstUnreferencedCategory = statement<[from: bigint, shop: number], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
@@ -109,14 +126,14 @@ const givenWhoseStatus = (condition: string) => `(SELECT count(*) FROM given WHE
  * are those that `Append` lists.
  */
 const statementsOfAnyStatus = {
-  insert: statement(
+  insert: statement<Values>(
     "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",
   ),
-  log: statement(
+  log: statement<Values>(
     `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
      VALUES ($1, $2, $3, $4, '${petCreated.type}', $5, $6, '{"id":' || $2 || $7)`,
   ),
-  insertAll: statement<Appended>(
+  insertAll: statement<Values, Appended>(
     `WITH given AS (
        SELECT fields, number
        FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
@@ -131,10 +148,10 @@ const statementsOfAnyStatus = {
        RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS events_before, last_at AS at
      ), added AS (
        INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded)
-       SELECT $2, before + number, at, ${given} FROM counted, given
+       SELECT $1, before + number, at, ${given} FROM counted, given
      ), logged AS (
        INSERT INTO events (shop, id, at, pet_id, type, actor, request_id, data)
-       SELECT $2, events_before + number, at, before + number, '${petCreated.type}', (fields->>4), (fields->>5),
+       SELECT $1, events_before + number, at, before + number, '${petCreated.type}', (fields->>4), (fields->>5),
          '{"id":' || (before + number) || (fields->>6)
        FROM counted, given
      )
@@ -144,11 +161,11 @@ const statementsOfAnyStatus = {
 
 function appendWithStatus(status: PetStatus | undefined): Append {
   const figure = statusFigure(status);
-  const count = lockStatement<Counted>(
-    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $2, last_event_id = last_event_id + $2,
-       ${figure} = ${figure} + $2, ${ofDay("added", dayOfChange, "$2")}
-     WHERE ${isCurrentShop("$3")}
-     RETURNING last_pet_id - $2 + 1 AS id, last_at AS at, last_event_id - $2 + 1 AS log_id`,
+  const count = lockStatement<[shop: number, now: number, count: number], Counted>(
+    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
+       ${figure} = ${figure} + $3, ${ofDay("added", dayOfChange, "$3")}
+     WHERE ${isCurrent}
+     RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
   );
   return { ...statementsOfAnyStatus, count };
 }

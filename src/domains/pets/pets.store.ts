@@ -164,8 +164,8 @@ export class PetStore {
       }
       last = id ?? last + 1n;
       const pairs = unlessEmpty(metadata);
-      const row = [shop, last, locked.at, name, categoryId, status ?? null, foldedToStore(name), metadataFlag(pairs)];
-      inserts.push(all(insert, ...row), insertMetadata(shop, "pet", last, pairs));
+      const fields = [name, foldedToStore(name), categoryId, status ?? null, metadataFlag(pairs)] as const;
+      inserts.push(all(insert, shop, last, locked.at, ...fields), insertMetadata(shop, "pet", last, pairs));
       added.push({ id: last, name, categoryId, ...(status && { status }), ...(pairs && { metadata: pairs }) });
     }
     if (faults.length > 0) return { faults };

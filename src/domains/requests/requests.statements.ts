@@ -6,10 +6,11 @@ import {
   lockStatement,
   type Row,
   type SqlParameter,
-  type Statement,
   statement,
 } from "../../storage/statement.ts";
+import type { Call } from "../../storage/transaction.ts";
 import type { StatusClass } from "./requests.operations.ts";
+import type { valuesOf } from "./stored-request.ts";
 
 export interface RecordRow extends Row {
   number: bigint;
@@ -37,6 +38,8 @@ interface DeletedRow extends Row {
 
 const columns = "number, id, at, key_id, operation, status, code, facts";
 
+type RecordValues = ReturnType<typeof valuesOf>;
+
 /** Tables of request records. */
 export const requestTables = [shopTable("request_records", "number"), shopTable("request_numbers", "shop")];
 
@@ -44,15 +47,14 @@ export const requestTables = [shopTable("request_records", "number"), shopTable(
  * Reserves `$2` numbers for the shop `$1`, or for requests without a shop (0), and locks its records. Returns no row if
  * the shop's data was deleted.
  */
-export const takeNumbers = lockStatement<NumberRow>(
+export const takeNumbers = lockStatement<[shop: number, count: number], NumberRow>(
   `INSERT INTO request_numbers (shop, last)
    SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT)
    WHERE $1 = 0 OR EXISTS (SELECT 1 FROM shops WHERE shop = $1 AND account_id IS NOT NULL)
    ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last`,
-  1,
 );
 /** Adds a record, unless its key already has `$11` in that second: other processes record requests of the key too. */
-export const insertRecord = statement(
+export const insertRecord = statement<[...RecordValues, number: number, second: number, most: number]>(
   `INSERT INTO request_records (shop, id, at, key_id, operation, status, code, facts, number)
    SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS TEXT),
      CAST($6 AS BIGINT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
@@ -61,20 +63,28 @@ export const insertRecord = statement(
    ) < $11
    ON CONFLICT (shop, id) DO NOTHING`,
 );
-export const deleteUpTo = statement("DELETE FROM request_records WHERE shop = $1 AND number <= $2");
+export const deleteUpTo = statement<[shop: number, number: number]>(
+  "DELETE FROM request_records WHERE shop = $1 AND number <= $2",
+);
 
-export const recordById = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND id = $2`);
+export const recordById = statement<[shop: number, id: string], RecordRow>(
+  `SELECT ${columns} FROM request_records WHERE shop = $1 AND id = $2`,
+);
 /** For an operator, who knows only the id. It uses the index of each shop. */
-export const findById = acrossShops<FoundRow>(
+export const findById = acrossShops<[id: string], FoundRow>(
   `SELECT shop, id, at FROM request_records
    WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1 ORDER BY at DESC LIMIT 1`,
 );
-export const findOld = acrossShops<FoundRow>(
+export const findOld = acrossShops<[before: number, limit: number], FoundRow>(
   "SELECT shop, id, at FROM request_records WHERE at < $1 ORDER BY at LIMIT $2",
 );
-export const shopsSince = acrossShops<ShopRow>("SELECT DISTINCT shop FROM request_records WHERE at >= $1");
-export const recordsSince = statement<RecordRow>(`SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`);
-export const deleteOld = statement<DeletedRow>(
+export const shopsSince = acrossShops<[at: number], ShopRow>(
+  "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
+);
+export const recordsSince = statement<[shop: number, at: number], RecordRow>(
+  `SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`,
+);
+export const deleteOld = statement<[shop: number, at: number, limit: number], DeletedRow>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (
      SELECT number FROM request_records WHERE shop = $1 AND at < $2 ORDER BY at LIMIT $3
    ) RETURNING number`,
@@ -102,7 +112,7 @@ export function recordsQuery(
   [at, number]: readonly [number, number],
   limit: number,
   { status, code, operation, keyId, since }: RecordFilters,
-): { statement: Statement<RecordRow>; parameters: SqlParameter[] } {
+): Call<RecordRow> {
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const conditions = [

@@ -81,9 +81,10 @@ export class RequestStore {
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
     const sums = new Map<string, { name: string; status: number; requests: number }>();
     // One shop after the other: the records of all shops may not fit into memory.
-    for (const { shop } of await this.#storage.read(all(shopsSince, since))) {
+    for (const found of await this.#storage.read(all(shopsSince, since))) {
+      const shop = Number(found.shop);
       for (const row of await this.#storage.read(all(recordsSince, shop, since))) {
-        const { facts, status } = toStored(Number(shop), row);
+        const { facts, status } = toStored(shop, row);
         const { address: name = "" } = facts;
         const key = `${status} ${name}`;
         sums.set(key, { name, status, requests: (sums.get(key)?.requests ?? 0) + 1 });

@@ -3,7 +3,6 @@ import type { Fault } from "../../contract/errors.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { RequestStage } from "../../contract/requests.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
-import type { SqlParameter } from "../../storage/statement.ts";
 import { MINUTE_SECONDS } from "../../timing/clock.ts";
 
 /** The shop number under which records of requests without a valid key are stored. No shop has it. */
@@ -83,6 +82,6 @@ function windowOf({ admission, caller }: CompletedRequest): "minute" | "day" {
 }
 
 /** The values of the columns, in the order of the statement that inserts them. */
-export function valuesOf({ shop, id, at, keyId, operation, status, code, facts }: StoredRequest): SqlParameter[] {
-  return [shop, id, at, keyId, operation, status, code, JSON.stringify(facts)];
+export function valuesOf({ shop, id, at, keyId, operation, status, code, facts }: StoredRequest) {
+  return [shop, id, at, keyId, operation, status, code, JSON.stringify(facts)] as const;
 }

@@ -24,7 +24,7 @@ interface ContentsRow extends Row {
 }
 
 // Orders are never deleted, so the last id is the number of orders.
-const contents = statement<ContentsRow>(`
+const contents = statement<[shop: number], ContentsRow>(`
   SELECT last_order_id AS orders, ${allAnimals} AS animals,
     (SELECT count(*) FROM categories WHERE shop = $1) AS categories
   FROM shops WHERE shop = $1

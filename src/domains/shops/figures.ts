@@ -31,11 +31,13 @@ export interface CountedShop {
   changes: Changes;
 }
 
-const setLastEvent = raisesVersion("UPDATE shops SET last_event_id = $1 WHERE shop = $2");
-const setFigures = raisesVersion(
-  `UPDATE shops SET last_event_id = $1, ${totals.map((name, index) => `${name} = ${name} + $${index + 2}`).join(", ")},
-     ${daily.map((name, index) => ofDay(name, `$${totals.length + 2}`, `$${totals.length + 3 + index}`)).join(", ")}
-   WHERE shop = $${totals.length + daily.length + 3}`,
+const setLastEvent = raisesVersion<[shop: number, lastEventId: bigint]>(
+  "UPDATE shops SET last_event_id = $2 WHERE shop = $1",
+);
+const setFigures = raisesVersion<[shop: number, lastEventId: bigint, ...figures: number[]]>(
+  `UPDATE shops SET last_event_id = $2, ${totals.map((name, index) => `${name} = ${name} + $${index + 3}`).join(", ")},
+     ${daily.map((name, index) => ofDay(name, `$${totals.length + 3}`, `$${totals.length + 4 + index}`)).join(", ")}
+   WHERE shop = $1`,
 );
 
 /** SQL of an update of a shop's row: adds `more` to a figure of the day. */
@@ -66,8 +68,8 @@ export function countStatus(locked: CountedShop, from: AnimalStatus, to: AnimalS
 /** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */
 export function updateShop(locked: CountedShop): Transaction<unknown> {
   const { shop, at, changes, lastEventId } = locked;
-  if (Object.keys(changes).length === 0) return all(setLastEvent, lastEventId, shop);
+  if (Object.keys(changes).length === 0) return all(setLastEvent, shop, lastEventId);
   const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);
   locked.changes = {};
-  return all(setFigures, lastEventId, ...by(totals), Math.floor(at / DAY_MS), ...by(daily), shop);
+  return all(setFigures, shop, lastEventId, ...by(totals), Math.floor(at / DAY_MS), ...by(daily));
 }

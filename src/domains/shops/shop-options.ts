@@ -9,7 +9,7 @@ interface AccountRow extends Row {
   id: string;
 }
 
-const someAccounts = statement<AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
+const someAccounts = statement<[], AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
 
 /** Options of a command that works on one shop. */
 export const shopOptions = {

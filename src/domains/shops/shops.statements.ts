@@ -1,3 +1,4 @@
+import type { Mode } from "../../contract/caller.ts";
 import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 
@@ -18,54 +19,48 @@ interface CurrentShopRow extends NumberRow {
   ahead: bigint;
 }
 
-const time = "CASE WHEN last_at < $1 + ahead THEN $1 + ahead ELSE last_at END";
-/** Sets the time of a change: `$1` is real time in Unix milliseconds. The times of a shop never decrease. */
+const time = "CASE WHEN last_at < $2 + ahead THEN $2 + ahead ELSE last_at END";
+/** Sets the time of a change: `$2` is real time in Unix milliseconds. The times of a shop never decrease. */
 export const setTime = `last_at = ${time}`;
 /** The day of that time, in days since 1970. */
 export const dayOfChange = `(${time}) / ${DAY_MS}`;
-/** The row of the shop `$2`, if its data was not deleted. */
-export const isCurrent = isCurrentShop("$2");
-export const lock = lockStatement<ShopRow>(
+/** The row of the shop `$1`, if its data was not deleted. */
+export const isCurrent = "shop = $1 AND account_id IS NOT NULL";
+export const lock = lockStatement<[shop: number, now: number], ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
-  2,
 );
-export const lockByAccount = lockStatement<FoundShopRow>(
-  `UPDATE shops SET ${setTime} WHERE account_id = $2 AND mode = $3
+export const lockByAccount = lockStatement<[accountId: string, now: number, mode: Mode], FoundShopRow>(
+  `UPDATE shops SET ${setTime} WHERE account_id = $1 AND mode = $3
    RETURNING shop, last_at AS at, ahead, last_event_id`,
-  2,
 );
-export const lockByKey = lockStatement<FoundShopRow>(
+export const lockByKey = lockStatement<[accountId: string, now: number, keyId: string], FoundShopRow>(
   `UPDATE shops SET ${setTime}
-   WHERE account_id = $2 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $2)
+   WHERE account_id = $1 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $1)
    RETURNING shop, last_at AS at, ahead, last_event_id`,
-  2,
 );
-export const insert = statement<NumberRow>(
+export const insert = statement<[accountId: string, mode: Mode, ahead: number], NumberRow>(
   "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",
 );
 /** `$1` is how far the shop's clock is ahead of real time from now on, in milliseconds. */
-export const setAhead = statement("UPDATE shops SET ahead = $1 WHERE shop = $2");
+export const setAhead = statement<[ahead: number, shop: number]>("UPDATE shops SET ahead = $1 WHERE shop = $2");
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
-export const end = statement(
+export const end = statement<[now: number, shop: number]>(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
    WHERE shop = $2 AND account_id IS NOT NULL`,
 );
-export const endAll = statement(
+export const endAll = statement<[now: number, accountId: string]>(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );
 /** A shop that ended at `$1` or earlier. Also one that ended after `$2`: the clock was ahead then. */
-export const deletedShop = acrossShops<NumberRow>(
+export const deletedShop = acrossShops<[before: number, after: number], NumberRow>(
   `SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)
    ORDER BY shop LIMIT 1`,
 );
 /** The first condition is true for all of these shops. It lets the engines use the index by account. */
-export const deletedShopOfAccount = acrossShops<NumberRow>(
+export const deletedShopOfAccount = acrossShops<[formerAccountId: string], NumberRow>(
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
-export const remove = statement("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
-export const byAccount = statement<CurrentShopRow>("SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2");
-
-/** The row of the shop that a parameter names, if its data was not deleted. */
-export function isCurrentShop(parameter: string): string {
-  return `shop = ${parameter} AND account_id IS NOT NULL`;
-}
+export const remove = statement<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
+export const byAccount = statement<[accountId: string, mode: Mode], CurrentShopRow>(
+  "SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2",
+);

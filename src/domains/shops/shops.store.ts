@@ -32,21 +32,21 @@ export interface LockedShop extends CountedShop {
  * time of this one. `now` is real time in Unix milliseconds. Throws `ShopDeleted`.
  */
 export function* lockShop(shop: number, now: number): Transaction<LockedShop> {
-  const row = yield* first(lock, now, shop);
+  const row = yield* first(lock, shop, now);
   if (!row) throw new ShopDeleted();
   return toLocked(shop, row);
 }
 
 /** Like `lockShop`, for the shop of an account that exists. */
 export function* lockShopOf(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
-  const row = yield* first(lockByAccount, now, accountId, mode);
+  const row = yield* first(lockByAccount, accountId, now, mode);
   if (!row) throw new ShopDeleted();
   return toLocked(Number(row.shop), row);
 }
 
 /** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or the shop was deleted. */
 export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<LockedShop | undefined> {
-  const row = yield* first(lockByKey, now, accountId, keyId);
+  const row = yield* first(lockByKey, accountId, now, keyId);
   return row && toLocked(Number(row.shop), row);
 }
 
@@ -96,7 +96,7 @@ export function* replaceShop(
  * transaction may wait for a shop afterwards.
  */
 export function* lockShops(accountId: string, now: number): Transaction<void> {
-  for (const mode of modes.toReversed()) yield* all(lockByAccount, now, accountId, mode);
+  for (const mode of modes.toReversed()) yield* all(lockByAccount, accountId, now, mode);
 }
 
 /** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */

@@ -28,7 +28,7 @@ interface FigureRow extends Row {
 
 const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
 // One statement, so that all figures are consistent.
-const figures = statement<FigureRow>(`
+const figures = statement<[shop: number], FigureRow>(`
   SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, last_at, ahead,
     category_id, animals
   FROM shops LEFT JOIN (

@@ -1,4 +1,5 @@
-import { lockStatement, type Row, statement } from "../../storage/statement.ts";
+import type { Mode } from "../../contract/caller.ts";
+import { lockStatement, type Row, statement, type Values } from "../../storage/statement.ts";
 
 /** How far back usage is shown, in days. It is stored a day longer, so that the first interval is complete. */
 export const SHOWN_DAYS = 30;
@@ -23,6 +24,8 @@ interface CallerRow extends Row {
   hour: bigint;
 }
 
+type Key = [accountId: string, mode: Mode, keyId: string];
+
 const hours = Array.from({ length: 24 }, (_, hour) => `h${hour}`);
 const key = "day, account_id, mode, key_id, operation, status";
 const requests = hours.map((hour) => `coalesce(${hour}, 0)`).join(" + ");
@@ -43,21 +46,21 @@ export function hoursOf(row: DayRow): (readonly [hour: number, requests: number]
  * in progress can end long after the deletion.
  */
 export const addRequests = hours.map((hour) =>
-  lockStatement(
-    `INSERT INTO usage_counts (${key}, ${hour}) SELECT $1, $2, $3, $4, $5, $6, $7
-     WHERE EXISTS (SELECT 1 FROM accounts WHERE id = $2 AND deleted_at IS NULL)
+  lockStatement<[...Key, day: number, operation: string, status: number, requests: number]>(
+    `INSERT INTO usage_counts (${key}, ${hour}) SELECT $4, $1, $2, $3, $5, $6, $7
+     WHERE EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL)
      ON CONFLICT (${key}) DO UPDATE SET ${hour} = coalesce(usage_counts.${hour}, 0) + excluded.${hour}`,
   ),
 );
 /** The most days that `SHOWN_DAYS` overlap. */
 export const READ_DAYS = SHOWN_DAYS + 1;
 /** Reads the counts of a key on several days. `$4` and later are the days. */
-export const readDays = statement<DayRow>(
+export const readDays = statement<[...Key, ...days: number[]], DayRow>(
   `SELECT day, operation, status, ${hours.join(", ")} FROM usage_counts
    WHERE account_id = $1 AND mode = $2 AND key_id = $3 AND day IN (${places(READ_DAYS, 4)})`,
 );
 const sumsBy = (name: string, condition: string) =>
-  statement<SumRow>(
+  statement<[day: number], SumRow>(
     `SELECT ${name} AS name, status, CAST(sum(${requests}) AS BIGINT) AS requests FROM usage_counts
      WHERE day >= $1 AND ${condition} GROUP BY ${name}, status`,
   );
@@ -68,23 +71,26 @@ export const sums = {
   operations: sumsBy("operation", "key_id = ''"),
 };
 /** The keys that have called an operation since a day: those of the latest hour first, then those with the most calls. */
-export const callersOf = statement<CallerRow>(
+export const callersOf = statement<[day: number, operation: string], CallerRow>(
   `SELECT account_id, key_id, CAST(sum(${requests}) AS BIGINT) AS calls, max(day * 24 + ${lastHour}) AS hour
    FROM usage_counts WHERE day >= $1 AND operation = $2 AND key_id <> ''
    GROUP BY account_id, key_id ORDER BY 4 DESC, 3 DESC, key_id`,
 );
-const deleteWhere = (condition: string, limit: string) =>
-  statement(
+const deleteWhere = <P extends Values>(condition: string, limit: string) =>
+  statement<P>(
     `DELETE FROM usage_counts WHERE (${key}) IN (SELECT ${key} FROM usage_counts WHERE ${condition} LIMIT ${limit})
      RETURNING day`,
   );
-export const sweep = deleteWhere("day < $1", "$2");
+export const sweep = deleteWhere<[before: number, limit: number]>("day < $1", "$2");
 /** The most days that rows are stored for: those that are read, and the day before. */
 export const STORED_DAYS = READ_DAYS + 1;
 /** Names the first columns of the primary key, so it is fast with many shops, and delays no other writer. */
-export const deleteOfDays = deleteWhere(
+export const deleteOfDays = deleteWhere<[accountId: string, ...daysAndLimit: number[]]>(
   `account_id = $1 AND day IN (${places(STORED_DAYS, 2)})`,
   `$${STORED_DAYS + 2}`,
 );
 /** There are few such rows: some that will be swept soon, or were written while the clock was ahead. */
-export const deleteOfOtherDays = deleteWhere("account_id = $1 AND (day < $2 OR day > $3)", "$4");
+export const deleteOfOtherDays = deleteWhere<[accountId: string, oldest: number, newest: number, limit: number]>(
+  "account_id = $1 AND (day < $2 OR day > $3)",
+  "$4",
+);

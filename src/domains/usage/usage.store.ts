@@ -149,7 +149,7 @@ export class UsageStore {
 function addTo(count: RequestCount): Transaction<unknown> {
   const { shop, keyId, hour, operation, status, requests } = count;
   const statement = addRequests[hour % 24] as (typeof addRequests)[number];
-  return all(statement, dayOf(count), shop.accountId, shop.mode, keyId, operation, status, requests);
+  return all(statement, shop.accountId, shop.mode, keyId, dayOf(count), operation, status, requests);
 }
 
 /** The largest multiple of `unit` up to the value. */

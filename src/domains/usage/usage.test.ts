@@ -139,8 +139,8 @@ describe("getUsage", () => {
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = callerWith();
-  const rows = statement<{ rows: bigint }>("SELECT count(*) AS rows FROM usage_counts");
-  const accountsIn = statement<{ account_id: string }>(
+  const rows = statement<[], { rows: bigint }>("SELECT count(*) AS rows FROM usage_counts");
+  const accountsIn = statement<[], { account_id: string }>(
     "SELECT DISTINCT account_id FROM usage_counts ORDER BY account_id",
   );
   let storage: Storage;
@@ -251,7 +251,7 @@ describe("usage", () => {
   });
 
   test.skipIf(!onPostgres)("is saved by two processes at once without a deadlock", async () => {
-    const deadlocks = statement<{ deadlocks: bigint }>(
+    const deadlocks = statement<[], { deadlocks: bigint }>(
       "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
     );
     const other = await service.store.open();
@@ -352,7 +352,7 @@ describe("usage", () => {
 });
 
 test("the store has at most 32 days for each account and key", async () => {
-  const rows = statement<{ days: bigint }>(
+  const rows = statement<[accountId: string], { days: bigint }>(
     "SELECT count(*) AS days FROM usage_counts WHERE account_id = $1 GROUP BY key_id",
   );
   for (let day = 0; day < 40; day++) {

@@ -5,5 +5,5 @@ import { type AppendStep, latestTime } from "../transaction.ts";
 export function appendTogether(steps: readonly AppendStep[]): [Statement, SqlParameter[]] {
   const [{ append, shop }] = steps as [AppendStep];
   const rows = steps.map(({ values, logged }) => [...values, ...logged]);
-  return [append.insertAll, [latestTime(steps), shop, steps.length, jsonWithIntegersAsText(rows)]];
+  return [append.insertAll, [shop, latestTime(steps), steps.length, jsonWithIntegersAsText(rows)]];
 }

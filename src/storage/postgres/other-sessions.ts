@@ -14,7 +14,7 @@ interface CountRow extends Row {
   sessions: bigint;
 }
 
-const countOthers: Statement<CountRow> = {
+const countOthers: Statement<[], CountRow> = {
   sql: `SELECT count(*) AS sessions FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
 };

@@ -31,16 +31,20 @@ interface PetRow extends Row {
   name: string;
 }
 // Random ids: with a counter, all transactions would wait for its row.
-const addPet = statement<PetRow>(
+const addPet = statement<[name: string, categoryId: number], PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
 );
-const sessionsInTransaction = statement<{ sessions: bigint }>(
+const sessionsInTransaction = statement<[], { sessions: bigint }>(
   "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );
-const petsFrom = statement<PetRow>("SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5");
-const allPets = statement<PetRow>("SELECT name FROM pets");
-const addCategory = statement("INSERT INTO categories (shop, id, name, name_key) VALUES (1, $1, $2, $2)");
+const petsFrom = statement<[id: number], PetRow>(
+  "SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5",
+);
+const allPets = statement<[], PetRow>("SELECT name FROM pets");
+const addCategory = statement<[id: number, name: string]>(
+  "INSERT INTO categories (shop, id, name, name_key) VALUES (1, $1, $2, $2)",
+);
 
 /** Writers and readers of one store, and the results of their work. */
 class Load {
@@ -386,8 +390,8 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const url = await newStore();
     const [one, other] = [await open(url), await open(url)];
     await one.write(() => all(addCategory, 1, "0"));
-    const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
-    const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
+    const read = statement<[], PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = statement<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
     const increment = function* () {
       const row = yield* first(read);
       yield* all(write, String(Number(row?.name) + 1));
@@ -402,8 +406,8 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const { server } = shared as SharedPostgres;
     const database = new URL(url).pathname.slice(1);
     await storage.write(() => all(addCategory, 1, "0"));
-    const read = statement<PetRow>("SELECT name FROM categories WHERE id = 1");
-    const write = statement("UPDATE categories SET name = $1 WHERE id = 1");
+    const read = statement<[], PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = statement<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
     let sleeps = 0;
     const written = Promise.allSettled([
       storage.write(function* () {

@@ -1,6 +1,6 @@
 import { andCommit } from "../combined-steps.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 import {
   type AppendStep,
@@ -116,7 +116,10 @@ export class PostgresStorage implements Storage {
     return next.value;
   }
 
-  async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+  async *stream<P extends Values, R extends Row>(
+    statement: Statement<P, R>,
+    ...parameters: NoInfer<P>
+  ): AsyncGenerator<R[]> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
     const options = { address: this.#address, deadline: STEP_DEADLINE, isReader: true, idle: STREAM_IDLE };
     let connection: Connection | undefined;

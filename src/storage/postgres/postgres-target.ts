@@ -22,7 +22,7 @@ interface ColumnRow extends Row {
   sequence: string | null;
 }
 
-const readColumns: Statement<ColumnRow> = {
+const readColumns: Statement<[], ColumnRow> = {
   sql: `SELECT table_name::text, column_name::text, data_type::text,
           CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence
         FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)

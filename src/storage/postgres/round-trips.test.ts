@@ -9,22 +9,24 @@ import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
 // Random ids: with a counter, all transactions would wait for its row.
-const addPet = statement(
+const addPet = statement<[name: string, categoryId: number]>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
 );
-const addNamed = statement("INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (1, $1, $2, 1, 0)");
-const petById = statement("SELECT name FROM pets WHERE shop = 1 AND id = $1");
+const addNamed = statement<[id: bigint, name: string]>(
+  "INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (1, $1, $2, 1, 0)",
+);
+const petById = statement<[id: number]>("SELECT name FROM pets WHERE shop = 1 AND id = $1");
 /** Returns when the server began the statement that found the animal. */
-const findPet = lookUp(
+const findPet = lookUp<[shop: number, id: bigint]>(
   "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
 );
 /** The same for a page. */
-const findNamed = pageRead(
+const findNamed = pageRead<[shop: number, name: string, id: number, limit: number]>(
   `SELECT id, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND name IN ($2, $2) AND id > $3
    ORDER BY id LIMIT $4`,
 );
-const touch = statement("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
+const touch = statement<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;
@@ -75,7 +77,8 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
   test("one, with one statement, for all pages of a turn; each page has its own rows, in order", async () => {
     const names = ['"Quo"ted"', String.raw`Back\slash`, "{Brace, comma}", "NULL", ""];
     for (const [index, name] of names.entries()) {
-      for (const number of [3, 1, 2]) await storage.write(() => andCommit(first(addNamed, 100 * index + number, name)));
+      for (const number of [3, 1, 2])
+        await storage.write(() => andCommit(first(addNamed, BigInt(100 * index + number), name)));
     }
     const wanted = [...names, "nobody", ...names.toReversed()];
     const find = () => Promise.all(wanted.map((name) => storage.read(all(findNamed, 1, name, 0, 2))));

@@ -1,5 +1,5 @@
 import { streamIdle } from "../errors.ts";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
@@ -15,7 +15,7 @@ const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
  */
 export async function* streamRows<R extends Row>(
   connection: Connection,
-  { sql }: Statement<R>,
+  { sql }: Statement<Values, R>,
   parameters: readonly SqlParameter[],
 ): AsyncGenerator<R[]> {
   try {

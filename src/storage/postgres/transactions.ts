@@ -28,8 +28,7 @@ function locks(step: StoreStep): boolean {
 function lockedBy(step: StoreStep): SqlParameter | undefined {
   if ("group" in step) return step.group[0] && lockedBy(step.group[0]);
   if ("append" in step) return step.shop;
-  const { lockedAt } = step.statement;
-  return lockedAt === undefined ? undefined : step.parameters[lockedAt - 1];
+  return step.statement.locks && step.parameters[0];
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Connection } from "./connection.ts";
  */
 export function appendTogether(connection: Connection, steps: readonly AppendStep[]): Row[][] {
   const [{ append, shop }] = steps as [AppendStep];
-  const counted = connection.first(append.count, [latestTime(steps), steps.length, shop]) as Counted | undefined;
+  const counted = connection.first(append.count, [shop, latestTime(steps), steps.length]) as Counted | undefined;
   if (!counted) return steps.map(() => []);
   let { id, log_id } = counted;
   const { at } = counted;

@@ -57,7 +57,7 @@ export class Connection {
   #prepare(statement: Statement): SqliteStatement<Row, SqlParameter[]> {
     let prepared = this.#prepared.get(statement);
     if (!prepared) {
-      prepared = this.#database.prepare<Row, SqlParameter[]>(withStablePlan(statement.sql));
+      prepared = this.#database.prepare<Row, SqlParameter[]>(forSqlite(statement.sql));
       this.#prepared.set(statement, prepared);
     }
     return prepared;
@@ -65,11 +65,11 @@ export class Connection {
 }
 
 /**
- * The same statement, which SQLite plans only once. Where a plan may depend on the value of a parameter, such as with
- * `ORDER BY` or `LIMIT`, SQLite plans the statement again whenever a value is bound, which takes longer than reading a
- * short page. It plans once if no comparison or limit is a bare parameter; a unary plus changes no value.
- * The setting for this (SQLITE_DBCONFIG_ENABLE_QPSG) cannot be reached from Bun.
+ * The statement with SQLite's numbered parameters, and such that SQLite plans it only once. Where a plan may depend on
+ * the value of a parameter, such as with `ORDER BY` or `LIMIT`, SQLite plans the statement again whenever a value is
+ * bound, which takes longer than reading a short page. It plans once if no comparison or limit is a bare parameter; a
+ * unary plus changes no value. The setting for this (SQLITE_DBCONFIG_ENABLE_QPSG) cannot be reached from Bun.
  */
-export function withStablePlan(sql: string): string {
-  return sql.replaceAll(/\$\d+/g, "+$&");
+export function forSqlite(sql: string): string {
+  return sql.replaceAll(/\$(\d+)/g, "+?$1");
 }

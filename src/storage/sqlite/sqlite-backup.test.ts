@@ -18,10 +18,10 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement(
+const addPet = statement<[name: string]>(
   "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
 );
-const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
+const countPets = statement<[name: string], CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
 /** The numbers of lefts and rights in a copy, which must be a usable store. */
 async function pairsIn(copy: string): Promise<[number, number]> {

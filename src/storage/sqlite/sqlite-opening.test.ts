@@ -130,7 +130,7 @@ describe("concurrent opening", () => {
     console.log("ready");
     for await (const line of console) break;
     const storage = await openSqlite(process.env.STORE);
-    await storage.write(() => all(statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
+    await storage.write(() => all(statement<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
     await storage.close();
   `;
 

@@ -3,7 +3,7 @@ import { StorageUnavailable } from "../errors.ts";
 import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, Statement, Values } from "../statement.ts";
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type KnownSteps, type Transaction } from "../transaction.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -106,7 +106,7 @@ export class SqliteStorage implements Storage {
     return this.#read(transaction as KnownSteps<T>, undefined);
   }
 
-  stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+  stream<P extends Values, R extends Row>(statement: Statement<P, R>, ...parameters: NoInfer<P>): AsyncGenerator<R[]> {
     return streamRows(this.#file, statement, parameters);
   }
 

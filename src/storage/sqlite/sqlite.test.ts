@@ -21,11 +21,11 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement(
+const addPet = statement<[name: string]>(
   "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
 );
-const raise = raisesVersion("UPDATE shops SET last_at = last_at WHERE shop = $1");
-const countPets = statement<CountRow>("SELECT count(*) AS figure FROM pets");
+const raise = raisesVersion<[shop: number]>("UPDATE shops SET last_at = last_at WHERE shop = $1");
+const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
 
 /** Waits for some turns of the event loop. */
 async function turns(number: number): Promise<void> {
@@ -82,11 +82,13 @@ describe("SqliteStorage", () => {
 
   test("hides the values of parameters from the planner, which would plan lists at each execution", () => {
     const prepare = spyOn(Database.prototype, "prepare");
-    const list = statement("SELECT id FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3");
+    const list = statement<[shop: number, id: number, limit: number]>(
+      "SELECT id FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3",
+    );
     void storage.read(all(list, 1, 0, 2));
     const prepared = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("ORDER BY"));
     prepare.mockRestore();
-    expect(prepared).toEqual(["SELECT id FROM pets WHERE shop = +$1 AND id > +$2 ORDER BY id LIMIT +$3"]);
+    expect(prepared).toEqual(["SELECT id FROM pets WHERE shop = +?1 AND id > +?2 ORDER BY id LIMIT +?3"]);
   });
 
   test("resolves writes when the log is synced, not before, and reads during the sync", async () => {
@@ -355,7 +357,7 @@ const fullDiskScript = `
   const { SqliteStorage } = await import(process.env.SOURCE + "/sqlite-storage.ts");
   const { all, first } = await import(process.env.SOURCE + "/../transaction.ts");
   const { statement } = await import(process.env.SOURCE + "/../statement.ts");
-  const addPet = statement("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
+  const addPet = statement<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1");
   const countPets = statement("SELECT count(*) AS figure FROM pets");
   const fatalErrors = [];
   const ignore = () => {};

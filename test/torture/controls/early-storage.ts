@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
+import { appendTogether } from "../../../src/storage/sqlite/append.ts";
+import { Connection } from "../../../src/storage/sqlite/connection.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import type { Counted, Row, SqlParameter, Statement } from "../../../src/storage/statement.ts";
+import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import {
-  type AppendStep,
   type Call,
   type KnownSteps,
   type StoreStep,
@@ -18,9 +19,11 @@ const DELAY = 50;
 export class EarlyStorage implements Storage {
   readonly readsSynchronously = true;
   readonly #database: Database;
+  readonly #connection: Connection;
 
   constructor(file: string) {
     this.#database = openDatabase(file, 20);
+    this.#connection = new Connection(this.#database);
   }
 
   async read<T>(transaction: Transaction<T>): Promise<T> {
@@ -33,7 +36,10 @@ export class EarlyStorage implements Storage {
     return next.value;
   }
 
-  async *stream<R extends Row>(statement: Statement<R>, ...parameters: SqlParameter[]): AsyncGenerator<R[]> {
+  async *stream<P extends Values, R extends Row>(
+    statement: Statement<P, R>,
+    ...parameters: NoInfer<P>
+  ): AsyncGenerator<R[]> {
     yield this.#rows({ statement, parameters }) as R[];
   }
 
@@ -57,20 +63,11 @@ export class EarlyStorage implements Storage {
 
   #resultOf(step: StoreStep): unknown {
     if ("group" in step) return step.group.map((one) => this.#resultOf(one));
-    return "append" in step ? this.#append(step) : this.#rows(step);
-  }
-
-  #append({ append: { count, insert, log }, shop, now, values, logged }: AppendStep): Row[] {
-    const [counted] = this.#rows({ statement: count, parameters: [now, 1, shop] }) as Counted[];
-    if (!counted) return [];
-    const { id, at, log_id } = counted;
-    this.#rows({ statement: insert, parameters: [shop, id, at, ...values] });
-    this.#rows({ statement: log, parameters: [shop, id, at, log_id, ...logged] });
-    return [counted];
+    return "append" in step ? appendTogether(this.#connection, [step])[0] : this.#rows(step);
   }
 
   #rows({ statement, parameters }: Call): Row[] {
-    return this.#database.query<Row, SqlParameter[]>(statement.sql).all(...parameters);
+    return this.#connection.all(statement, parameters);
   }
 
   onOtherProcessChange(): void {}

@@ -2,6 +2,7 @@ import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { type Page, pageOf } from "../../../storage/page.ts";
 import { type Row, statement } from "../../../storage/statement.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
 import {
   type Delivery,
   type DeliveryKind,
@@ -28,14 +29,17 @@ interface DeliveryRow extends Row {
 const columns = "id, kind, webhook_id, event_id, event_type, attempt, at, duration, outcome, failure, status";
 const ofEndpoint = "shop = $1 AND endpoint_id = $2";
 
-export const deliveryById = statement<DeliveryRow>(
+export const deliveryById = statement<[...KeyInShop, id: bigint], DeliveryRow>(
   `SELECT ${columns}, response FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`,
 );
-const deliveriesBefore = statement<DeliveryRow>(
+const deliveriesBefore = statement<[...KeyInShop, id: bigint, limit: number], DeliveryRow>(
   `SELECT ${columns}, NULL AS response FROM webhook_deliveries
    WHERE ${ofEndpoint} AND id < $3 ORDER BY id DESC LIMIT $4`,
 );
-const deliveriesBeforeByOutcome = statement<DeliveryRow>(
+const deliveriesBeforeByOutcome = statement<
+  [...KeyInShop, outcome: DeliveryOutcome, id: bigint, limit: number],
+  DeliveryRow
+>(
   `SELECT ${columns}, NULL AS response FROM webhook_deliveries
    WHERE ${ofEndpoint} AND outcome = $3 AND id < $4 ORDER BY id DESC LIMIT $5`,
 );

@@ -9,7 +9,7 @@ interface WaitingRow extends Row {
 
 // An endpoint's `due_at` is the time of its next delivery. Each parked sequence counts as one delivery, even if the
 // endpoint gets one probe at a time. An endpoint that waits without a parked sequence counts as one.
-const waitingOfShop = statement<WaitingRow>(`
+const waitingOfShop = statement<[shop: number, limit: number], WaitingRow>(`
   SELECT
     (SELECT min(due_at) FROM shops JOIN webhook_endpoints USING (account_id, mode)
       WHERE shops.shop = $1 AND state = 'enabled') AS next,

@@ -1,6 +1,5 @@
 import type { Mode } from "../../../contract/caller.ts";
 import { together } from "../../../storage/combined-steps.ts";
-import type { SqlParameter } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
@@ -203,11 +202,11 @@ function* saving(endpoint: CourierEndpoint, progress: UnsavedProgress): Transact
   return true;
 }
 
-function valuesOf(delivery: StoredDelivery): SqlParameter[] {
+function valuesOf(delivery: StoredDelivery) {
   const { id, kind, webhookId, eventId, type, attempt: number, at, duration, failure, status, excerpt } = delivery;
   const outcome = failure === undefined ? "succeeded" : "failed";
-  const response = [outcome, failure ?? null, status ?? null, excerpt ?? null];
-  return [id, kind, webhookId, eventId, type, number, at, Math.round(duration), ...response];
+  const response = [outcome, failure ?? null, status ?? null, excerpt ?? null] as const;
+  return [id, kind, webhookId, eventId, type, number, at, Math.round(duration), ...response] as const;
 }
 
 function toCourierEndpoint(row: CourierRow): CourierEndpoint {

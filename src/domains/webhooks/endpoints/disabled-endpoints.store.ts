@@ -10,7 +10,7 @@ interface CountRow extends Row {
 /** Milliseconds between two counts. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;
 
-const countDisabled = statement<CountRow>(
+const countDisabled = statement<[], CountRow>(
   "SELECT count(*) AS endpoints FROM webhook_endpoints WHERE state = 'disabled'",
 );
 

@@ -100,10 +100,10 @@ export class EndpointStore {
     const id = newEndpointId();
     const secrets = firstVersion(this.#newSecretKeys);
     const health = untried;
-    const stored = [url, types.join(","), description, JSON.stringify(secrets)];
+    const stored = [url, types.join(","), description, JSON.stringify(secrets)] as const;
     const position = locked.lastEventId + 1n; // after its own event
     const expiresAt = endOf(keyEnd);
-    const progress = [createdAt, shop, position, JSON.stringify(health)];
+    const progress = [createdAt, shop, position, JSON.stringify(health)] as const;
     yield* all(insertEndpoint, accountId, mode, id, ...stored, ...progress, expiresAt);
     const added = {
       id,
@@ -143,7 +143,7 @@ export class EndpointStore {
     const changed = { ...before, ...fields, state, expiresAt: end };
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
-    const columns = [changed.url, changed.types.join(","), changed.description, state, end];
+    const columns = [changed.url, changed.types.join(","), changed.description, state, end] as const;
     yield* all(setEndpoint, ...columns, accountId, mode, id);
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {

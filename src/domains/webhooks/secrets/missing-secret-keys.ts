@@ -9,7 +9,7 @@ import type { SecretKeys } from "./secret-keys.ts";
 const PERIOD = 60_000;
 
 /** The query is in `storage/`, because `doctor` runs it without opening the store. */
-const newestSecrets = statement<NewestSecrets>(stateQueries.newestSecrets);
+const newestSecrets = statement<[], NewestSecrets>(stateQueries.newestSecrets);
 
 /** Finds whether this process lacks secret keys of enabled endpoints: as the leader, it would send them nothing. */
 export class MissingSecretKeys {
