@@ -1,14 +1,13 @@
 // No statement reads or changes a row of a shop without naming the shop: every statement of every store is inspected.
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
+import { newestEventsOf } from "../../src/domains/events/events.statements.ts";
 import type { OrderFilters } from "../../src/domains/orders/orders.operations.ts";
 import { orderPageQuery } from "../../src/domains/orders/orders.statements.ts";
 import type { ListFilters } from "../../src/domains/pets/pets.operations.ts";
 import { petPageQuery } from "../../src/domains/pets/pets.statements.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
-import { statementsIn, type WrittenStatement } from "../harness/sql-in-source.ts";
+import { allStatements, oneLine } from "../harness/all-statements.ts";
 
 /** Statements on all shops, of background work or for operators, each by its beginning. */
 const allowedAcrossShops = [
@@ -50,20 +49,11 @@ function tablesWith(column: string): string[] {
   return found.map(({ name }) => name);
 }
 
-const root = join(import.meta.dir, "../../src");
-const written: readonly WrittenStatement[] = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-  .flatMap((file) => statementsIn(readFileSync(join(root, file), "utf8")));
-
-/** A gap (`…`, see `statementsIn`), and the SQL that fills it: a condition that several statements share. */
-const filled = { gap: /WHERE …/g, sql: "WHERE shop = $2 AND account_id IS NOT NULL" };
-
 /** A shop or account that is a parameter, or that of the row for which a subquery runs. */
 const namesShop = /\b(shop|account_id) = (\$|shops\.shop\b|api_keys\.account_id\b)/;
 
 /** What a statement does to tables of shops without naming the shop. */
-function faultsOf(sql: string): string[] {
-  const text = sql.replaceAll(filled.gap, () => filled.sql);
+function faultsOf(text: string): string[] {
   return [...text.matchAll(/\b(FROM|JOIN|INTO|UPDATE) (\w+)/g)]
     .filter(([, verb, table = ""]) => shopTables.includes(table) && !(verb === "UPDATE" && table === "SET"))
     .filter(({ 1: verb, 2: table, index }) => {
@@ -71,7 +61,7 @@ function faultsOf(sql: string): string[] {
         return !text.startsWith(`INTO ${table} (${table === "shops" ? "account_id" : "shop"}, `, index);
       return !namesShop.test(withoutSubqueries(scopeAt(text, index)));
     })
-    .map(([match]) => `${match}: ${sql}`);
+    .map(([match]) => `${match}: ${text}`);
 }
 
 /** The part of a statement in whose parentheses a place lies. */
@@ -97,14 +87,14 @@ function withoutSubqueries(text: string): string {
 describe("every statement of a store", () => {
   test("names the shop, unless it is marked acrossShops", () => {
     expect(shopTables).toContain("pets");
-    expect(written.length).toBeGreaterThan(60);
-    // Those of lists are put together from parts: see below.
-    const scoped = written.filter(({ callee, text }) => callee !== "acrossShops" && !text.includes("NULL AS reached"));
-    expect(scoped.flatMap(({ text }) => faultsOf(text))).toEqual([]);
+    expect(allStatements.length).toBeGreaterThan(200);
+    expect(allStatements.filter((one) => !one.acrossShops).flatMap(({ sql }) => faultsOf(sql))).toEqual([]);
   });
 
   test("is in the allow-list if it is marked acrossShops", () => {
-    const marked = written.filter(({ callee }) => callee === "acrossShops").map(({ text }) => text);
+    const marked = [...allStatements.filter((one) => one.acrossShops), newestEventsOf([1]).statement].map(
+      ({ sql }) => sql,
+    );
     expect(marked.filter((text) => !allowedAcrossShops.some((start) => text.startsWith(start)))).toEqual([]);
     expect(marked).toHaveLength(allowedAcrossShops.length);
   });
@@ -139,7 +129,7 @@ test("every list of animals names the shop", () => {
   for (const one of filters) {
     for (const other of filters) {
       const { statement } = petPageQuery(1, 5n, 20, { ...one, ...other });
-      expect(faultsOf(statement.sql.replaceAll(/\s+/g, " "))).toEqual([]);
+      expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
   }
 });
@@ -158,7 +148,7 @@ test("every list of orders names the shop", () => {
   for (const one of filters) {
     for (const other of filters) {
       const { statement } = orderPageQuery(1, 5n, 20, { ...one, ...other });
-      expect(faultsOf(statement.sql.replaceAll(/\s+/g, " "))).toEqual([]);
+      expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
   }
 });

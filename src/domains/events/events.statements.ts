@@ -20,6 +20,9 @@ export interface EventRow extends Row {
 interface IdRow extends Row {
   id: bigint;
 }
+interface NewestRow extends IdRow {
+  shop: bigint;
+}
 /** `first_id` is null if no event is stored. */
 interface StoredRangeRow extends Row {
   first_id: bigint | null;
@@ -88,11 +91,6 @@ function actorOf({ actor, request_id }: EventRow): Event["actor"] {
     ...(actor !== UNNAMED_KEY && { keyId: actor }),
     ...(request_id !== null && { requestId: request_id }),
   };
-}
-
-interface NewestRow extends Row {
-  shop: bigint;
-  id: bigint;
 }
 
 /** The call that reads the id of the newest event of each of these shops, except deleted ones. `shops` must not be empty. */
