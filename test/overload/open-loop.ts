@@ -4,7 +4,7 @@
 
 export interface LoadOrder {
   readonly port: number;
-  /** The request, byte by byte; a service must keep its connection open. */
+  /** The request, byte by byte; a service must keep its connection open. `{n}` stands for a number that no other has. */
   readonly request: string;
   readonly connections: number;
   /** Requests due each second; without it each connection sends again as soon as it is answered. */
@@ -56,7 +56,6 @@ interface Connection {
 
 class OpenLoop {
   readonly #order: LoadOrder;
-  readonly #request: Buffer;
   readonly #free: Connection[] = [];
   readonly #statuses: Record<string, number> = {};
   readonly #refusals: string[] = [];
@@ -71,7 +70,6 @@ class OpenLoop {
 
   constructor(order: LoadOrder) {
     this.#order = order;
-    this.#request = Buffer.from(order.request, "latin1");
   }
 
   async run(): Promise<LoadReport> {
@@ -120,11 +118,11 @@ class OpenLoop {
     while (!this.#isOver && this.#started < due) {
       const connection = this.#free.shift(); // all take turns, as clients do that have one each
       if (!connection) return; // the request stays due until a connection is free
-      const { rate } = this.#order;
+      const { rate, request } = this.#order;
       connection.due = rate === undefined ? performance.now() : this.#start + (this.#started / rate) * 1_000;
       this.#started++;
       this.#busy++;
-      connection.socket.write(this.#request);
+      connection.socket.write(request.replace("{n}", String(this.#started)));
     }
   }
 
