@@ -54,7 +54,7 @@ export function openService(
   const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
   const responses = new StoredResponseStore(storage);
   const idempotency = new Idempotency(responses, storage, host);
-  const pages = new SharedPages((shop) => storage.versionOf(shop));
+  const pages = new SharedPages(storage);
   repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(expiry.now()) });
   const operations = served.flatMap((domain) => domain.operations);
   const bound = served.flatMap((domain) =>

@@ -11,7 +11,6 @@ import { compileInputReader, type InputReader } from "./input/read-input.ts";
 import { compilePageLinks } from "./response/page-links.ts";
 import { type PreparedResponses, prepareResponses } from "./response/response.ts";
 import { type SimulationReader, simulationReader } from "./simulation/read-simulation.ts";
-import { compileEventEncoder, type EventEncoder } from "./streams/event-encoder.ts";
 
 /** The addresses to which responses link. */
 export interface LinkTargets {
@@ -29,8 +28,6 @@ export interface CompiledOperation extends BoundOperation, PreparedResponses {
   readonly fillPath: (params: Readonly<Record<string, unknown>>) => string;
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
-  /** For an operation whose response is streamed. */
-  readonly eventEncoder: EventEncoder | undefined;
   /** Set for operations that accept an idempotency key. */
   readonly identityOf: IdentityReader | undefined;
   /** From this moment on the operation returns 410, in Unix milliseconds. */
@@ -53,7 +50,6 @@ export function compileOperation(
     fillPath: compileFillPath(operation.path),
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, operations, pages),
-    eventEncoder: compileEventEncoder(operation),
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
   };

@@ -1,12 +1,10 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
-import type { Success } from "../contract/handler.ts";
 import type { RequestStage } from "../contract/requests.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
-import type { RenderedBody } from "./response/response.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
 
 /** Seconds after which a connection that neither sends nor receives is closed. An open stream has no limit. */
@@ -47,9 +45,8 @@ export class Exchange {
   admission: Admission | undefined;
   /** What the request asks to simulate. */
   simulation: Simulation | undefined;
-  success: Success | undefined;
-  /** The success as text, if it was already rendered. */
-  rendered: RenderedBody | undefined;
+  /** The id of the resource that it created; empty for none. */
+  created = "";
   /** True if the outcome is a replay. */
   isReplay = false;
   /** Why it failed; undefined for a success. */

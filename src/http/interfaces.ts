@@ -131,6 +131,8 @@ export interface Store {
   read<T>(transaction: Transaction<T>): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
   write<T>(change: () => Transaction<T>): Promise<T>;
+  /** See `Storage.versionOf`. */
+  versionOf(shop: number): number | undefined;
 }
 
 /** A stored response. */

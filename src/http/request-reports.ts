@@ -1,4 +1,3 @@
-import type { Success } from "../contract/handler.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
@@ -64,7 +63,7 @@ export class RequestReports {
       code: exchange.failed?.error.code,
       account: caller?.accountId,
       key: caller?.keyId,
-      created: operation?.response.status === 201 ? idOf(exchange.success) : undefined,
+      created: exchange.created || undefined,
       resource: operation?.params && arePlain(request.params) ? request.params : undefined,
       address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
       simulated: exchange.simulation?.text,
@@ -123,10 +122,4 @@ function recordedPath({ fillPath }: CompiledOperation, params: RoutedRequest["pa
 /** True if the failure was simulated. */
 function hasSimulatedFailure({ failed, simulation }: Exchange): boolean {
   return failed !== undefined && failed === simulation?.failure;
-}
-
-/** The id of the resource in a response, if it has one. */
-function idOf(success: Success | undefined): string | number | bigint | undefined {
-  const body = success && "body" in success ? success.body : undefined;
-  return (body as { readonly id?: string | number | bigint } | undefined)?.id;
 }

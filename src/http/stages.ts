@@ -13,7 +13,7 @@ import {
   pathNotFound,
   rateLimitExceeded,
 } from "../contract/errors.ts";
-import { type Input, type Page, requireDeclared, type Streamed, type Success } from "../contract/handler.ts";
+import { type Input, requireDeclared, type Success } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -32,7 +32,7 @@ import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { explainMismatch } from "./response/entity-tag.ts";
 import type { Unread } from "./response/large-body.ts";
-import { streamResponse, successResponse } from "./response/response.ts";
+import { type Rendered, streamResponse, successResponse } from "./response/response.ts";
 import type { SharedPages } from "./response/shared-pages.ts";
 import { type Delays, simulate } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
@@ -114,22 +114,15 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
     if (!current) return refuseKey(exchange, noteInvalidKey(exchange, keyEnded, services));
     if (current.isSuspended) return refuseKey(exchange, suspended);
   }
-  let outcome = handle(exchange, compiled, input, services);
-  if (outcome instanceof Promise) outcome = yield outcome;
-  if ("error" in outcome) return explain(outcome, request, caller);
-  exchange.success = outcome;
-  const { eventEncoder } = compiled;
-  if (!eventEncoder) return successResponse(exchange, compiled, admission, outcome, input, unread);
+  let answer = handle(exchange, compiled, input, services);
+  if (answer instanceof Promise) answer = yield answer;
+  if ("error" in answer) return explain(answer, request, caller);
+  if (!exchange.isReplay) exchange.created = answer.created;
+  if (!answer.stream) return successResponse(exchange, compiled, admission, answer, caller.shop, unread);
 
   exchange.stage = "openStream";
   if (request.method === "HEAD") return streamResponse(exchange, compiled, admission, null);
-  const stream = services.streams.open(
-    exchange,
-    caller,
-    compiled.operation,
-    eventEncoder,
-    (outcome as Streamed).stream,
-  );
+  const stream = services.streams.open(exchange, caller, compiled.operation, answer.stream);
   return "error" in stream ? stream : streamResponse(exchange, compiled, admission, stream.body);
 }
 
@@ -225,43 +218,29 @@ function handle(
   exchange: Exchange,
   compiled: CompiledOperation,
   input: Input,
-  services: StageServices,
-): MaybePromise<Success | Failure> {
-  const { store, idempotency } = services;
-  const { identityOf, operation } = compiled;
-  if (operation.paged) return handlePage(exchange, compiled, input, services);
-  if (!exchange.isWrite) return whenReady(store.read(compiled.handle(input)), requireDeclared, operation);
-  return identityOf && input.idempotencyKey !== undefined
-    ? idempotency.serve(exchange, compiled, identityOf(exchange.request, input), input)
-    : change(compiled, input, store);
-}
-
-/** Reads a page of a list, which requests of the same key may share. */
-function handlePage(
-  exchange: Exchange,
-  compiled: CompiledOperation,
-  input: Input,
-  { store, pages }: StageServices,
-): MaybePromise<Success | Failure> {
+  { store, idempotency, pages }: StageServices,
+): MaybePromise<Rendered | Failure> {
+  const { operation, identityOf, fillPath } = compiled;
+  const { request, isWrite } = exchange;
+  if (identityOf && input.idempotencyKey !== undefined)
+    return idempotency.serve(exchange, compiled, identityOf(request, input), input);
+  if (isWrite) return change(compiled, input, store);
+  const read = () => whenReady(store.read(compiled.handle(input)), (outcome) => render(outcome, compiled, input));
+  if (!operation.paged) return read();
+  // Requests of the same key may share a page.
   const { shop, keyId } = input.caller;
-  const request = `${shop} ${keyId} ${compiled.fillPath(input.params)}?${queryText(exchange.request.url)}`;
-  const read = () =>
-    whenReady(store.read(compiled.handle(input)), (outcome) => {
-      const declared = requireDeclared(outcome, compiled.operation);
-      if ("error" in declared) return declared;
-      return { ...compiled.render(declared, input), lasts: (declared as Page).lasts === true };
-    });
-  return whenReady(pages.get(shop, request, read), (page) => {
-    if ("error" in page) return page;
-    exchange.rendered = page;
-    return { items: [] }; // only the rendered page is known
-  });
+  return pages.get(shop, `${shop} ${keyId} ${fillPath(input.params)}?${queryText(request.url)}`, read);
 }
 
-async function change({ operation, handle: run, settle }: CompiledOperation, input: Input, store: Store) {
-  const outcome = requireDeclared(await store.write(() => run(input)), operation);
-  if (!("error" in outcome)) await settle?.(input);
-  return outcome;
+async function change(compiled: CompiledOperation, input: Input, store: Store) {
+  const outcome = await store.write(() => compiled.handle(input));
+  if (!("error" in outcome)) await compiled.settle?.(input);
+  return render(outcome, compiled, input);
+}
+
+function render(outcome: Success | Failure, compiled: CompiledOperation, input: Input): Rendered | Failure {
+  const declared = requireDeclared(outcome, compiled.operation);
+  return "error" in declared ? declared : compiled.render(declared, input);
 }
 
 /** A failure of the operation, with what the client may not see. */

@@ -1,13 +1,14 @@
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
-import { type Input, requireDeclared, type Success } from "../../contract/handler.ts";
+import { type Input, requireDeclared } from "../../contract/handler.ts";
 import type { Transaction } from "../../contract/transaction.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock, ExpiryClock } from "../../timing/clock.ts";
 import type { CompiledOperation } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Store, StoredResponse, StoredResponses } from "../interfaces.ts";
+import type { Rendered } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
-import { mustBeStored, parseResponse, type RenderedSuccess, serializeResponse } from "./stored-response.ts";
+import { mustBeStored, parseResponse, serializeResponse } from "./stored-response.ts";
 
 interface IdempotencyServices {
   readonly clock: Clock;
@@ -40,15 +41,14 @@ export class Idempotency {
   }
 
   /**
-   * Serves a request with an idempotency key. Sets `rendered` of the exchange after a success, and `isReplay` if the
-   * outcome is a stored one.
+   * Serves a request with an idempotency key. Sets `isReplay` of the exchange if the outcome is a stored one.
    */
   async serve(
     exchange: Exchange,
     compiled: CompiledOperation,
     identity: RequestIdentity,
     input: Input,
-  ): Promise<Success | Failure> {
+  ): Promise<Rendered | Failure> {
     const { operation, handle, settle, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
@@ -60,12 +60,12 @@ export class Idempotency {
     const responses = this.#responses;
     const times = { now: this.#clock.now(), expiry: this.#expiry.now() };
     /** Runs the change and stores its response, or returns the stored response, in one transaction. */
-    function* once(): Transaction<StoredResponse | RenderedSuccess | Failure> {
+    function* once(): Transaction<StoredResponse | Rendered | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, times);
       if (known) return known;
       const outcome = requireDeclared(yield* responses.withoutCommit(handle(input)), operation);
-      const response = "error" in outcome ? outcome : { success: outcome, rendered: render(outcome, input) };
-      if (mustBeStored(outcome)) {
+      const response = "error" in outcome ? outcome : render(outcome, input);
+      if (mustBeStored(response)) {
         yield* responses.store(shop, keyDigest, serializeResponse(response, identity));
         if ("body" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
       } else yield* responses.release(shop, keyDigest);
@@ -76,15 +76,11 @@ export class Idempotency {
       const result = await this.#store.write(once);
       const isReplay = "fingerprint" in result;
       if (isReplay && result.fingerprint !== fingerprint) return reused(secret !== "");
-      const response: RenderedSuccess | Failure = isReplay
-        ? parseResponse(result.response, identity, operation)
-        : result;
+      const response = isReplay ? parseResponse(result.response, identity, operation) : result;
       if (!("error" in response)) await settle?.(input);
       // Only now: if `settle` fails, its failure is not a stored one.
       exchange.isReplay = isReplay;
-      if ("error" in response) return response;
-      exchange.rendered = response.rendered;
-      return response.success;
+      return response;
     } finally {
       this.#running.delete(keyDigest);
     }

@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { ErrorDefinition, Failure } from "../../contract/errors.ts";
-import type { Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import type { RenderedBody } from "../response/response.ts";
+import type { Rendered } from "../response/response.ts";
 import type { RequestIdentity } from "./request-identity.ts";
 
 const CIPHER = "aes-256-gcm";
@@ -12,34 +11,24 @@ const [KEY_BYTES, NONCE_BYTES, TAG_BYTES] = [32, 12, 16];
  * A stored response: a failure, or a success that is already rendered, so that a replay is identical byte for byte. The
  * names of its fields must not change: the next release must read what this one stored.
  */
-interface StoredFields {
-  readonly ready?: RenderedBody;
-  readonly failure?: Pick<ErrorDefinition, "code" | "status"> & Omit<Failure, "error">;
-}
-
-/** A success. Of a replay, only the rendered body is known. */
-export interface RenderedSuccess {
-  readonly success: Success;
-  readonly rendered: RenderedBody | undefined;
-}
+type StoredFields =
+  | { readonly ready: Rendered }
+  | { readonly failure: Pick<ErrorDefinition, "code" | "status"> & Omit<Failure, "error"> };
 
 /** False for temporary failures (429 and 5xx), and for a 401, after which the client may retry with another key. */
-export function mustBeStored(outcome: Success | Failure): boolean {
+export function mustBeStored(outcome: Rendered | Failure): boolean {
   if (!("error" in outcome)) return true;
   const { status } = outcome.error;
   return status < 500 && status !== 429 && status !== 401;
 }
 
 /** Serializes the response of an outcome for the store. It is encrypted if the request has a secret. */
-export function serializeResponse(
-  outcome: Failure | { readonly rendered: RenderedBody },
-  { secret, keyDigest }: RequestIdentity,
-): string {
+export function serializeResponse(outcome: Rendered | Failure, { secret, keyDigest }: RequestIdentity): string {
   let fields: StoredFields;
   if ("error" in outcome) {
     const { error, ...rest } = outcome;
     fields = { failure: { code: error.code, status: error.status, ...rest } };
-  } else fields = { ready: outcome.rendered };
+  } else fields = { ready: outcome };
   const text = JSON.stringify(fields);
   return secret === "" ? text : seal(text, secret, keyDigest);
 }
@@ -49,11 +38,11 @@ export function parseResponse(
   stored: string,
   { secret, keyDigest }: RequestIdentity,
   { errors }: Operation,
-): Failure | RenderedSuccess {
+): Rendered | Failure {
   const text = secret === "" ? stored : unseal(stored, secret, keyDigest);
-  const { ready, failure } = JSON.parse(text) as StoredFields;
-  if (!failure) return { success: { body: undefined }, rendered: ready };
-  const { code, status, ...rest } = failure;
+  const fields = JSON.parse(text) as StoredFields;
+  if ("ready" in fields) return fields.ready;
+  const { code, status, ...rest } = fields.failure;
   // An earlier release may have stored an error that this one no longer has.
   const error = errors.find((one) => one.code === code) ?? { code, status, meaning: "" };
   return { error, ...rest };

@@ -1,5 +1,5 @@
 import type { Failure } from "../../contract/errors.ts";
-import type { Input, Page, Resource, Success } from "../../contract/handler.ts";
+import type { Input, Page, Resource, Streamed, Success } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import {
   compileFillPath,
@@ -12,46 +12,58 @@ import { IDEMPOTENT_REPLAYED } from "../../contract/requests.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import type { Admission } from "../interfaces.ts";
 import { noResponse } from "../simulation/read-simulation.ts";
+import { compileEventEncoder, type EncodedStream } from "../streams/event-encoder.ts";
 import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
 import { challenge, optionsHeaders, ReusedHeaders, secretHeaders, sharedHeaders, streamHeaders } from "./headers.ts";
 import type { Unread } from "./large-body.ts";
 import type { PageLinks } from "./page-links.ts";
 
-/** The expensive parts of a success, which are identical each time it is sent. */
-export interface RenderedBody {
+/** A success as it is sent: the parts that are identical each time. */
+export interface Rendered {
   readonly text: string;
   /** The value of `Link`; empty for none. */
   readonly link: string;
   /** The entity tag; empty for none. */
   readonly tag: string;
-  /** The path of the created resource below the base address; empty for none. */
+  /** The id of the created resource, and its path below the base address; empty for none. */
+  readonly created: string;
   readonly location: string;
+  /** See `Page`. */
+  readonly lasts?: boolean | undefined;
+  /** The events of a streamed response, instead of a text. */
+  readonly stream?: EncodedStream;
 }
 
+const nothing: Rendered = { text: "", link: "", tag: "", created: "", location: "" };
+
 /** Renders a success of one operation. `input` is the request's input. */
-type Render = (success: Success, input: Input) => RenderedBody;
+type Render = (success: Success, input: Input) => Rendered;
 
 /** `deprecationLink` is the part of `Link` that every response of a deprecated operation has; otherwise empty. */
 function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
-  const { schema, location: path } = operation.response;
+  const { schema, status, location: path } = operation.response;
+  if (status === 204) return () => nothing;
+  const encoder = compileEventEncoder(operation);
+  if (encoder) return (success) => ({ ...nothing, stream: { source: (success as Streamed).stream, encoder } });
   const serialize = compileSerializer(schema);
   const fillLocation = path === undefined ? undefined : compileFillPath(path);
   const tagOf = hasEntityTag(operation) ? entityTag : () => "";
   if (!pages) {
     return (success) => {
-      const { body } = success as Resource;
+      const body = (success as Resource).body as Readonly<Record<string, unknown>>;
       const text = serialize(body);
       // The links of a deprecated operation are not part of the resource.
       const tag = tagOf(text, "");
-      return { text, link: deprecationLink, tag, location: fillLocation?.(body as Record<string, unknown>) ?? "" };
+      const created = status === 201 ? String(body["id"]) : "";
+      return { text, link: deprecationLink, tag, created, location: fillLocation?.(body) ?? "" };
     };
   }
   return (success, input) => {
-    const { items, next } = success as Page;
+    const { items, next, lasts } = success as Page;
     const text = serialize(items);
     const toNext = next === undefined ? "" : pages.next(input, next);
     const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
-    return { text, link, tag: tagOf(text, link), location: "" };
+    return { text, link, tag: tagOf(text, link), created: "", location: "", lasts };
   };
 }
 
@@ -72,8 +84,6 @@ interface Answered {
   readonly id: string;
   readonly request: Request;
   readonly route: { readonly allow: string };
-  /** The success as text, if it was already rendered. */
-  readonly rendered: RenderedBody | undefined;
   readonly isReplay: boolean;
 }
 
@@ -107,8 +117,8 @@ export function successResponse(
   answered: Answered,
   prepared: PreparedResponses,
   admission: Admission,
-  success: Success,
-  input: Input,
+  { text, link, tag, location }: Rendered,
+  shop: number,
   unread: Unread,
 ): Response {
   const { successHeaders } = prepared;
@@ -117,8 +127,6 @@ export function successResponse(
   const headers = successHeaders.shared;
   successHeaders.setOwn(answered.id, admission);
   if (status === 204) return markReplay(answered, new Response(null, { status, headers }));
-  const { text, link, tag, location } = answered.rendered ?? prepared.render(success, input);
-  const { shop } = input.caller;
   if (prepared.operation.paged) successHeaders.set("Link", link);
   if (location !== "") headers.set("Location", prepared.base + location);
   if (prepared.hasEntityTag) successHeaders.set("ETag", tag);

@@ -6,11 +6,11 @@ let pages: SharedPages;
 let reads: number;
 beforeEach(() => {
   version = 1;
-  pages = new SharedPages(() => version);
+  pages = new SharedPages({ versionOf: () => version });
   reads = 0;
 });
 
-const page = (text: string, lasts = true) => ({ text, link: "", tag: "", location: "", lasts });
+const page = (text: string, lasts = true) => ({ text, link: "", tag: "", created: "", location: "", lasts });
 /** Gets a page. Returns the number of the read that produced it. */
 const get = (shop: number, request: string, length = 10, lasts = true) => {
   const got = pages.get(shop, `${shop} ${request}`, () => page(`${++reads}`.padStart(length, "0"), lasts));

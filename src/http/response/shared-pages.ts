@@ -1,6 +1,7 @@
 import type { Failure } from "../../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import type { RenderedBody } from "./response.ts";
+import type { Store } from "../interfaces.ts";
+import type { Rendered } from "./response.ts";
 
 /** Characters of all cached pages, and of those of one shop, so that a busy shop does not evict the pages of all others. */
 const CAPACITY = 32 * 1024 * 1024;
@@ -10,15 +11,10 @@ const PAGE_OVERHEAD = 200;
 /** Of how many requests it is remembered that they were made. */
 const REMEMBERED = 65_536;
 
-/** A page of a list. `lasts` is that of `Page`. */
-export interface RenderedPage extends RenderedBody {
-  readonly lasts: boolean;
-}
-
 /** The cached pages of one shop, all of one version of it. */
 interface ShopPages {
   readonly version: number;
-  readonly byRequest: Map<string, RenderedPage>;
+  readonly byRequest: Map<string, Rendered>;
   size: number;
 }
 
@@ -28,38 +24,37 @@ interface ShopPages {
  * Otherwise, equal requests of one turn of the event loop share one page.
  */
 export class SharedPages {
-  readonly #versionOf: (shop: number) => number | undefined;
+  readonly #store: Pick<Store, "versionOf">;
   /** Those that were cached first are dropped first. */
   readonly #shops = new Map<number, ShopPages>();
   #size = 0;
   /** Hashes of requests that were made. A request is in the slot of its hash until another one takes it. */
   readonly #requested = new Uint32Array(REMEMBERED);
   /** The pages that are read at the end of this turn of the event loop. */
-  #ofTurn = new Map<string, Promise<RenderedPage | Failure>>();
+  #ofTurn = new Map<string, Promise<Rendered | Failure>>();
   #turnEnd: Promise<void> | undefined;
 
-  /** `versionOf` is that of `Storage`. */
-  constructor(versionOf: (shop: number) => number | undefined) {
-    this.#versionOf = versionOf;
+  constructor(store: Pick<Store, "versionOf">) {
+    this.#store = store;
   }
 
   /** The page that a request gets. Equal requests, also those of other shops, must have the same name and no others. */
-  get(shop: number, request: string, read: () => MaybePromise<RenderedPage | Failure>) {
-    const version = this.#versionOf(shop);
+  get(shop: number, request: string, read: () => MaybePromise<Rendered | Failure>) {
+    const version = this.#store.versionOf(shop);
     if (version === undefined) return this.#sharedInTurn(request, read);
     const known = this.#shops.get(shop);
     const found = known?.version === version ? known.byRequest.get(request) : undefined;
     return (
       found ??
       whenReady(read(), (page) => {
-        if ("lasts" in page && page.lasts && this.#isRepeated(request)) this.#keep(shop, version, request, page);
+        if (!("error" in page) && page.lasts && this.#isRepeated(request)) this.#keep(shop, version, request, page);
         return page;
       })
     );
   }
 
   /** The read starts after the turn, so it sees everything that was written before any of the requests. */
-  #sharedInTurn(request: string, read: () => MaybePromise<RenderedPage | Failure>): Promise<RenderedPage | Failure> {
+  #sharedInTurn(request: string, read: () => MaybePromise<Rendered | Failure>): Promise<Rendered | Failure> {
     let page = this.#ofTurn.get(request);
     if (!page) {
       this.#turnEnd ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
@@ -81,7 +76,7 @@ export class SharedPages {
     return isRepeated;
   }
 
-  #keep(shop: number, version: number, request: string, page: RenderedPage): void {
+  #keep(shop: number, version: number, request: string, page: Rendered): void {
     const size = PAGE_OVERHEAD + request.length + page.text.length + page.link.length;
     let known = this.#shops.get(shop);
     if (known?.version !== version || known.size + size > SHOP_CAPACITY) {

@@ -1,6 +1,7 @@
 import type { Operation } from "../../contract/operation.ts";
 import { INT64_MAX } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
+import type { StreamSource } from "../../contract/stream.ts";
 
 /** Encodes the events of a streamed operation. */
 export interface EventEncoder {
@@ -12,6 +13,12 @@ export interface EventEncoder {
 
 /** Milliseconds after which a client whose stream has ended should reconnect. */
 const RECONNECT_DELAY = 1_000;
+
+/** The events of one stream, and their encoder. */
+export interface EncodedStream {
+  readonly source: StreamSource<unknown>;
+  readonly encoder: EventEncoder;
+}
 
 const utf8 = new TextEncoder();
 

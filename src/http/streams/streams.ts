@@ -1,14 +1,14 @@
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, failure, streamsExhausted, tooManyStreams } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { MAX_STREAMS, type StreamSource } from "../../contract/stream.ts";
+import { MAX_STREAMS } from "../../contract/stream.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Exchange, IDLE_TIMEOUT } from "../exchange.ts";
 import type { Authenticator } from "../interfaces.ts";
 import type { Unread } from "../response/large-body.ts";
-import type { EventEncoder } from "./event-encoder.ts";
+import type { EncodedStream } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
 /** The maximum number of open streams per process. Tests may set another number. */
@@ -68,8 +68,7 @@ export class Streams {
     exchange: Exchange,
     caller: Caller,
     { name, scopes }: Operation,
-    encoder: EventEncoder,
-    source: StreamSource<unknown>,
+    { source, encoder }: EncodedStream,
   ): OpenStream | Failure {
     const count = this.#ofShop.get(caller.shop) ?? 0;
     if (this.#open.size >= this.#maxTotal) {
