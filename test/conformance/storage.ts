@@ -467,10 +467,10 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         await write;
         return versions().map((version, index) => version !== before[index]);
       };
-      const raise = raisesVersion<[shop: number]>("UPDATE shops SET last_at = last_at WHERE shop = $1");
+      const raise = raisesVersion<[shop: number, at: number]>("UPDATE shops SET last_at = $2 WHERE shop = $1");
       expect(await raisedBy(add(storage, "Rex"))).toEqual([false, false]);
-      expect(await raisedBy(storage.write(() => all(raise, 1)))).toEqual([true, false]);
-      expect(await raisedBy(storage.write(() => together([all(raise, 2), all(raise, 1)])))).toEqual([true, true]);
+      expect(await raisedBy(storage.write(() => all(raise, 1, 2)))).toEqual([true, false]);
+      expect(await raisedBy(storage.write(() => together([all(raise, 2, 7), all(raise, 1, 7)])))).toEqual([true, true]);
       await storage.write(() => all(addShop));
       expect(await raisedBy(appendTo(storage, "Kim"))).toEqual([false, false]);
       expect(await raisedBy(add(other, "Tom"))).toEqual([true, true]);

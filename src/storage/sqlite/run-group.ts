@@ -117,6 +117,6 @@ function runStep(options: RunGroupOptions, step: StoreStep): unknown {
   const { connection, raise } = options;
   if ("append" in step) return appendTogether(connection, [step])[0];
   const { statement, parameters } = step;
-  if (statement.raisesVersion) raise(Number(parameters.at(-1)));
+  if (statement.raisesVersion) raise(Number(parameters[0]));
   return connection.all(statement, parameters);
 }
