@@ -13,6 +13,10 @@ const SAME_SIGNAL = 1_000;
 
 process.umask(0o077); // what the service writes is for its user alone
 
+// A proxy of the environment gets no request for this machine: it could not reach it, and would see keys.
+const { no_proxy: exceptions = process.env["NO_PROXY"] } = process.env;
+process.env["no_proxy"] = [exceptions, "localhost,127.0.0.1,::1"].filter(Boolean).join();
+
 const stop = new AbortController();
 let ignoresSignals = false;
 

@@ -11,7 +11,6 @@ import { FileError } from "../files/new-file.ts";
 import type { ValkeyState } from "../limits/valkey/inspect.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import type { StoreState } from "../storage/store-state.ts";
-import { proxyOptions } from "../telemetry/proxy.ts";
 import { counted } from "../terminal/output.ts";
 import { ANOTHER_PROGRAM, READINESS_DEADLINE, readiness } from "./health.ts";
 
@@ -167,7 +166,7 @@ async function unreachable(base: string): Promise<string | undefined> {
   const document = `${rootOf(base)}/openapi.json`;
   try {
     const signal = AbortSignal.timeout(DEADLINE);
-    const { status, headers } = await fetch(document, { method: "HEAD", signal, ...proxyOptions(document) });
+    const { status, headers } = await fetch(document, { method: "HEAD", signal });
     if (status !== 200) return `${document} responds with ${status}`;
     return headers.get("content-type")?.includes("json") ? undefined : `${document} is not an OpenAPI document`;
   } catch (error) {

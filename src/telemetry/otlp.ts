@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { proxyOptions } from "./proxy.ts";
 import { version } from "./version.ts";
 
 /** Where traces are sent, and what is in them. */
@@ -61,7 +60,6 @@ export class OtlpExporter {
       body: JSON.stringify({ resourceSpans: [{ resource: this.#resource, scopeSpans }] }),
       signal: AbortSignal.timeout(DEADLINE),
       redirect: "error",
-      ...proxyOptions(this.#settings.url),
     });
     await response.arrayBuffer(); // otherwise its connection cannot be used again
     if (!response.ok) throw new Error(`The receiver of traces answered ${response.status}.`);

@@ -1,4 +1,3 @@
-import { proxyOptions } from "../../../telemetry/proxy.ts";
 import { CommandFailed } from "../../../terminal/command.ts";
 import { readRetryAfter } from "../sending/backoff.ts";
 
@@ -64,7 +63,7 @@ export class EventFeed {
       const headers: Record<string, string> = { authorization: `Bearer ${key}` };
       if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
       const query = types === undefined ? "" : `?type=${encodeURIComponent(types)}`;
-      const response = await fetch(`${base}/events/stream${query}`, { headers, signal, ...proxyOptions(base) });
+      const response = await fetch(`${base}/events/stream${query}`, { headers, signal });
       if (!response.ok || !response.body) {
         await this.#handleRefusal(response);
         return;

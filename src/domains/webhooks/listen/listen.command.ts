@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { exactJson } from "../../../contract/serialize.ts";
-import { proxyOptions } from "../../../telemetry/proxy.ts";
 import {
   type Command,
   type CommandContext,
@@ -81,7 +80,6 @@ async function forward(
       redirect: "manual",
       // A connection that was kept may be half open, and an event on it would be lost.
       keepalive: false,
-      ...proxyOptions(target),
       signal: AbortSignal.any([stop, AbortSignal.timeout(TIME_LIMIT)]),
     });
     await response.body?.cancel();
