@@ -273,11 +273,11 @@ describe("it is a fault of an example", () => {
   test("that it does not fit its schema", () => {
     const body = { schema: NewToy, examples: { "A ball": { name: "Ball" }, "A number": { name: 7 } } };
     expect(faultsAfter(createToy, { body })).toEqual([
-      'createToy: the body example "A number" does not fit its schema: /name must be string.',
+      'createToy: the body example "A number" does not fit its schema: /name must be a string; got 7.',
     ]);
     const response = { ...getToy.response, examples: { Huge: { id: 2n ** 63n, name: "Ball" } } };
     expect(faultsAfter(getToy, { response })).toEqual([
-      'getToy: the response example "Huge" does not fit its schema: /id must be a 64-bit integer.',
+      'getToy: the response example "Huge" does not fit its schema: /id must be a 64-bit integer; got 9223372036854775808.',
     ]);
   });
 

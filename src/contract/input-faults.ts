@@ -43,6 +43,11 @@ export function faultsOf(value: unknown, schema: TSchema, base: string, noun: st
   return faults.length > 0 ? faults : [{ path: base, message: "is not valid" }];
 }
 
+/** The first fault of a value; undefined if it fits the schema. It compiles nothing, for schemas that are checked once. */
+export function firstFault(value: unknown, schema: TSchema): Fault | undefined {
+  return faultsIn(value, schema, "", "field of the schema").next().value ?? undefined;
+}
+
 function* faultsIn(value: unknown, schema: Schema, path: string, noun: string): Generator<Fault> {
   const own = kindFault(value, schema) ?? sizeFault(value, schema) ?? contentFault(value, schema);
   if (own !== undefined) {

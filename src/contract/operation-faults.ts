@@ -1,11 +1,11 @@
 import type { TObject, TSchema } from "typebox";
 import { preconditionFailed } from "./errors.ts";
+import { firstFault } from "./input-faults.ts";
 import { didYouMean, suggest } from "./messages.ts";
 import type { Operation } from "./operation.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { pageParameterNames } from "./paging.ts";
 import { isInt64 } from "./schemas.ts";
-import { firstErrors } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
@@ -143,9 +143,10 @@ function shapeFaults(part: string, schema: unknown): string[] {
 function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Record<string, unknown>>): string[] {
   if (!schema || !examples) return [];
   if (Object.keys(examples).length === 0) return [`the ${part} has no example; add one to ${part}.examples.`];
-  return firstErrors(schema, examples).map(
-    ([title, error]) => `the ${part} example "${title}" does not fit its schema: ${error}.`,
-  );
+  return Object.entries(examples).flatMap(([title, example]) => {
+    const fault = firstFault(example, schema);
+    return fault ? [`the ${part} example "${title}" does not fit its schema: ${fault.path} ${fault.message}.`] : [];
+  });
 }
 
 function locationFaults({ response }: Operation): string[] {

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from "typebox";
-import { Check, Compile, Errors, type Validator } from "typebox/schema";
+import { Compile, type Validator } from "typebox/schema";
 import { parseJson } from "./parse-json.ts";
 import { INT64_MAX, INT64_MIN, isInt64, PLAIN_INTEGER, parseInt64, RULES, type Rule } from "./schemas.ts";
 
@@ -41,17 +41,6 @@ export function compileValidator(schema: TSchema): Validator {
     compiled.set(schema, validator);
   }
   return validator;
-}
-
-/** The first error of each value that does not fit the schema. It compiles nothing, for schemas that are checked once. */
-export function firstErrors(schema: TSchema, values: Readonly<Record<string, unknown>>): [string, string][] {
-  const checked = checkable(schema);
-  return Object.entries(values)
-    .filter(([, value]) => !Check(checked, value))
-    .map(([title, value]) => {
-      const [, [error]] = Errors(checked, value);
-      return [title, `${error?.instancePath || "it"} ${error?.message}`];
-    });
 }
 
 /**

@@ -189,7 +189,7 @@ const startupMessages: Readonly<Record<string, readonly [change: object, message
   ],
   "an example does not fit its schema": [
     { response: { ...getToy.response, examples: { One: { id: "1" } } } },
-    'findToy: the response example "One" does not fit its schema: /id must be a 64-bit integer.',
+    'findToy: the response example "One" does not fit its schema: /id must be a 64-bit integer; got "1", write it without quotes.',
   ],
   "an example is missing": [
     { response: { ...getToy.response, examples: {} } },
