@@ -3,7 +3,7 @@ import type { Caller } from "../contract/caller.ts";
 import { type Failure, failure, invalidApiKey, sandboxWasReset, storageUnavailable } from "../contract/errors.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
-import { derivePaths, operationAnchor } from "../contract/operation-properties.ts";
+import { derivePaths } from "../contract/operation-properties.ts";
 import { mayHoldKey } from "../domains/keys/api-key.ts";
 import { ShopDeleted, shopOf } from "../domains/shops/shops.store.ts";
 import { Api, type ApiServices } from "../http/api.ts";
@@ -56,7 +56,7 @@ export function serveOperations(
     const docs = docsAddress(base);
     const targets: LinkTargets = {
       base,
-      documentation: (operation) => `${docs}#${operationAnchor(operation)}`,
+      docs,
       cursorSecret: generation,
     };
     const { clock } = services;

@@ -119,23 +119,15 @@ export function compileFillPath(path: string): (values: Readonly<Record<string, 
   };
 }
 
-/** The headers of each response of a deprecated operation. */
-export interface DeprecationHeaders {
-  readonly Deprecation: string;
-  readonly Sunset: string;
-  readonly Link: string;
-}
-
-/**
- * The headers of an operation; undefined if it is not deprecated. `base` is the base address, and `documentation` that
- * of the operation on the reference page.
- */
+/** The headers of a deprecated operation; undefined for another. `base` is the base address, `docs` the reference page. */
 export function deprecationHeaders(
-  { deprecation }: Operation,
+  operation: Operation,
   operations: readonly Operation[],
-  { base, documentation }: { readonly base: string; readonly documentation: string },
-): DeprecationHeaders | undefined {
+  { base, docs }: { readonly base: string; readonly docs: string },
+) {
+  const { deprecation } = operation;
   if (!deprecation) return undefined;
+  const documentation = `${docs}#${operationAnchor(operation)}`;
   const { since, removal, replacement } = deprecation;
   const successor = operations.find(({ name }) => name === replacement);
   return {

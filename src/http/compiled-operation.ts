@@ -16,8 +16,8 @@ import { type SimulationReader, simulationReader } from "./simulation/read-simul
 export interface LinkTargets {
   /** Base address of the API, without a slash at the end: `https://api.example.org/v1`. */
   readonly base: string;
-  /** Where the reference page shows an operation. */
-  readonly documentation: (operation: Operation) => string;
+  /** The reference page. */
+  readonly docs: string;
   /** See `compilePageLinks`. */
   readonly cursorSecret: string;
 }
@@ -37,12 +37,11 @@ export interface CompiledOperation extends BoundOperation, PreparedResponses {
 export function compileOperation(
   bound: BoundOperation,
   operations: readonly Operation[],
-  { base, documentation, cursorSecret }: LinkTargets,
+  { base, docs, cursorSecret }: LinkTargets,
 ): CompiledOperation {
   const { operation } = bound;
   const { deprecation } = operation;
-  const links = { base, documentation: documentation(operation) };
-  const ofDeprecation = deprecationHeaders(operation, operations, links);
+  const ofDeprecation = deprecationHeaders(operation, operations, { base, docs });
   const pages = compilePageLinks(operation, base, cursorSecret);
   return {
     ...bound,

@@ -3,7 +3,7 @@ import type { Input, Page, Resource, Streamed, Success } from "../../contract/ha
 import type { Operation } from "../../contract/operation.ts";
 import {
   compileFillPath,
-  type DeprecationHeaders,
+  type deprecationHeaders,
   hasEntityTag,
   isCacheable,
   responseType,
@@ -91,7 +91,7 @@ export function prepareResponses(
   operation: Operation,
   base: string,
   pages: PageLinks | undefined,
-  deprecation: DeprecationHeaders | undefined,
+  deprecation: ReturnType<typeof deprecationHeaders>,
 ): PreparedResponses {
   const { status, secret, stream } = operation.response;
   const ofAll = { ...sharedHeaders, ...deprecation };
