@@ -10,7 +10,7 @@ export interface Call<R extends Row = Row> {
 }
 
 /** A step that runs a statement. The engine returns its rows. */
-export interface StatementStep extends Call {
+interface StatementStep extends Call {
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
 }

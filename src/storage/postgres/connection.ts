@@ -32,7 +32,7 @@ export interface ConnectionOptions {
    * closed.
    */
   readonly deadline: number;
-  /** True if the connection runs only single read statements. */
+  /** True if the connection runs only single statements, most of them reads. */
   readonly isReader?: boolean;
   /** True if every transaction of the connection begins with a lock: see `lockStatement`. */
   readonly isLocking?: boolean;

@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { andCommit } from "../combined-steps.ts";
-import type { Statement } from "../statement.ts";
-import type { Storage } from "../storage.ts";
-import { first } from "../transaction.ts";
+import type { Row, SqlParameter, Statement } from "../statement.ts";
 
 /** How long a lease lasts, in milliseconds. If the leader dies, another process takes over after this time. */
 const LENGTH = 3_000;
@@ -29,14 +26,15 @@ const takeAsSubstitute = takeIf("holder = $1");
  * expires even if its holder is frozen or its machine is disconnected.
  */
 export class Lease {
-  readonly #write: Storage["write"];
+  readonly #run: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
   /** Unique. The machine and the process id help operators who look at the row. */
   readonly #holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #leads = false;
 
-  constructor(write: Storage["write"]) {
-    this.#write = write;
+  /** `run` runs a statement as a transaction. */
+  constructor(run: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>) {
+    this.#run = run;
   }
 
   /** See `Storage.lead`. */
@@ -48,7 +46,7 @@ export class Lease {
     const [statement, holder] = asSubstitute
       ? [takeAsSubstitute, `${this.#holder} ${SUBSTITUTE}`]
       : [take, this.#holder];
-    this.#leads = (await this.#write(() => andCommit(first(statement, holder, LENGTH)))) !== undefined;
+    this.#leads = (await this.#run(statement, [holder, LENGTH])).length > 0;
     return this.#leads;
   }
 }

@@ -7,7 +7,8 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
-import { andCommit } from "../combined-steps.ts";
+import { operator } from "../../domains/events/author.ts";
+import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable, streamIdle } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
@@ -35,6 +36,11 @@ const addPet = statement<[name: string, categoryId: number], PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
 );
+const addShops = statement(
+  "INSERT INTO shops (shop, account_id, mode) SELECT n, 'acc_' || n, 'test' FROM generate_series(1, 3) AS n ON CONFLICT DO NOTHING",
+);
+/** Appends an animal to the first shop or another. */
+const appendPet = (name: string, shop = 1) => new PetStore({} as Storage).add(operator(shop), { name, categoryId: 1n });
 const sessionsInTransaction = statement<[], { sessions: bigint }>(
   "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );
@@ -59,7 +65,7 @@ class Load {
 
   constructor(storage: Storage) {
     this.#storage = storage;
-    const single = (name: string) => storage.write(() => andCommit(first(addPet, name, 1)));
+    const single = (name: string) => storage.write(() => appendPet(name));
     const double = (name: string) =>
       storage.write(function* () {
         yield* first(addPet, name, 2);
@@ -93,7 +99,7 @@ class Load {
   async untilWell(): Promise<number> {
     const elapsed = stopwatch();
     const tries = [
-      () => this.#storage.write(() => andCommit(first(addPet, "well", 3))),
+      () => this.#storage.write(() => appendPet("well")),
       () => this.#storage.write(() => all(addPet, "well", 3)),
       () => Promise.resolve(this.#storage.read(all(petsFrom, 1))),
     ];
@@ -152,6 +158,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   async function open(url: string): Promise<PostgresStorage> {
     const store = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
     stores.push(store);
+    await store.write(() => all(addShops));
     return store;
   }
   afterEach(async () => {
@@ -236,7 +243,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
   test("causes reads and single writes to fail within 3 s, from the first one on, when it is frozen", async () => {
     const server = await startServer();
     const storage = await open(server.url());
-    const work = [() => storage.read(all(petsFrom, 1)), () => storage.write(() => andCommit(first(addPet, "Rex", 1)))];
+    const work = [() => storage.read(all(petsFrom, 1)), () => storage.write(() => appendPet("Rex"))];
     await Promise.all(work.map((act) => act()));
     server.freeze();
     const frozen = performance.now();
@@ -314,7 +321,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     expect(await load.faults()).toEqual(noFaults);
   });
 
-  test.each(["one transaction", "a group", "a larger transaction"])(
+  test.each(["one append", "a group", "a larger transaction"])(
     "whose answer to the commit of %s is lost: the work is neither acknowledged nor done twice",
     async (what) => {
       const url = new URL(await newStore());
@@ -327,13 +334,13 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
           yield* afterCommit(() => void done++);
           return yield* part();
         });
-      const single = (name: string) => () => noted(() => andCommit(first(addPet, name, 1)));
+      const single = (shop: number) => () => noted(() => appendPet("Rex", shop));
       const larger = () => noted(() => all(addPet, "Rex", 1));
       const work: readonly (() => Promise<unknown>)[] =
-        what === "a group" ? ["Rex", "Tom", "Kim"].map(single) : [what === "one transaction" ? single("Rex") : larger];
+        what === "a group" ? [1, 2, 3].map(single) : [what === "one append" ? single(1) : larger];
       for (let round = 0; round < 2; round++) await Promise.all(work.map((act) => act())); // prepares the statements
-      // Cuts the answer to the commit. A lone INSERT commits by itself, a group and a larger transaction by COMMIT.
-      proxy.cutBefore = what === "one transaction" ? "INSERT 0 1\0" : "COMMIT\0";
+      // Cuts the answer to the commit. A lone append commits by itself, a group and a larger transaction by COMMIT.
+      proxy.cutBefore = what === "one append" ? "SELECT 1\0" : "COMMIT\0";
       const ends = await Promise.allSettled(work.map((act) => act()));
       const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
       expect(reasons).toEqual(work.map(() => expect.any(StorageUnavailable)));
@@ -345,7 +352,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
 
   test.each(
     ["40003", "08007"].flatMap((code) =>
-      ["one transaction", "a group", "a larger transaction"].map((what) => [code, what] as const),
+      ["one append", "a group", "a larger transaction"].map((what) => [code, what] as const),
     ),
   )("is not asked again after it replied %s, which means an unknown outcome, to %s", async (code, what) => {
     const url = await newStore();
@@ -365,9 +372,9 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     `,
       database,
     );
-    const single = () => storage.write(() => andCommit(first(addPet, "Rex", 1)));
+    const single = (shop: number) => () => storage.write(() => appendPet("Rex", shop));
     const larger = () => storage.write(() => all(addPet, "Rex", 1));
-    const work = what === "a group" ? [single, single, single] : [what === "one transaction" ? single : larger];
+    const work = what === "a group" ? [1, 2, 3].map(single) : [what === "one append" ? single(1) : larger];
     const ends = await Promise.allSettled(work.map((act) => act()));
     const reasons = ends.map((end) => (end.status === "rejected" ? end.reason : "acknowledged"));
     expect(reasons).toEqual(work.map(() => expect.any(CommitUnknown)));

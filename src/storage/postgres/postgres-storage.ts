@@ -1,37 +1,24 @@
-import { andCommit } from "../combined-steps.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import {
-  type AppendStep,
-  all,
-  type KnownSteps,
-  type StatementStep,
-  type Transaction,
-  TransactionRun,
-} from "../transaction.ts";
+import { type KnownSteps, type Transaction, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
-import { appendGroups } from "./append-groups.ts";
+import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
-import type { GroupQueue } from "./group-queue.ts";
 import { Lease } from "./lease.ts";
 import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
-import { writeGroups } from "./write-groups.ts";
 
 /** Connections for reads. Each has many reads in flight at once. */
 const READERS = 2;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
-/**
- * How long a read or a transaction of one statement may take, in milliseconds. A silent connection is closed 500 ms
- * later.
- */
+/** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */
 const SINGLE_DEADLINE = 2_000;
 /** How long a read may take in total if it must wait for a new connection, in milliseconds. */
 const READ_DEADLINE = 2_500;
@@ -57,7 +44,7 @@ export async function keyChangesOf(connection: Connection): Promise<unknown> {
 
 /**
  * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements.
- * Transactions of one statement share commits. Other transactions use one connection each.
+ * Appends share commits. Other transactions use one connection each.
  */
 export class PostgresStorage implements Storage {
   readonly readsSynchronously = false;
@@ -65,11 +52,10 @@ export class PostgresStorage implements Storage {
   readonly #observer: StorageObserver;
   readonly #readers: readonly ConnectionSlot[];
   readonly #slots: readonly ConnectionSlot[];
-  readonly #singles: GroupQueue<StatementStep>;
-  readonly #appends: GroupQueue<AppendStep>;
+  readonly #appends: AppendQueue;
   readonly #transactions: Transactions;
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
-  readonly #lease = new Lease((body) => this.write(body));
+  readonly #lease = new Lease((statement, parameters) => this.#read(statement, parameters));
   /** The connections of streams. */
   readonly #streaming = new Set<Connection>();
   readonly #changeListeners: (() => void)[] = [];
@@ -88,17 +74,12 @@ export class PostgresStorage implements Storage {
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Omit<ConnectionOptions, "address" | "deadline"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
-    const [singles, appends] = [
-      newSlot(SINGLE_DEADLINE),
-      newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT }),
-    ];
+    const appends = newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT });
     const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE, { lockTimeout: STEP_LOCK_TIMEOUT }));
     this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
-    this.#slots = [singles, appends, ...writers, ...this.#readers];
+    this.#slots = [appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
-    const report = (error: unknown) => this.#report(error);
-    this.#singles = writeGroups({ slot: singles, committed, report });
-    this.#appends = appendGroups({ slot: appends, committed, report });
+    this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
     this.#transactions = new Transactions({ slots: writers, committed });
     this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
     this.#poll.unref();
@@ -140,8 +121,7 @@ export class PostgresStorage implements Storage {
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
-    if (step.isLast && "append" in step) return this.#appends.add(run, step);
-    if (step.isLast && "statement" in step) return this.#singles.add(run, step);
+    if ("append" in step) return this.#appends.add(run, step);
     try {
       return await this.#transactions.run(body, run, step);
     } catch (error) {
@@ -177,16 +157,16 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
-  /** Does not use the connections of larger transactions, which may all wait for locks although the store works. */
+  /** Does not use the connections of transactions, which may all wait for locks although the store works. */
   async check(): Promise<void> {
-    await this.write(() => andCommit(all(writeNothing)));
+    await this.#read(writeNothing, []);
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#singles.drained(), this.#appends.drained(), this.#transactions.drained()]);
+    await Promise.all([this.#appends.drained(), this.#transactions.drained()]);
     for (const slot of this.#slots) slot.close();
     for (const connection of this.#streaming) connection.close();
   }

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
+import { operator } from "../../domains/events/author.ts";
+import { PetStore } from "../../domains/pets/pets.store.ts";
 import { andCommit, together } from "../combined-steps.ts";
 import { lookUp, pageRead, statement } from "../statement.ts";
+import type { Storage } from "../storage.ts";
 import { all, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
+const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (2, 'acc_1', 'test')");
 // Random ids: with a counter, all transactions would wait for its row.
 const addPet = statement<[name: string, categoryId: number]>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
@@ -37,10 +41,12 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     proxy = await DatabaseProxy.start(server.port);
     const url = server.url().replace(String(server.port), String(proxy.port));
     storage = await openPostgres(parsePostgresAddress(url) as PostgresAddress);
+    await storage.write(() => all(addShop));
     // Connections are opened, and statements are prepared, on first use.
     for (let round = 0; round < 3; round++) {
       await Promise.all(Array.from({ length: 12 }, work.read));
       await Promise.all(Array.from({ length: 12 }, work.create));
+      await work.append();
       await work.double();
       await work.touchMany();
     }
@@ -53,6 +59,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
 
   const work = {
     read: () => storage.read(first(petById, 1)),
+    append: () => storage.write(() => new PetStore({} as Storage).add(operator(2), { name: "Rex", categoryId: 1n })),
     create: () => storage.write(() => andCommit(first(addPet, "Rex", 1))),
     double: () =>
       storage.write(function* () {
@@ -91,8 +98,9 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
   test("one for a transaction of one statement", async () => expect(await proxy.tripsOf(work.create)).toBe(1));
-  test("one for fifty such transactions at the same moment", async () => {
-    expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.create)))).toBe(1);
+  test("one for an append, and for fifty at the same moment", async () => {
+    expect(await proxy.tripsOf(work.append)).toBe(1);
+    expect(await proxy.tripsOf(() => Promise.all(Array.from({ length: 50 }, work.append)))).toBe(1);
   });
   test("two for a transaction of a read and a write with the commit", async () =>
     expect(await proxy.tripsOf(work.double)).toBe(2));

@@ -1,24 +1,33 @@
 import { CommitUnknown } from "../errors.ts";
 import type { Appended, Row, SqlParameter, Statement } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { StoreStep } from "../transaction.ts";
+import type { AppendStep, TransactionRun } from "../transaction.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { endsConnection, isConflict } from "./errors.ts";
-import type { Waiting } from "./group-queue.ts";
 
 /** The maximum number of attempts after conflicts, or after lost connections. */
 const ATTEMPTS = 10;
 
-/** One statement for one or more members of a group. If there are several, each appends a row to the same shop. */
-export interface GroupStatement<S extends StoreStep = StoreStep> {
-  readonly members: readonly Waiting<S>[];
+/** A transaction of one append that waits for its result. */
+export interface Waiting {
+  readonly run: TransactionRun<unknown>;
+  readonly step: AppendStep;
+  /** When it was added: `performance.now()`. */
+  readonly since: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One statement for one or more members of a group, which append to the same shop. */
+export interface GroupStatement {
+  readonly members: readonly Waiting[];
   readonly statement: Statement;
   readonly parameters: readonly SqlParameter[];
 }
 
-export interface GroupCommitsOptions {
+export interface AppendCommitsOptions {
   readonly slot: ConnectionSlot;
   readonly committed: StorageObserver["committed"];
   /** Converts an error for the caller. */
@@ -26,32 +35,27 @@ export interface GroupCommitsOptions {
 }
 
 /** Called with the error of a statement that ran alone. It settles the members or postpones them. */
-type OnFailure<S extends StoreStep> = (
-  connection: Connection,
-  one: GroupStatement<S>,
-  error: unknown,
-) => void | Promise<void>;
+type OnFailure = (connection: Connection, one: GroupStatement, error: unknown) => void | Promise<void>;
 
 /**
  * Commits the statements of a group in one transaction and one round trip, and settles its members. Each still succeeds
  * or fails independently, unless the response to the commit is lost.
  */
-export class GroupCommits<S extends StoreStep> {
+export class AppendCommits {
   readonly #slot: ConnectionSlot;
   readonly #committed: StorageObserver["committed"];
   readonly #report: (error: unknown) => unknown;
-  readonly #onFailure: OnFailure<S>;
+  readonly #onFailure: OnFailure;
 
-  /** By default, all members of a statement that failed alone fail. */
-  constructor(options: GroupCommitsOptions, onFailure?: OnFailure<S>) {
-    this.#slot = options.slot;
-    this.#committed = options.committed;
-    this.#report = options.report;
-    this.#onFailure = onFailure ?? ((_, { members }, error) => this.reject(members, error));
+  constructor({ slot, committed, report }: AppendCommitsOptions, onFailure: OnFailure) {
+    this.#slot = slot;
+    this.#committed = committed;
+    this.#report = report;
+    this.#onFailure = onFailure;
   }
 
   /** Commits the statements together, or if one fails, each alone. Never rejects. */
-  async commit(statements: readonly GroupStatement<S>[]): Promise<void> {
+  async commit(statements: readonly GroupStatement[]): Promise<void> {
     try {
       await this.#commit(statements);
     } catch (error) {
@@ -63,7 +67,7 @@ export class GroupCommits<S extends StoreStep> {
   }
 
   /** Commits each statement alone. Never rejects. */
-  async commitEach(connection: Connection, statements: readonly GroupStatement<S>[]): Promise<void> {
+  async commitEach(connection: Connection, statements: readonly GroupStatement[]): Promise<void> {
     await Promise.all(statements.map((one) => this.#commitAlone(connection, one)));
   }
 
@@ -72,7 +76,7 @@ export class GroupCommits<S extends StoreStep> {
     for (const { reject } of members) reject(reported);
   }
 
-  async #commit(statements: readonly GroupStatement<S>[]): Promise<void> {
+  async #commit(statements: readonly GroupStatement[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#slot.get();
       try {
@@ -87,7 +91,7 @@ export class GroupCommits<S extends StoreStep> {
   }
 
   /** Returns false if a statement failed; then all were rolled back. */
-  async #commitTogether(connection: Connection, statements: readonly GroupStatement<S>[]): Promise<boolean> {
+  async #commitTogether(connection: Connection, statements: readonly GroupStatement[]): Promise<boolean> {
     const started = performance.now();
     const answers = Promise.all([
       connection.run(begin),
@@ -107,7 +111,7 @@ export class GroupCommits<S extends StoreStep> {
   }
 
   /** Runs one statement, which is a transaction without `BEGIN` and `COMMIT`. After a conflict, it runs again. */
-  async #commitAlone(connection: Connection, one: GroupStatement<S>): Promise<void> {
+  async #commitAlone(connection: Connection, one: GroupStatement): Promise<void> {
     const { members, statement, parameters } = one;
     const started = performance.now();
     for (let attempt = 1; ; attempt++) {
