@@ -21,7 +21,7 @@ const { status } = spawnSync(
     "test/attack",
     "test/overload",
     "test/bodies",
-    "test/workers/paging.test.ts",
+    "test/processes/paging.test.ts",
     "test/supply-chain.test.ts",
     "src/domains/events/event-reconnects.test.ts",
     "src/domains/orders/shop-model.test.ts",

@@ -22,8 +22,7 @@ let ignoresSignals = false;
 
 process.on("SIGTERM", () => requestStop(143));
 process.on("SIGINT", () => requestStop(130));
-const onTerminalClosed = () => requestStop(129);
-if (!ignoresHangup()) process.on("SIGHUP", onTerminalClosed);
+if (!ignoresHangup()) process.on("SIGHUP", () => requestStop(129));
 
 /** The first signal asks for an orderly end. A later one ends the process at once, with its status. */
 function requestStop(status: number): void {
@@ -94,7 +93,6 @@ const status = await run(process.argv.slice(2), {
   input: () => addAbortSignal(stop.signal, process.stdin),
   output: writeOutput,
   program,
-  onHangup: (listener) => process.off("SIGHUP", onTerminalClosed).on("SIGHUP", listener),
   showStatus: process.stderr.isTTY ? showStatus : undefined,
   ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
   stop: stop.signal,

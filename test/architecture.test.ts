@@ -120,11 +120,6 @@ const rules: readonly Rule[] = [
     may: /^(files\/|csv-parse$|node:)/,
     because: "reading and writing files knows neither animals nor a store",
   },
-  {
-    of: /^workers\//,
-    may: /^(workers\/|http\/server\.ts$|node:fs$)/,
-    because: "the supervisor knows nothing of what its workers serve, except the server that listens",
-  },
   { of: /^telemetry\//, may: /^(node:|\.\.\/package\.json$)/, because: "log and metrics belong to no part" },
   { of: /^main\.ts$/, may: /^(cli\/|node:)/, because: "main is the door: argv, environment, signals" },
 ];

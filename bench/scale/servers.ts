@@ -10,6 +10,8 @@ import type { Bench } from "../workload.ts";
 import type { LoadedServer } from "../wrk.ts";
 import { type Backends, type SharedStore, sumOf } from "./backends.ts";
 
+const ON_ONE_PORT = join(import.meta.dir, "on-one-port.ts");
+
 export type ServerKind = "service" | "Fastify" | "Bun.serve with PostgreSQL";
 
 /** A number of processes of one kind behind one port. */
@@ -87,9 +89,9 @@ interface Recipe {
 const recipes: Record<ServerKind, (port: number, processes: number, store: SharedStore, place: ServerSetup) => Recipe> =
   {
     service: (port, processes, { animals }, { database, valkey, folder, service, settings }) => {
-      const workers = processes === 1 ? [] : ["--workers", String(processes)];
+      const program = ["src/main.ts", "serve"];
       return {
-        command: [process.execPath, "src/main.ts", "serve", ...workers],
+        command: [process.execPath, ...(processes === 1 ? program : [ON_ONE_PORT, String(processes), ...program])],
         cwd: service,
         env: {
           ...PRODUCTION,

@@ -21,7 +21,6 @@ interface DocumentedCommand {
   readonly name: string;
   readonly summary: string;
   readonly args?: readonly string[];
-  readonly isInternal?: boolean;
 }
 
 /** An allowed change of status; `from` is undefined if there is no status yet. */
@@ -57,10 +56,7 @@ export function replacePart(text: string, name: string, content: string): string
 }
 
 function commandList(commands: readonly DocumentedCommand[]): string {
-  return commands
-    .filter(({ isInternal }) => !isInternal)
-    .map(({ name, args = [], summary }) => `- \`${[name, ...args].join(" ")}\`: ${summary}`)
-    .join("\n");
+  return commands.map(({ name, args = [], summary }) => `- \`${[name, ...args].join(" ")}\`: ${summary}`).join("\n");
 }
 
 function settingsList(settings: Readonly<Record<string, DocumentedSetting>>): string {

@@ -34,7 +34,6 @@ const SAVE_TIME = 1_000;
 export interface AppOptions extends ServiceOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  readonly metrics?: Metrics;
   /** Opens the store; if absent, the one that the settings choose. */
   readonly openStore?: typeof openStorage;
   /** If false, the store must exist. */
@@ -48,7 +47,7 @@ export interface AppOptions extends ServiceOptions {
 }
 
 /** The opened parts of a service. */
-interface AppParts extends Service, Pick<ServiceOptions, "shared"> {
+interface AppParts extends Service {
   readonly storage: Storage;
   readonly log: Log;
   readonly tasks: BackgroundTasks;
@@ -63,7 +62,8 @@ export class App {
 
   /** Opens the store, then listens. Throws an error with a reason for the operator. */
   static async start(config: Config, options: AppOptions = {}): Promise<App> {
-    const { clock = systemClock, openStore = openStorage, metrics = new Metrics(), onFatal } = options;
+    const { clock = systemClock, openStore = openStorage, onFatal } = options;
+    const metrics = new Metrics();
     const log = options.log ?? new Log(config.logLevel);
     if (!isBuilt) checkDomains(options.domains ?? domains, Object.keys(settings));
     let hasFailed = false;
@@ -117,7 +117,7 @@ export class App {
       const service = openService(config, { ...parts, limiter: limits.limiter }, limits, stopping.signal, options);
       service.controls.start();
       tasks.start();
-      return new App({ ...service, storage, log, tasks, limits, stopping, shared: options.shared });
+      return new App({ ...service, storage, log, tasks, limits, stopping });
     } catch (error) {
       limits?.close();
       await storage.close();
@@ -176,13 +176,13 @@ export class App {
 
   /** Stops accepting requests, finishes those in flight, saves what is only in memory, closes the store. */
   async stop(): Promise<void> {
-    const { stopping, controls, server, shared, tasks, limits, storage, abuse, tracer, log } = this.#parts;
+    const { stopping, controls, server, tasks, limits, storage, abuse, tracer, log } = this.#parts;
     stopping.abort();
     controls.delays.stop(); // a delayed response is sent now, before its connection closes
     controls.streams.stop(); // clients reconnect to another process
     const started = performance.now();
     const timeLeft = () => STOP_DEADLINE - (performance.now() - started);
-    await settlesWithin(server.stop(SHUTDOWN_GRACE, shared?.inStep), timeLeft() - SAVE_TIME);
+    await settlesWithin(server.stop(SHUTDOWN_GRACE), timeLeft() - SAVE_TIME);
     controls.stop();
     const saved = tasks
       .stop()

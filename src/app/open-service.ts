@@ -12,7 +12,6 @@ import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
-import type { InStep } from "../http/server.ts";
 import { strikesForBan } from "../limits/key-bans.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
@@ -23,8 +22,6 @@ import { hasExpired } from "./web/well-known.ts";
 
 export interface ServiceOptions {
   readonly domains?: readonly ServedDomain[];
-  /** Set if other processes share the port: returns the metrics of all, and makes them stop in step. */
-  readonly shared?: { readonly metricsOfAll: () => Promise<string>; readonly inStep: InStep } | undefined;
   /** When requests are queued or refused; if absent, the service's own limits. */
   readonly loadLimits?: LoadLimits;
   /** The most open streams; if absent, the service's own limit. */
@@ -43,7 +40,7 @@ export function openService(
   host: Host,
   limits: RunningLimiter,
   stopping: AbortSignal,
-  { domains: served = domains, shared, loadLimits, maxStreams }: ServiceOptions,
+  { domains: served = domains, loadLimits, maxStreams }: ServiceOptions,
 ) {
   const { storage, generation, clock, expiry, log, metrics, repeat } = host;
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
@@ -78,9 +75,8 @@ export function openService(
     monitoring: {
       checkStore: () => storage.check(),
       isStopping: () => stopping.aborted,
-      metrics: () => shared?.metricsOfAll() ?? metrics.expose(),
+      metrics: () => metrics.expose(),
     },
-    isShared: shared !== undefined,
   });
   if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
   return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };

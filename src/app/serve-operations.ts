@@ -28,8 +28,6 @@ interface ServerContext {
   readonly generation: string;
   readonly services: Omit<ApiServices, "addresses" | "paths" | "logsAddresses" | "mayHoldKey" | "failureFor">;
   readonly monitoring: Omit<MonitoringOptions, "clock">;
-  /** True if other processes may listen on the port as well. */
-  readonly isShared: boolean;
 }
 
 /** A server that listens, its base address and that of the reference page, as clients see them, and the console. */
@@ -44,12 +42,12 @@ interface Serving {
 export function serveOperations(
   config: Config,
   bound: readonly BoundOperation[],
-  { storage, generation, services, monitoring, isShared }: ServerContext,
+  { storage, generation, services, monitoring }: ServerContext,
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let served!: Omit<Serving, "server">; // set by the callback, which the constructor of `Server` calls before it returns
   const failureFor: ApiServices["failureFor"] = (...args) => failureForError(storage, ...args);
-  const server = new Server({ host: config.host, port: config.port, isShared }, ({ host, port }) => {
+  const server = new Server(config, ({ host, port }) => {
     const base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);

@@ -7,11 +7,9 @@ import type { ProgramCommand } from "./program-command.ts";
 /** All commands of the program: finds the one that a command line names, and lists them. */
 export class CommandTable {
   readonly #commands: readonly ProgramCommand[];
-  readonly #shown: readonly ProgramCommand[];
 
   constructor(commands: readonly ProgramCommand[]) {
     this.#commands = commands;
-    this.#shown = commands.filter(({ isInternal }) => !isInternal);
   }
 
   /** The command that the words start with; undefined if they ask for the overview. Throws `UsageError`. */
@@ -32,7 +30,7 @@ export class CommandTable {
       `Usage: ${invocation} COMMAND [OPTIONS]`,
       `       ${invocation} --version\n`,
       "Commands, each with --help and --json:\n",
-      columns(this.#shown.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
+      columns(this.#commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
       "\nSettings, in the environment:\n",
       columns(
         Object.entries(settings).map(([name, { fallback, meaning, expects }]) => [
@@ -46,12 +44,12 @@ export class CommandTable {
 
   /** The second words of all two-word commands that start with this word, such as those of `keys`. */
   #secondWords(first: string): string[] {
-    return this.#shown.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+    return this.#commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
   }
 
   /** The command that was probably meant by words that are not a command. */
   #meant(first: string, second = ""): string | undefined {
-    const names = this.#shown.map(({ name }) => name);
+    const names = this.#commands.map(({ name }) => name);
     const seconds = this.#secondWords(first);
     if (seconds.length > 0) {
       const meant = suggest(second, seconds);

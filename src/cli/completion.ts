@@ -8,7 +8,7 @@ export function completionCommand(commands: () => readonly ProgramCommand[]): Pr
     description: "Load it in ~/.bashrc: source <(petstore completion bash)",
     example: "completion bash",
     run: () => {
-      const text = bashScript(commands().filter(({ isInternal }) => !isInternal));
+      const text = bashScript(commands());
       return { json: { script: text }, text };
     },
   };

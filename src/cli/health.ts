@@ -7,13 +7,24 @@ export const READINESS_DEADLINE = 3_000;
 /** The status if something else responds at the address of the service. */
 export const ANOTHER_PROGRAM = "another program";
 
-/** For containers, which have no other HTTP client. */
+/** A service that leaves a request without a response for this long hangs, in milliseconds. */
+const HANGS_AFTER = 10_000;
+
+/** For containers, which have no other HTTP client, and for the watchdog in deploy/. */
 export const health: ProgramCommand = {
   name: "health",
   summary: "Check whether the service on this machine is ready: exit status 0 or 1.",
   example: "health",
   description: "Requests /readyz at PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
-  run: async (_given, { config }) => {
+  options: { hung: { meaning: "Succeed only if it hangs: it gave no response for 10 s. For a watchdog." } },
+  run: async ({ options: { hung } }, { config }) => {
+    if (hung !== undefined) {
+      const isHung = await readiness(config, HANGS_AFTER).then(
+        () => false,
+        ({ name }: Error) => name === "AbortError",
+      );
+      return { json: { hung: isHung }, text: isHung ? "It hangs." : "It does not hang.", hasFailed: !isHung };
+    }
     const status = await readiness(config).catch(() => "no answer");
     const hasFailed = status !== "ready";
     const where = hasFailed ? ` at ${config.host}, port ${config.port}` : "";
@@ -25,15 +36,15 @@ export const health: ProgramCommand = {
  * The status that the service reports, or `ANOTHER_PROGRAM`. Rejects if nothing responds. It does not use `fetch`, which
  * would use a proxy from the environment.
  */
-export function readiness({ host, port }: Config): Promise<string> {
+export function readiness({ host, port }: Config, deadline = READINESS_DEADLINE): Promise<string> {
   // Where IPv6 is off, a service on `::` listens on IPv4 alone.
-  if (host === "::") return readinessAt("::1", port).catch(() => readinessAt("127.0.0.1", port));
-  return readinessAt(host === "0.0.0.0" ? "127.0.0.1" : host, port);
+  if (host === "::") return readinessAt("::1", port, deadline).catch(() => readinessAt("127.0.0.1", port, deadline));
+  return readinessAt(host === "0.0.0.0" ? "127.0.0.1" : host, port, deadline);
 }
 
-async function readinessAt(host: string, port: number): Promise<string> {
+async function readinessAt(host: string, port: number, deadline: number): Promise<string> {
   const { get } = await import("node:http"); // loaded here, so that the start of the service does not wait for it
-  const signal = AbortSignal.timeout(READINESS_DEADLINE);
+  const signal = AbortSignal.timeout(deadline);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get({ host, port, path: "/readyz", signal }, resolve).on("error", reject);
   try {

@@ -22,8 +22,6 @@ export interface ProgramContext extends CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The command line that starts this program again. */
   readonly program: readonly string[];
-  /** Calls `listener` on each SIGHUP, which otherwise asks the process to stop. */
-  readonly onHangup: (listener: () => void) => void;
 }
 
 /** A command of the program itself. A command of a domain can also be used as one. */

@@ -22,7 +22,6 @@ import {
   UsageError,
 } from "../terminal/command.ts";
 import { plainLines } from "../terminal/output.ts";
-import { WorkersFailed } from "../workers/supervisor.ts";
 import { backupsCommands } from "./backups.ts";
 import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
@@ -32,7 +31,6 @@ import { migrateStore } from "./migrate-store.ts";
 import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./program-command.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
-import { worker } from "./worker.ts";
 
 const openapi: ProgramCommand = {
   name: "openapi",
@@ -48,7 +46,6 @@ const openapi: ProgramCommand = {
 export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCommand[] {
   const all: readonly ProgramCommand[] = [
     serve,
-    worker,
     ...served.flatMap(({ commands = [] }) => commands),
     openapi,
     ...backupsCommands,
@@ -72,7 +69,6 @@ const expected = [
   [FileError, "file_error"],
   [StorageUnusable, "storage_unusable"],
   [StorageUnavailable, "storage_unavailable"],
-  [WorkersFailed, "workers_failed"],
 ] as const;
 
 /** What the process provides for a command. The rest is derived from the settings. */

@@ -1,5 +1,4 @@
 import type { Clock } from "../timing/clock.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { settlesWhileRunning } from "../timing/waiting.ts";
 import type { WebContent } from "./response/web-content.ts";
 
@@ -13,7 +12,7 @@ export interface MonitoringOptions {
   readonly checkStore: () => Promise<void>;
   readonly isStopping: () => boolean;
   /** All metrics, in the text format of Prometheus. */
-  readonly metrics: () => MaybePromise<string>;
+  readonly metrics: () => string;
   readonly clock: Clock;
 }
 
@@ -39,10 +38,7 @@ export function monitoringContent({
         },
       },
     ],
-    [
-      "/metrics",
-      { type: "text/plain; version=0.0.4; charset=utf-8", headers, content: async () => ({ body: await metrics() }) },
-    ],
+    ["/metrics", { type: "text/plain; version=0.0.4; charset=utf-8", headers, content: () => ({ body: metrics() }) }],
   ];
 }
 

@@ -37,18 +37,11 @@ export interface Served {
   readonly onError: (error: unknown) => void;
 }
 
-/** The address on which a server listens. `port` 0 picks a free one. `isShared`: other processes may listen on it too. */
+/** The address on which a server listens. `port` 0 picks a free one. */
 interface ListenAt {
   readonly host: string;
   readonly port: number;
-  readonly isShared: boolean;
 }
-
-/** The phase of a server that is stopping: it holds all requests, or it has stopped listening. */
-export type StopPhase = "holding" | "closed";
-
-/** Resolves when all stopping processes that share the port have reached the phase, or after a short timeout. */
-export type InStep = (phase: StopPhase) => Promise<void>;
 
 /** The server cannot listen on the address. */
 export class ListenError extends Error {
@@ -69,12 +62,12 @@ export class Server {
   #heldRequests = 0;
 
   /** Listens, and serves what `servedAt` returns for the address. Throws `ListenError`. */
-  constructor({ host, port, isShared }: ListenAt, servedAt: (address: { host: string; port: number }) => Served) {
+  constructor({ host, port }: ListenAt, servedAt: (address: { host: string; port: number }) => Served) {
     const options = {
       hostname: host,
       port,
       development: false, // otherwise errors show internals
-      reusePort: isShared, // by default, `development: false` lets a second process use the same port
+      reusePort: false, // by default, `development: false` lets a second process use the same port
       idleTimeout: IDLE_TIMEOUT,
       maxRequestBodySize: PARSER_BODY_LIMIT,
       fetch: () => notFound("The service is starting."),
@@ -105,11 +98,9 @@ export class Server {
 
   /**
    * Asks active clients to close their connections, stops listening, lets requests in flight finish, and closes all
-   * connections at most `grace` milliseconds after it has stopped holding requests. With `inStep`, processes stop
-   * together, and hold requests until all have stopped listening: a client that reconnects does not reach another
-   * process that is about to stop.
+   * connections at most `grace` milliseconds after it has stopped holding requests.
    */
-  async stop(grace: number, inStep?: InStep): Promise<void> {
+  async stop(grace: number): Promise<void> {
     // Closing immediately would reset connections whose next request is already in transit. First, every
     // response asks the client to close its connection. Then requests are held briefly, so that clients wait
     // for a response instead of reconnecting to a process that is about to stop.
@@ -118,9 +109,7 @@ export class Server {
     const hold = Promise.withResolvers<void>();
     this.#hold = hold.promise;
     await this.#quiet();
-    await inStep?.("holding");
     const finished = this.#server.stop();
-    await inStep?.("closed");
     hold.resolve();
     let timer: Timer | undefined;
     const late = new Promise<void>((resolve) => {
@@ -196,7 +185,7 @@ function lastResort(): Response {
 }
 
 /** Why listening failed, in words for the operator. */
-export function listenReason(host: string, port: number, error: unknown): string {
+function listenReason(host: string, port: number, error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") return `Port ${port} on ${host} is in use. Set PETSTORE_PORT to another one.`;
   if (code === "EACCES") return `This user is not allowed to use port ${port} on ${host}.`;

@@ -21,19 +21,7 @@ export const logEvents = {
   listening: {
     level: "info",
     message: "The service serves requests.",
-    fields: [
-      "address",
-      "docs",
-      "environment",
-      "host",
-      "port",
-      "pid",
-      "version",
-      "runtime",
-      "store",
-      "limits",
-      "workers",
-    ],
+    fields: ["address", "docs", "environment", "host", "port", "pid", "version", "runtime", "store", "limits"],
   },
   settings: { level: "debug", message: "The settings of this process, one per field." },
   console_not_built: {
@@ -169,25 +157,6 @@ export const logEvents = {
     level: "warn",
     message: "The setting is not set. Links in responses lead to the address that the service listens on.",
     fields: ["setting", "address"],
-  },
-  worker_ready: { level: "info", message: "A worker serves requests.", fields: ["worker", "pid"] },
-  worker_hung: {
-    level: "warn",
-    message: "A worker does not respond. It is killed and replaced.",
-    fields: ["worker", "pid", "seconds"],
-  },
-  worker_ended: { level: "warn", message: "A worker ended unexpectedly.", fields: ["worker", "pid", "how"] },
-  worker_given_up: {
-    level: "error",
-    message: "A worker kept ending. The service ends.",
-    fields: ["worker"],
-  },
-  restart_started: { level: "info", message: "All workers are being replaced.", fields: [] },
-  restart_finished: { level: "info", message: "All workers were replaced.", fields: [] },
-  restart_failed: {
-    level: "error",
-    message: "A new worker could not start. The workers that were not replaced yet stay.",
-    fields: [],
   },
 } as const satisfies Readonly<Record<string, LogEvent>>;
 

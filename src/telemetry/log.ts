@@ -71,7 +71,6 @@ export class Log {
   readonly #sink: LogSink;
   readonly #threshold: number;
   readonly #isBrief: boolean;
-  readonly #fields: Fields;
   #buffered = "";
   #timer: Timer | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -86,10 +85,8 @@ export class Log {
   #timeOf = 0;
   #timeText = "";
 
-  /** `fields` are in every line. */
-  constructor(level: LogLevel, sink: LogSink = writeOutput, fields: Fields = {}) {
+  constructor(level: LogLevel, sink: LogSink = writeOutput) {
     this.#sink = sink;
-    this.#fields = fields;
     this.#isBrief = level === "brief";
     this.#threshold = logLevels.indexOf(this.#isBrief ? "info" : level);
     this.takesRequests = this.#takes("request");
@@ -153,7 +150,6 @@ export class Log {
       accountId: account,
       keyId: key,
       address,
-      ...this.#fields,
     };
     this.#append(`${JSON.stringify(fields)}\n`);
   }
@@ -218,7 +214,7 @@ export class Log {
 
   #line(event: EventName, fields: Fields, more: Fields = {}): string {
     const { level, message } = eventOf(event);
-    return `${JSON.stringify({ time: this.#time(), level, event, ...fields, message, ...more, ...this.#fields })}\n`;
+    return `${JSON.stringify({ time: this.#time(), level, event, ...fields, message, ...more })}\n`;
   }
 
   #append(line: string): void {

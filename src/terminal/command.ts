@@ -74,8 +74,6 @@ export interface Command<Context extends CommandContext = CommandContext> {
   readonly description?: string;
   /** An example command line without the program's name: `keys list`. */
   readonly example: string;
-  /** True if only the program itself uses it: the overview does not show it. */
-  readonly isInternal?: boolean;
   /** Names of the arguments: `FILE`, or `[FILE]` if it may be left out. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;

@@ -4,9 +4,9 @@ import { Bans } from "../harness/bans.ts";
 import { Client } from "../harness/client.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { askEach, endAll, startSeveral } from "../harness/processes.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { askEach, startWorkers } from "../harness/workers.ts";
 
 interface ListedKey {
   readonly id: string;
@@ -16,8 +16,8 @@ interface ListedKey {
 const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1000000"];
 
 /** A service with an account that has a banned key and one that lists keys and advances the clock. */
-async function startWithBan(settings: Record<string, string>, start = () => Program.start(newDataDir(), settings)) {
-  const program = await start();
+async function startWithBan(settings: Record<string, string>) {
+  const program = await Program.start(newDataDir(), settings);
   const command = (...words: string[]) => runJsonInProcess(program.dataDir, words, settings);
   const account = await command("accounts", "create", "--name", "Corner shop", ...least);
   const issue = (scopes: string) => command("keys", "create", "--account", account.id, "--scopes", scopes);
@@ -55,10 +55,10 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
 
 /** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in all of `processes` processes. */
 async function expectLift(settings: Record<string, string>, processes = 1) {
-  const start = processes === 1 ? undefined : () => startWorkers(processes, settings);
-  const { program, account, banned } = await startWithBan(settings, start);
+  const { program, account, banned } = await startWithBan(settings);
+  const programs = [program, ...(await startSeveral(processes - 1, settings))];
   const command = (...words: string[]) => runInProcess(program.dataDir, words, settings);
-  const statuses = async () => (await askEach(program, banned.key, processes)).map(({ status }) => status);
+  const statuses = async () => (await askEach(programs, banned.key)).map(({ status }) => status);
   await eventually(statuses, (all) => all.includes(429));
 
   const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
@@ -79,15 +79,15 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const again = await command("bans", "lift", banned.id);
   expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
   expect((await command("bans", "lift", "key_0")).stderr).toBe("There is no key key_0.\n");
-  return { program, key: banned.key as string, endsAt: Date.parse(row.endsAt) };
+  return { programs, key: banned.key as string, endsAt: Date.parse(row.endsAt) };
 }
 
 test("a ban is listed on the embedded store", () => expectBan({}));
 
 test("a ban is lifted on the embedded store, and stays lifted after a restart", async () => {
-  const { program } = await expectLift({});
-  const { dataDir } = program;
-  expect(await program.end()).toBe(0);
+  const { programs } = await expectLift({});
+  const { dataDir } = programs[0] as Program;
+  expect(await endAll(programs)).toEqual([0]);
   const restarted = await Program.start(dataDir);
   expect(await runJsonInProcess(dataDir, ["bans", "list"])).toEqual([]);
   await restarted.end();
@@ -103,8 +103,8 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   test("a ban is listed", async () => expectBan({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }));
 
   test("a ban of one of two processes with separate counts is lifted", async () => {
-    const { program } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
-    expect(await program.end()).toBe(0);
+    const { programs } = await expectLift({ PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) }, 2);
+    expect(await endAll(programs)).toEqual([0, 0]);
   });
 
   test("a ban of one of two processes with separate counts ends by a fast-forward at the other", async () => {
@@ -126,13 +126,13 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
       PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
       PETSTORE_VALKEY_URL: valkey.url,
     };
-    const { program, key, endsAt } = await expectLift(settings, 2);
+    const { programs, key, endsAt } = await expectLift(settings, 2);
     await valkey.kill();
-    await program.until(() => program.output.split("limits_not_shared").length > 2);
+    for (const program of programs) await program.until(() => program.output.includes("limits_not_shared"));
     // A process that counts alone notices within a second that a ban was lifted.
-    await eventually(async () => (await askEach(program, key, 2)).every(({ status }) => status === 200));
+    await eventually(async () => (await askEach(programs, key)).every(({ status }) => status === 200));
     expect(Date.now()).toBeLessThan(endsAt);
-    expect(await program.end()).toBe(0);
+    expect(await endAll(programs)).toEqual([0, 0]);
     await valkey.stop();
   });
 });

@@ -21,8 +21,7 @@ const runHere = (words: readonly string[], environment: Record<string, string> =
 /** Words of a command line, as a shell splits them. */
 const split = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
 
-const shown = commands.filter(({ isInternal }) => !isInternal);
-const names = shown.map(({ name }) => name);
+const names = commands.map(({ name }) => name);
 const each = (list: readonly ProgramCommand[]) => list.map((command) => [command.name, command] as const);
 
 describe("--help", () => {
@@ -60,12 +59,13 @@ Example: petstore keys rotate key_5fQ0c2mN8xWbT1Lz --overlap 7d
 
   test("of the program shows every command and every setting", async () => {
     const { stdout } = await runHere(["--help"]);
-    for (const { name, summary } of shown) expect(stdout).toMatch(new RegExp(`^  ${name} .*${escaped(summary)}$`, "m"));
+    for (const { name, summary } of commands)
+      expect(stdout).toMatch(new RegExp(`^  ${name} .*${escaped(summary)}$`, "m"));
     for (const name of Object.keys(settings)) expect(stdout).toContain(`\n  ${name} `);
   });
 });
 
-const exampleOf = (name: string) => shown.find((command) => command.name === name)?.example ?? "";
+const exampleOf = (name: string) => commands.find((command) => command.name === name)?.example ?? "";
 
 test("the examples do what they describe", async () => {
   const folder = newDataDir();
@@ -163,7 +163,7 @@ describe("a misspelled name gets the correct one as a suggestion:", () => {
     },
   );
 
-  const options = shown.flatMap(({ name, options: own = {} }) =>
+  const options = commands.flatMap(({ name, options: own = {} }) =>
     [...Object.keys(own), "json", "help"].map((option) => [name, option] as const),
   );
   test.each(options)("%s --%s", async (name, option) => {

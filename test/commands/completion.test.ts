@@ -5,7 +5,7 @@ import { commandsOf } from "../../src/cli/run.ts";
 import { newDataDir, runCommand } from "../harness/program.ts";
 
 const bash = Bun.which("bash");
-const commands = commandsOf(domains).filter(({ isInternal }) => !isInternal);
+const commands = commandsOf(domains);
 
 test.skipIf(!bash)("bash completes every command and its options", async () => {
   const { stdout: script } = await runCommand(newDataDir(), ["completion", "bash"]);

@@ -194,6 +194,18 @@ describe("petstore doctor", () => {
     expect(found["base address"]?.message).toEndWith("because the service does not respond.");
   });
 
+  test.each([
+    [0, "one that does not respond", { data() {} }],
+    [1, "one that responds", { data: (socket: Bun.Socket) => void socket.end("HTTP/1.1 503 No\r\n\r\n") }],
+    [1, "one that is not there", undefined],
+  ])("`health --hung` ends with %d for %s", async (expected, _whose, socket) => {
+    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: socket ?? { data() {} } });
+    if (!socket) other.stop(true);
+    const { status } = await runCommand(newDataDir(), ["health", "--hung"], { PETSTORE_PORT: String(other.port) });
+    other.stop(true);
+    expect(status).toBe(expected);
+  });
+
   test.skipIf(!hasValkey)("reports whether Valkey responds and may evict counts", async () => {
     const server = await ValkeyServer.start();
     const settings = { PETSTORE_VALKEY_URL: server.url };

@@ -128,58 +128,51 @@ describe("the Dockerfile", () => {
   });
 });
 
-const units = [
-  ["petstore.service", "one.env", { PETSTORE_BACKUP_DIR: "/var/backups/petstore" }],
-  ["petstore-many.service", "many.env", {}],
-] as const;
+function analyze(...words: string[]) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...words]);
+  return [exitCode, exitCode === 0 ? stderr.toString() : `${stdout}${stderr}`];
+}
 
-/** The last part of a unit. */
-const protection = (unit: string) => unit.slice(unit.indexOf("CapabilityBoundingSet="));
-
-describe.each(units)("%s", (file, environment, folders) => {
-  const unit = read(`deploy/${file}`);
+describe("petstore@.service", () => {
+  const unit = read("deploy/petstore@.service");
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
-  const settings = assignments(
-    read(`deploy/${environment}`).replace("SECRET_KEY=", `SECRET_KEY=${randomBytes(32).toString("base64")}`),
-  );
 
-  test("has settings that the service takes, and writes where it may", () => {
-    const own = Object.fromEntries(Object.entries(settings).filter(([name]) => name.startsWith("PETSTORE_")));
-    const { dataDir, baseUrl } = readConfig(own, undefined, settingsOf(domains));
+  test.each(["one.env", "many.env"])("has in %s settings that the service takes, and writes where it may", (file) => {
+    const key = randomBytes(32).toString("base64");
+    const settings = assignments(read(`deploy/${file}`).replace("SECRET_KEY=", `SECRET_KEY=${key}`));
+    const { dataDir, baseUrl, backups } = readConfig(settings, undefined, settingsOf(domains));
     expect(baseUrl).toBe("https://petstore.example.com/v1");
     expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
-    for (const [name, folder] of Object.entries(folders))
-      expect([own[name], values("ReadWritePaths")]).toEqual([folder, [folder]]);
-    expect(settings["WORKERS"] !== undefined).toBe(unit.includes("${WORKERS}"));
+    if (backups.every !== undefined) expect(values("ReadWritePaths")).toEqual([`-${backups.folder}`]);
+    expect(settings["PETSTORE_PORT"]).toBeUndefined(); // it would take the place of the instance's
   });
 
-  test("lets the allocator keep unused memory", () => {
-    expect(values("Environment")).toContain("MIMALLOC_PURGE_HOLES=0");
+  test("has the port of its instance, and lets the allocator keep unused memory", () => {
+    expect(values("Environment")).toEqual(["MIMALLOC_PURGE_HOLES=0 PETSTORE_PORT=%i"]);
   });
 
   test("gives it the time that it takes to stop", () => {
     expect(Number.parseInt(values("TimeoutStopSec")[0] ?? "", 10)).toBeGreaterThan(STOPS_WITHIN);
   });
 
-  test("continues if the kernel kills a worker or a backup for lack of memory", () => {
+  test("continues if the kernel kills a backup for lack of memory, and never gives up", () => {
     expect(values("OOMPolicy")).toEqual(["continue"]);
-  });
-
-  test("is protected like the other one", () => {
-    expect(protection(unit)).toBe(protection(read(`deploy/${units[0][0]}`)));
+    expect(values("StartLimitIntervalSec")).toEqual(["0"]);
+    expect(unit).not.toContain("StartLimitBurst");
   });
 
   test.skipIf(!Bun.which("systemd-analyze"))("is accepted by systemd, with an exposure of at most 1.5", () => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-unit-"));
-    const path = join(folder, file);
-    writeFileSync(path, unit.replace("/usr/local/bin/petstore", process.execPath)); // which must exist
-    const analyze = (...words: string[]) => {
-      const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...words, path]);
-      return [exitCode, exitCode === 0 ? stderr.toString() : `${stdout}${stderr}`];
-    };
-    expect(analyze("verify")).toEqual([0, ""]);
-    expect(analyze("security", "--offline=true", "--threshold=15")).toEqual([0, ""]);
+    const watchdog = ["petstore-watchdog@.service", "petstore-watchdog@.timer"];
+    for (const file of ["petstore@.service", ...watchdog]) {
+      const text = read(`deploy/${file}`).replaceAll("/usr/local/bin/petstore", process.execPath); // which must exist
+      writeFileSync(join(folder, file), text);
+    }
+    const instances = ["petstore@.service", ...watchdog].map((file) => join(folder, file.replace("@", "@8081")));
+    expect(analyze("verify", ...instances)).toEqual([0, ""]);
+    const service = join(folder, "petstore@.service");
+    expect(analyze("security", "--offline=true", "--threshold=15", service)).toEqual([0, ""]);
     rmSync(folder, { recursive: true });
   });
 });
@@ -204,12 +197,6 @@ test("petstore-admin reads the settings without obeying them as a shell", () => 
     "",
     ["A=postgres://x/?a=1&b=$(id);c=`id`", "B=two words", "C=it$HOME", "D="],
   ]);
-});
-
-test.each(units)("%s never gives up", (file) => {
-  const unit = read(`deploy/${file}`);
-  expect(unit).toContain("\nStartLimitIntervalSec=0\n");
-  expect(unit).not.toContain("StartLimitBurst");
 });
 
 describe.skipIf(!hasValkey)("alert rules and board", () => {

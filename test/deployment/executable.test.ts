@@ -9,7 +9,6 @@ import { metricsText, untilMetric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { keyIn, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { askEach, workerPids } from "../harness/workers.ts";
 import { buildExecutable, inFolder, onReadOnlyRoot, startFrom } from "./executable.ts";
 
 let built: string;
@@ -155,35 +154,15 @@ test("a file of settings that lies in the folder is not read", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test.skipIf(!hasValkey)("it holds the driver of Valkey", async () => {
+test.skipIf(postgresMissing !== undefined || !hasValkey)("it holds the drivers of PostgreSQL and Valkey", async () => {
   const folder = newFolder();
-  const valkey = await ValkeyServer.start();
-  const service = await startFrom(folder, inFolder(folder, "serve"), { PETSTORE_VALKEY_URL: valkey.url });
+  const [server, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
+  const settings = { PETSTORE_DATABASE_URL: server.url(), PETSTORE_VALKEY_URL: valkey.url };
+  const service = await startFrom(folder, inFolder(folder, "serve"), settings);
   // Where the machine is busy, the server may be too slow at first.
   await untilMetric(service.base, "petstore_limiter_degraded", 0);
   expect(await service.end()).toBe(0);
-  await valkey.stop();
-  rmSync(folder, { recursive: true });
-});
-
-test.skipIf(postgresMissing !== undefined)("it starts its own workers, which share a port on PostgreSQL", async () => {
-  const folder = newFolder();
-  const server = await PostgresServer.start();
-  const settings = { PETSTORE_DATABASE_URL: server.url() };
-  const service = await startFrom(folder, inFolder(folder, "serve", "--workers", "2"), settings);
-  const key = keyIn(service.output);
-  for (const { status } of await askEach(service, key, 2)) expect(status).toBe(200);
-  const first = workerPids(service);
-  expect([...first.keys()]).toEqual([1, 2]);
-  expect((await fetch(new URL("/docs", service.base))).status).toBe(200);
-  process.kill(first.get(2) as number, "SIGKILL");
-  await service.until(() => workerPids(service).get(2) !== first.get(2));
-  service.child.kill("SIGHUP");
-  await service.until(() => service.output.includes('"event":"restart_finished"'));
-  for (const { status } of await askEach(service, key, 2)) expect(status).toBe(200);
-  expect(await service.end()).toBe(0);
-  expect(service.errors).toBe("");
-  await server.remove();
+  await Promise.all([server.remove(), valkey.stop()]);
   rmSync(folder, { recursive: true });
 });
 

@@ -88,7 +88,7 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
 
   test("the service starts on each machine, and finds no fault", async () => {
     for (const [index, service] of services.entries()) {
-      const said = await service.run(step("petstore-many.service").replace("10.0.0.11", `10.0.0.1${index + 1}`));
+      const said = await service.run(step("petstore@.service").replace("10.0.0.11", `10.0.0.1${index + 1}`));
       expect(said).toContain("ready");
     }
   });
@@ -107,10 +107,17 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
     expect(await names()).toEqual(["Rex"]);
   });
 
-  test("a reload replaces the workers", async () => {
+  test("an update restarts each process", async () => {
     const [service] = services as [BareMachine];
-    await service.run(step("systemctl reload"));
-    await eventually(async () => (await service.run("journalctl -u petstore -o cat")).includes("restart_finished"));
+    await service.run(step("systemctl restart petstore@"));
+  });
+
+  test("a process that hangs is replaced", async () => {
+    const [service] = services as [BareMachine];
+    const pid = () => service.run("systemctl show --property MainPID --value petstore@8081");
+    const before = await pid();
+    await service.run("systemctl kill --signal STOP petstore@8081");
+    await eventually(pid, (now) => now !== before && now !== "0\n");
   });
 
   test("a dead standby stops writes only until it is no longer waited for", async () => {
@@ -141,11 +148,11 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
     await standby.run(step("pg_dump"));
     const before = await names();
     await written("Max");
-    await Promise.all(services.map((service) => service.run("systemctl stop petstore")));
+    await Promise.all(services.map((service) => service.run("systemctl stop petstore@8081 petstore@8082")));
     const file = await standby.run("ls /var/backups | grep ^petstore-");
     await standby.run(step("pg_restore").replace("FILE", file.trim()));
     await services[0]?.run("petstore-admin restore --yes");
-    await Promise.all(services.map((service) => service.run("systemctl start petstore")));
+    await Promise.all(services.map((service) => service.run("systemctl start petstore@8081 petstore@8082")));
     expect(await names()).toEqual(before);
   });
 

@@ -34,10 +34,10 @@ const HSTS = "max-age=31536000";
 
 /** The site, with the ports of the processes in place of its addresses. */
 function siteWith(file: string, programs: readonly Program[]): string {
-  return programs.reduce(
-    (site, { port }, index) => site.replace(`10.0.0.1${index + 1}:8080`, `127.0.0.1:${port}`),
-    read(`deploy/${file}`).replace("127.0.0.1:8080", `127.0.0.1:${programs[0]?.port}`),
-  );
+  const addressOf = (machine = "1") => `127.0.0.1:${programs[Number(machine) - 1]?.port}`;
+  return read(`deploy/${file}`)
+    .replace("127.0.0.1:8080", addressOf())
+    .replaceAll(/10\.0\.0\.1(\d):808[12]/g, (_whole, machine: string) => addressOf(machine));
 }
 
 for (const { file, processes: count, start, canRun } of sites) {

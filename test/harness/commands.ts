@@ -26,7 +26,6 @@ export function contextOf(
     showStatus: undefined,
     ask: undefined,
     program: [],
-    onHangup: () => {},
     stop: stop.signal,
   };
   return { context, output };

@@ -1,23 +1,17 @@
 // Several processes on one store in PostgreSQL.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/engines.ts";
-import { readConfig } from "../../src/config.ts";
-import { type Scope, scopes } from "../../src/contract/caller.ts";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { settingsOf } from "../../src/domains/domain.ts";
-import { KeyStore } from "../../src/domains/keys/keys.store.ts";
+import { scopes } from "../../src/contract/caller.ts";
 import { type LoggedEvent, Replay } from "../conformance/replay.ts";
 import { Animals, createUntilGone } from "../harness/animals.ts";
 import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
-import { development } from "../harness/key-environments.ts";
 import { environment } from "../harness/keys.ts";
 import { Ledger, readExactly, type ShownAnimal } from "../harness/ledger.ts";
 import { Listener } from "../harness/listener.ts";
 import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, newDataDir, Program, runCommand, runJson } from "../harness/program.ts";
 import { Random } from "../harness/random.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -41,28 +35,20 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
   afterAll(() => server.remove());
 
   const start = () => Program.start(newDataDir(), settings);
-  async function newAccount(of = settings, may: readonly Scope[] = ["read", "write"]) {
-    const storage = await openStorage(readConfig(of, undefined, settingsOf(domains)));
-    const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
-    const account = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
-    const issued = await keys.issueKey(account.id, "test", may, Date.now());
-    return { ...issued, accounts, keys, account, close: () => storage.close() };
-  }
-
   test("create one first account if they start at once on an empty database", async () => {
     const ofDevelopment = {
       PETSTORE_ENV: "development",
       PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
     };
-    const programs = await Promise.all(Array.from({ length: 4 }, () => Program.start(newDataDir(), ofDevelopment)));
+    const programs = await startSeveral(4, ofDevelopment);
     expect(await runJson(newDataDir(), ["accounts", "list"], ofDevelopment)).toMatchObject([{ name: "First account" }]);
     expect(programs.filter(({ output }) => output.includes("psk_test_"))).toHaveLength(1);
     await Promise.all(programs.map((program) => program.end()));
   });
 
   test("all apply a new key, a changed plan and a revoked key within a second", async () => {
-    const programs = await Promise.all([start(), start()]);
-    const { key, record, accounts, keys, account, close } = await newAccount();
+    const programs = await startSeveral(2, settings);
+    const { key, record, accounts, keys, account, storage } = await newAccount(settings);
     for (const program of programs) expect(await status(program, key)).toBe(200);
 
     const pids = programs.map(({ child }) => child.pid);
@@ -78,7 +64,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     await keys.revokeKey(record.id, Date.now());
     for (const program of programs) await eventually(async () => (await status(program, key)) === 401);
     expect(sinceRevoked()).toBeLessThan(EVERYWHERE_WITHIN);
-    await close();
+    await storage.close();
     for (const program of programs) expect(await program.end()).toBe(0);
   });
 
@@ -88,19 +74,19 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
       PETSTORE_SECRET_KEY: secretKey,
       PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
     };
-    const programs = await Promise.all([Program.start(newDataDir(), own), Program.start(newDataDir(), own)]);
-    const [{ base }] = programs;
+    const programs = await startSeveral(2, own);
+    const [{ base }] = programs as [Program];
     const mayRespond = Promise.withResolvers<void>();
     /** An account that both processes stream events of, and its endpoint; more animals than go to that at once. */
     const newShop = async (respond?: ReceiverOptions["respond"]) => {
-      const { key, account, accounts, close } = await newAccount(own, scopes);
+      const { key, account, accounts, storage } = await newAccount(own, unlimitedQuota, scopes);
       const receiver = new Receiver(respond ? { respond } : {});
       const streams = await Promise.all(programs.map((one) => Listener.open(`${one.base}/events/stream`, key)));
       const client = new Client(base, key);
       const endpoint = { url: `http://127.0.0.1:${receiver.port}/`, types: ["pet.created"] };
       expect((await client.call("POST", "/webhook-endpoints", JSON.stringify(endpoint))).status).toBe(201);
       const add = () => client.call("POST", "/pets", JSON.stringify({ name: "Rex", categoryId: 1 }));
-      return { account, accounts, receiver, streams, add, close };
+      return { account, accounts, receiver, streams, add, storage };
     };
     const doomed = await newShop(() => mayRespond.promise.then(() => new Response("taken")));
     const kept = await newShop();
@@ -125,16 +111,16 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
 
     for (const stream of kept.streams) stream.close();
     for (const program of programs) expect(await program.end()).toBe(0);
-    for (const { receiver, close } of [doomed, kept]) await Promise.all([receiver.stop(), close()]);
+    for (const { receiver, storage } of [doomed, kept]) await Promise.all([receiver.stop(), storage.close()]);
   });
 
   test("lose and duplicate no acknowledged animal when they are killed under load; the log reports each kill", async () => {
     const ledger = new Ledger();
     const random = new Random(6);
     const animals = new Animals(random);
-    const { key, close } = await newAccount(settings, scopes);
+    const { key, storage } = await newAccount(settings, unlimitedQuota, scopes);
     for (let round = 0; round < 3; round++) {
-      const programs = await Promise.all([start(), start(), start(), start()]);
+      const programs = await startSeveral(4, settings);
       let isGone = false;
       const loads = programs.map(({ base }) =>
         createUntilGone(new Client(base, key), 16, animals, ledger, () => isGone),
@@ -155,7 +141,7 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
       ledger.settle();
       expect(await reader.end()).toBe(0);
     }
-    await close();
+    await storage.close();
     expect(ledger.violations).toEqual([]);
     const program = await start();
     const reader = new Client(program.base, key);
@@ -171,6 +157,17 @@ describe.skipIf(postgresMissing !== undefined)("processes on one PostgreSQL", ()
     for (const animal of replay.all("pet")) ledger.see(animal as unknown as ShownAnimal);
     ledger.settle();
     expect(ledger.violations).toEqual([]);
+  });
+
+  test("each need a port of their own", async () => {
+    const first = await start();
+    const samePort = { ...settings, PETSTORE_PORT: String(first.port) };
+    const second = await runCommand(newDataDir(), ["serve"], samePort);
+    expect(second).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`Port ${first.port} on 127.0.0.1 is in use.`),
+    });
+    expect(await first.end()).toBe(0);
   });
 
   test("refuse a database without a store, and explain how to migrate one", async () => {

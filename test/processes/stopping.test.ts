@@ -3,11 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { App } from "../../src/app/app.ts";
-import { openStorage } from "../../src/app/store/engines.ts";
-import { readConfig } from "../../src/config.ts";
 import { SqliteStorage } from "../../src/storage/sqlite/sqlite-storage.ts";
-import { Log } from "../../src/telemetry/log.ts";
 import { Client } from "../harness/client.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment, newKey } from "../harness/keys.ts";
@@ -58,24 +54,6 @@ describe("stopping", () => {
     database.close();
     unfinished.end();
     expect(await runJson(program.dataDir, ["keys", "list"])).toHaveLength(1);
-  });
-
-  test("saves the counts although another worker never reaches a phase of stopping", async () => {
-    const lines: string[] = [];
-    const frozen = Promise.withResolvers<void>();
-    const app = await App.start(readConfig({ PETSTORE_DATA_DIR: newDataDir(), PETSTORE_PORT: "0" }), {
-      log: new Log("warn", async (text) => void lines.push(text)),
-      openStore: async (...how) => {
-        const storage = await openStorage(...how);
-        const close = storage.close.bind(storage);
-        storage.close = () => Bun.sleep(50).then(close); // a slow disk
-        return storage;
-      },
-      shared: { metricsOfAll: async () => "", inStep: () => frozen.promise },
-    });
-    await app.stop();
-    expect(lines).toEqual([]); // no `stopped_without_saving`
-    frozen.resolve();
   });
 
   test("keeps all acknowledged writes after kill -9, and the day's count except for its last second", async () => {

@@ -146,13 +146,13 @@ describe("the log", () => {
 
   test("has the sentence of an event as its message", async () => {
     const lines: string[] = [];
-    const log = new Log("debug", async (text) => void lines.push(...text.trimEnd().split("\n")), { worker: 3 });
-    log.warn("worker_ended", { worker: 2, pid: 7, how: "by SIGKILL" });
+    const log = new Log("debug", async (text) => void lines.push(...text.trimEnd().split("\n")));
+    log.warn("data_folder_not_locked", { reason: "read-only" });
     log.error("task_failed", new Error("full"), { task: "save_limits" });
     await log.close();
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "warn", event: "worker_ended", pid: 7, message: logEvents.worker_ended.message },
-      { level: "error", task: "save_limits", message: logEvents.task_failed.message, error: "full", worker: 3 },
+      { level: "warn", reason: "read-only", message: logEvents.data_folder_not_locked.message },
+      { level: "error", task: "save_limits", message: logEvents.task_failed.message, error: "full" },
     ]);
   });
 
@@ -178,16 +178,16 @@ describe("the log", () => {
       output += hasRoom ? text : text.slice(0, 20);
       if (!hasRoom) throw new Error("ENOSPC: no space left on device, write");
     });
-    log.info("restart_started");
-    log.info("restart_finished");
+    log.info("limits_shared_again");
+    log.info("stopping");
     await eventually(() => output !== "");
     hasRoom = true;
-    log.info("restart_started");
+    log.info("limits_shared_again");
     await log.close();
     const [cut, ...lines] = output.trimEnd().split("\n");
     expect(cut).toHaveLength(20);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { event: "restart_started" },
+      { event: "limits_shared_again" },
       { event: "log_lines_dropped", lines: 2 },
     ]);
   });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { environment, newKeyIn } from "../harness/keys.ts";
 import { metricsText } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { ask } from "../harness/processes.ts";
 import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { ask } from "../harness/workers.ts";
 
 const LIMIT = 100;
 const REQUESTS = 400;

@@ -62,12 +62,3 @@ export async function openUnused(config: Config): Promise<{ storage: Storage; re
     throw error;
   }
 }
-
-/** Throws `StorageUnusable` if only one process may serve the store that the settings choose. */
-export function requireSharedStore(config: Config): void {
-  if (!engineOf(config).lock) return;
-  throw new StorageUnusable(
-    `Only one process can serve the embedded store at ${engineOf(config).place}, because it caches data in memory. ` +
-      "Leave out --workers, or set PETSTORE_DATABASE_URL to a store that processes share.",
-  );
-}

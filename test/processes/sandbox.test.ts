@@ -1,4 +1,4 @@
-// Sandboxes of workers that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
+// Sandboxes of processes that share PostgreSQL and Valkey: their clocks, a new start, and accounts that are deleted.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Quota } from "../../src/contract/caller.ts";
@@ -6,30 +6,46 @@ import { stopwatch } from "../harness/cpu-time.ts";
 import { Load } from "../harness/load.ts";
 import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { endAll, newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { newAccount, startWorkers, workerOf, workerPids } from "../harness/workers.ts";
 
-const WORKERS = 4;
+const PROCESSES = 4;
 /** The promise: a change of keys and shops by one process applies in all processes within this time, in milliseconds. */
 const EVERYWHERE_WITHIN = 1_000;
 const HOUR = 3_600;
 
-interface WorkerResponse {
+interface Received {
   readonly status: number;
-  readonly worker: string;
   readonly headers: Headers;
   // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of it
   readonly json: any;
 }
 
-describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many workers", () => {
+/** Sends a request over a separate connection. */
+async function send(base: string, key: string, method: string, path: string, body?: unknown): Promise<Received> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const response = await fetch(base + path, {
+    method,
+    headers,
+    keepalive: false,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    json: text === "" ? undefined : JSON.parse(text),
+  };
+}
+
+describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many processes", () => {
   let postgres: PostgresServer;
   let valkey: ValkeyServer;
   let settings: Record<string, string>;
   let database: string;
-  let program: Program;
+  let programs: Program[];
   beforeAll(async () => {
     [postgres, valkey] = await Promise.all([PostgresServer.start(), ValkeyServer.start()]);
     database = await postgres.newDatabase();
@@ -39,47 +55,24 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       PETSTORE_VALKEY_URL: valkey.url,
     };
     await (await newAccount(settings, unlimitedQuota)).storage.close(); // which makes the store
-    program = await startWorkers(WORKERS, settings);
+    programs = await startSeveral(PROCESSES, settings);
   });
   afterAll(async () => {
-    expect(await program.end()).toBe(0);
+    expect(await endAll(programs)).toEqual(Array(PROCESSES).fill(0));
     await Promise.all([postgres.remove(), valkey.stop()]);
   });
 
-  /** Sends a request over a separate connection, which the system gives to any worker. */
-  async function send(key: string, method: string, path: string, body?: unknown): Promise<WorkerResponse> {
-    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-    const response = await fetch(program.base + path, {
-      method,
-      headers,
-      keepalive: false,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      worker: await workerOf(program, response),
-      headers: response.headers,
-      json: text === "" ? undefined : JSON.parse(text),
-    };
-  }
-
   async function newSandbox(quota: Quota = unlimitedQuota) {
     const account = await newAccount(settings, quota);
-    const call = (method: string, path: string, body?: unknown) => send(account.key, method, path, body);
+    let sent = 0;
+    /** Sends a request to the process whose turn it is. */
+    const call = (method: string, path: string, body?: unknown) =>
+      send(programs[sent++ % PROCESSES]?.base ?? "", account.key, method, path, body);
     return {
       ...account,
       call,
       forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
-      /** Sends requests until each worker has responded. Returns one response of each. */
-      ofEach: async (path: string) => {
-        const byWorker = new Map<string, WorkerResponse>();
-        while (byWorker.size < WORKERS) {
-          const response = await call("GET", path);
-          if (!byWorker.has(response.worker)) byWorker.set(response.worker, response);
-        }
-        return [...byWorker.values()];
-      },
+      ofEach: (path: string) => Promise.all(programs.map(({ base }) => send(base, account.key, "GET", path))),
     };
   }
 
@@ -94,7 +87,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("a banned key works again, and steps that add up to 24 hours start a new day, at each worker", async () => {
+  test("a banned key works again, and steps that add up to 24 hours start a new day, in each process", async () => {
     const quota = { perMinute: 50, perDay: 60 };
     const { call, forward, ofEach, storage } = await newSandbox(quota);
     const other = await newSandbox(quota);
@@ -115,7 +108,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await Promise.all([storage.close(), other.storage.close()]);
   });
 
-  test("20 requests a minute are served for the sandboxes of an account, by all workers together", async () => {
+  test("20 requests a minute are served for the sandboxes of an account, by all processes together", async () => {
     const { call, storage } = await newSandbox();
     const statuses = (await Promise.all(Array.from({ length: 60 }, () => call("GET", "/sandbox")))).map(
       ({ status }) => status,
@@ -126,7 +119,7 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("after a reset, all workers have the new data, which contains no write that was answered before it", async () => {
+  test("after a reset, all processes have the new data, which contains no write that was answered before it", async () => {
     const { call, ofEach, storage } = await newSandbox();
     const create = (name: string) => call("POST", "/pets", { name, categoryId: 1 });
     for (let round = 0; round < 3; round++) {
@@ -152,7 +145,6 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
       await ended;
       expect([status, seen.isSubsetOf(new Set([201, 409]))]).toEqual([200, true]);
       expect(after.filter((response) => response.status !== 201)).toEqual([]);
-      expect(new Set(after.map(({ worker }) => worker)).size).toBe(WORKERS);
 
       const shown: { id: number; name: string }[] = [];
       for (let path: string | undefined = "/pets?limit=100"; path; ) {
@@ -174,19 +166,19 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("sandboxes of many 
     await storage.close();
   });
 
-  test("keys of a deleted account stop working within a second at each worker; then none of its data is left", async () => {
-    const { account, accounts, call, storage } = await newSandbox();
+  test("keys of a deleted account stop working within a second in each process; then none of its data is left", async () => {
+    const { account, accounts, call, ofEach, storage } = await newSandbox();
     await call("POST", "/pets", { name: "Vanishing", categoryId: 1 });
-    const ended = new Set<string>();
-    const elapsed = stopwatch(program.child.pid, ...workerPids(program).values());
+    const elapsed = stopwatch(...programs.map(({ child }) => child.pid));
     await accounts.delete(account.id, Date.now());
-    while (ended.size < WORKERS) {
-      const { status, worker } = await call("GET", "/pets");
-      // Unknown keys use up the limit of the address within a second: then they get 429. The account has no limit.
-      if (status === 401 || status === 429) ended.add(worker);
-    }
+    // Unknown keys use up the limit of the address within a second: then they get 429. The account has no limit.
+    await eventually(
+      () => ofEach("/pets"),
+      (all) => all.every(({ status }) => status === 401 || status === 429),
+    );
     expect(elapsed()).toBeLessThan(EVERYWHERE_WITHIN);
-    await program.until(() => program.output.includes(`"account_deleted","accountId":"${account.id}"`));
+    const deleted = `"account_deleted","accountId":"${account.id}"`;
+    await eventually(() => programs.some(({ output }) => output.includes(deleted)));
     const tables = await postgres.run<{ name: string }>(
       "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
       database,

@@ -6,9 +6,9 @@ import { Client } from "../harness/client.ts";
 import { Load } from "../harness/load.ts";
 import { nextOf } from "../harness/next-page.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
+import { newAccount } from "../harness/processes.ts";
 import { newDataDir, Program, serveCommand, serveSource } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
-import { newAccount } from "../harness/workers.ts";
 
 const PROCESSES = 4;
 const WRITERS = 64;
