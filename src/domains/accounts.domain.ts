@@ -5,9 +5,8 @@ import type { ServedDomain } from "./callers.ts";
 import { keySettings } from "./keys/api-key.ts";
 import { banEndsFrom } from "./keys/ban-ends.ts";
 import { banCommands } from "./keys/bans.command.ts";
-import { currentKeyHandlers } from "./keys/current-key.handlers.ts";
 import { currentKeyOperations } from "./keys/current-key.operations.ts";
-import { CurrentKey } from "./keys/current-key.ts";
+import { currentKeyHandlers } from "./keys/current-key.ts";
 import { keyCommands } from "./keys/keys.command.ts";
 import { keyHandlers } from "./keys/keys.handlers.ts";
 import { keyEventTypes, keyOperations } from "./keys/keys.operations.ts";
@@ -41,7 +40,7 @@ export const accountsDomain: ServedDomain = {
     ...requestCommands,
   ],
   open: ({ clock, limiter, callers, operations }) => [
-    ...bind(currentKeyOperations, currentKeyHandlers(new CurrentKey(callers.keys, callers.accounts, limiter))),
+    ...bind(currentKeyOperations, currentKeyHandlers(callers.keys, callers.accounts, limiter)),
     ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, banEndsFrom(limiter), clock)),
     ...bind(usageOperations, usageHandlers(callers.usage, operations)),
     ...bind(requestOperations, requestHandlers(callers.requestStore, operations)),

@@ -7,7 +7,6 @@ import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { publishLast } from "../events/publish.ts";
-import { metadataColumn } from "../metadata/metadata.columns.ts";
 import {
   type Metadata,
   metadataRefusal,
@@ -16,7 +15,13 @@ import {
   type TooMuchMetadata,
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
-import { insertMetadata, metadataFlag, readMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
+import {
+  insertMetadata,
+  metadataColumn,
+  metadataFlag,
+  readMetadata,
+  replaceMetadata,
+} from "../metadata/metadata.store.ts";
 import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import {
   Category,

@@ -3,8 +3,7 @@ import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
-import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
-import { readMetadata } from "../metadata/metadata.store.ts";
+import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 

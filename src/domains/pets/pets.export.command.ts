@@ -1,12 +1,20 @@
 import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
+import { statement } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { first } from "../../storage/transaction.ts";
 import type { Command } from "../../terminal/command.ts";
 import { counted, pace } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
+import { allAnimals } from "../shops/figures.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
-import { PetExportStore } from "./pets.export.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./pets.files.ts";
+import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
+
+const everyRow = statement<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
+/** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
+const countOf = statement<[shop: number], CountRow>(`SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`);
 
 export const exportCommand: Command = {
   name: "export",
@@ -27,15 +35,15 @@ export const exportCommand: Command = {
     const rest = path === undefined ? "The output is incomplete." : "The file was not written.";
     const storage = await store.open();
     try {
-      const pets = new PetExportStore(storage, await chosenShop(given, store, storage));
-      const expected = showStatus ? Number(await pets.count()) : 0;
+      const shop = await chosenShop(given, store, storage);
+      const expected = showStatus ? Number((await storage.read(first(countOf, shop)))?.animals) : 0;
       let animals = 0;
       const onProgress = (count: number) => {
         if (stop.aborted) throw new FileError(`It was stopped. ${rest}`);
         animals += count;
         progress.report("Writing", animals, Math.min(1, animals / expected));
       };
-      const pieces = textOf(pets, format, onProgress);
+      const pieces = textOf(storage, shop, format, onProgress);
       const bytes =
         path === undefined
           ? await writeOut(pieces, output)
@@ -57,16 +65,18 @@ export const exportCommand: Command = {
   },
 };
 
+/** The text of a consistent snapshot of all animals, by ascending id. Throws `StorageUnavailable`. */
 async function* textOf(
-  store: PetExportStore,
+  storage: Storage,
+  shop: number,
   format: Format,
   onProgress: (animals: number) => void,
 ): AsyncGenerator<string> {
   const write = petWriter(format);
   yield fileHead(format);
-  for await (const animals of store.all()) {
-    onProgress(animals.length);
-    yield write(animals);
+  for await (const rows of storage.stream(everyRow, shop)) {
+    onProgress(rows.length);
+    yield write(rows.map(toPet));
   }
 }
 

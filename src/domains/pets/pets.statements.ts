@@ -14,8 +14,7 @@ import {
   type Values,
 } from "../../storage/statement.ts";
 import type { Call } from "../../storage/transaction.ts";
-import { attachedMetadata, metadataColumn } from "../metadata/metadata.columns.ts";
-import { readMetadata } from "../metadata/metadata.store.ts";
+import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
 import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
 import { type ListFilters, petCreated } from "./pets.operations.ts";
