@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
 import { arePagesMissing } from "../../src/app/web/built.ts";
-import { settings } from "../../src/config.ts";
+import { settings } from "../../src/config/service-settings.ts";
 import { checkDomains } from "../../src/domains/domain.ts";
 
 /** Builds the program with `bun build` and these options, after a check of the contract: the program does not check it again. */

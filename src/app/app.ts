@@ -1,4 +1,5 @@
-import { type Config, settings } from "../config.ts";
+import { settings } from "../config/service-settings.ts";
+import type { Config } from "../config.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readConfig, settings, valuesOf } from "../config.ts";
+import { settings } from "../config/service-settings.ts";
+import { readConfig, valuesOf } from "../config.ts";
 import { optionalSetting, setting, trueOrFalse } from "../settings/setting.ts";
 import { checkDomains, type Domain, settingsOf } from "./domain.ts";
 import { petCreated, petOperations } from "./pets/pets.operations.ts";

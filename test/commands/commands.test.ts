@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
 import { type ProgramCommand, readArguments } from "../../src/cli/program-command.ts";
 import { commandsOf } from "../../src/cli/run.ts";
-import { settings as ownSettings } from "../../src/config.ts";
+import { settings as ownSettings } from "../../src/config/service-settings.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { runInProcess as run } from "../harness/commands.ts";
 import { newDataDir } from "../harness/program.ts";

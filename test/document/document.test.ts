@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { derivedParts, replacePart } from "../../scripts/derive/docs.ts";
 import { domains } from "../../src/app/domains.ts";
 import { commandsOf } from "../../src/cli/run.ts";
-import { settings as ownSettings } from "../../src/config.ts";
+import { settings as ownSettings } from "../../src/config/service-settings.ts";
 import { defineOperation, type Operation } from "../../src/contract/operation.ts";
 import { errorCatalogue, errorsOf } from "../../src/contract/operation-properties.ts";
 import { deriveOpenApi } from "../../src/derive/openapi.ts";

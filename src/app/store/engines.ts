@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Config, settings } from "../../config.ts";
+import type { settings } from "../../config/service-settings.ts";
+import type { Config } from "../../config.ts";
 import { SECRET_KEY_FILE } from "../../domains/webhooks/secrets/secret-keys.ts";
 import { StorageUnusable } from "../../storage/errors.ts";
 import type { PostgresAddress } from "../../storage/postgres/address.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { BackupSettings } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import type { Host } from "../../domains/domain.ts";
 import { storeMark } from "../../storage/generation.ts";
 import { Pause } from "../../timing/waiting.ts";
@@ -16,7 +16,7 @@ export type TakeBackup = (stop: AbortSignal) => Promise<void>;
  * large store keeps a thread busy for seconds.
  */
 export function scheduleBackups(
-  { every, folder, keep }: BackupSettings,
+  { every, folder, keep }: Config["backups"],
   { generation, clock, log, metrics, repeat }: Pick<Host, "generation" | "clock" | "log" | "metrics" | "repeat">,
   take: TakeBackup,
 ): void {

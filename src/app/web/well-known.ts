@@ -1,4 +1,4 @@
-import type { Config, SecurityContact } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { FixedContent } from "../../http/response/fixed-content.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -50,11 +50,11 @@ export function wellKnownContent(
 }
 
 /** True once the contact has expired and must not be used any more (RFC 9116, section 2.5.5). */
-export function hasExpired({ expires }: SecurityContact, clock: Clock): boolean {
+export function hasExpired({ expires }: NonNullable<Config["security"]>, clock: Clock): boolean {
   return clock.now() >= Date.parse(expires);
 }
 
-function securityText({ contacts, expires, policy }: SecurityContact, canonical: string): string {
+function securityText({ contacts, expires, policy }: NonNullable<Config["security"]>, canonical: string): string {
   return [
     ...contacts.map((contact) => `Contact: ${contact}`),
     `Expires: ${expires}`,
