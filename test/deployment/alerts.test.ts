@@ -16,7 +16,7 @@ interface Rule {
   readonly annotations: { readonly description?: string };
 }
 
-const { groups } = parse(read("deploy/prometheus-alerts.yaml")) as { groups: { rules: Rule[] }[] };
+const { groups } = parse(read("deploy/monitoring/prometheus-alerts.yaml")) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
 /** One value for each minute from 0 on, as `promtool` reads them, and what is on the operator's screen then. */
@@ -241,7 +241,7 @@ function run(...words: string[]): string {
 
 describe.skipIf(promtool === null)("promtool", () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-alerts-"));
-  const file = join(root, "deploy/prometheus-alerts.yaml");
+  const file = join(root, "deploy/monitoring/prometheus-alerts.yaml");
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("takes the rules", () => {
@@ -255,7 +255,7 @@ describe.skipIf(promtool === null)("promtool", () => {
     expect(run("check", "config", place)).toBe("");
     const [{ job_name, static_configs }] = parse(block).scrape_configs;
     expect(job_name).toBe(at.job);
-    const servers = read("deploy/nginx-three.conf").matchAll(/^ *server (\S+) max_fails/gm);
+    const servers = read("deploy/proxy/nginx-three.conf").matchAll(/^ *server (\S+) max_fails/gm);
     expect(static_configs[0].targets).toEqual([...servers].map(([, server]) => server));
   });
 

@@ -22,7 +22,7 @@ describe.skipIf(!hasNginx || !canCertify)("behind nginx-cells.conf", () => {
   let proxy: Proxy | undefined;
 
   beforeAll(async () => {
-    let site = read("deploy/nginx-cells.conf");
+    let site = read("deploy/proxy/nginx-cells.conf");
     for (const [index, cell] of cells.entries()) {
       const own = { PETSTORE_ENV: "production", PETSTORE_CELL: cell, PETSTORE_BASE_URL: "https://localhost/v1" };
       settings.push(own);

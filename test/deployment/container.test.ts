@@ -58,7 +58,7 @@ describe("the documented container", () => {
   });
 
   test("is asked for commands that exist", async () => {
-    const asked = [...readme.matchAll(/(?:docker|petstore\.env) exec \S+ petstore ([a-z-]+ [a-z-]+)/g)];
+    const asked = [...readme.matchAll(/docker (?:compose )?exec \S+ petstore ([a-z-]+ [a-z-]+)/g)];
     expect(asked.map(([, words]) => words)).toEqual(["accounts list", "accounts create"]);
     for (const [, words = ""] of asked) expect([words, await isCommand(words.split(" "))]).toEqual([words, true]);
   });
@@ -74,8 +74,8 @@ describe("compose.yaml", () => {
   );
 
   test("mounts files that exist, and volumes that it declares", () => {
-    const files = mounts.filter(({ source }) => source.startsWith("./"));
-    expect(files.filter(({ source }) => !existsSync(join(root, source)))).toEqual([]);
+    const files = mounts.filter(({ source }) => source.startsWith("."));
+    expect(files.filter(({ source }) => !existsSync(join(root, "deploy/compose", source)))).toEqual([]);
     const named = mounts.filter((mount) => !files.includes(mount)).map(({ source }) => source);
     expect([...new Set(named)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
     for (const { name, source, target } of mounts)
@@ -84,7 +84,7 @@ describe("compose.yaml", () => {
 
   test("mounts all that the configuration of the proxy includes", () => {
     const there = mounts.filter(({ name }) => name === "proxy").map(({ target }) => target);
-    const included = [...read("deploy/nginx.conf").matchAll(/^ *include (\S+);/gm)].map(
+    const included = [...read("deploy/proxy/nginx.conf").matchAll(/^ *include (\S+);/gm)].map(
       ([, file]) => `/etc/nginx/${file}`,
     );
     expect(there.toSorted()).toEqual(["/etc/nginx/nginx.conf", ...included].toSorted());
@@ -92,8 +92,8 @@ describe("compose.yaml", () => {
 
   test("sends requests to the ports that are listened on", () => {
     const [published = ""] = compose.services["proxy"]?.ports ?? [];
-    expect(read("deploy/nginx.conf")).toContain(`listen ${published.split(":").at(-1)};`);
-    const upstream = [...read("deploy/compose-upstream.conf").matchAll(/^server [\d.]+:(\d+) /gm)];
+    expect(read("deploy/proxy/nginx.conf")).toContain(`listen ${published.split(":").at(-1)};`);
+    const upstream = [...read("deploy/compose/petstore-upstream.conf").matchAll(/^server [\d.]+:(\d+) /gm)];
     expect(upstream.map(([, number]) => Number(number))).toEqual([port, port]);
   });
 

@@ -15,15 +15,12 @@ import { metricsText } from "../harness/metrics.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
-import { assignments, dockerInstructions, interpolate, read, readCompose, root } from "./files.ts";
-
-/** The longest that the service takes to stop, in seconds (docs/operating.md). */
-const STOPS_WITHIN = 15;
+import { assignments, dockerInstructions, interpolate, read, readCompose, root, STOPS_WITHIN } from "./files.ts";
 
 describe("compose.yaml", () => {
   const { services, networks } = readCompose();
   const ours = Object.values(services).filter(({ image }) => image === "petstore");
-  const example = assignments(read("deploy/petstore.env.example"));
+  const example = assignments(read("deploy/compose/env.example"));
 
   function addressOf(name: string): string {
     return services[name]?.networks.inside?.ipv4_address ?? "";
@@ -45,7 +42,7 @@ describe("compose.yaml", () => {
 
   test("asks for nothing that the example of its environment does not name", () => {
     const asked = new Set<string>();
-    interpolate(read("compose.yaml"), (name) => {
+    interpolate(read("deploy/compose/compose.yaml"), (name) => {
       asked.add(name);
       return "";
     });
@@ -54,7 +51,7 @@ describe("compose.yaml", () => {
 
   test("trusts its proxy alone, which knows both processes", () => {
     for (const { environment } of ours) expect(environment?.["PETSTORE_TRUSTED_PROXIES"]).toBe(addressOf("proxy"));
-    const upstream = [...read("deploy/compose-upstream.conf").matchAll(/^server ([\d.]+):8080 /gm)].map(
+    const upstream = [...read("deploy/compose/petstore-upstream.conf").matchAll(/^server ([\d.]+):8080 /gm)].map(
       ([, address]) => address,
     );
     expect(upstream).toEqual([addressOf("petstore-1"), addressOf("petstore-2")]);
@@ -134,13 +131,13 @@ function analyze(...words: string[]) {
 }
 
 describe("petstore@.service", () => {
-  const unit = read("deploy/petstore@.service");
+  const unit = read("deploy/systemd/petstore@.service");
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
 
   test.each(["one.env", "many.env"])("has in %s settings that the service takes, and writes where it may", (file) => {
     const key = randomBytes(32).toString("base64");
-    const settings = assignments(read(`deploy/${file}`).replace("SECRET_KEY=", `SECRET_KEY=${key}`));
+    const settings = assignments(read(`deploy/systemd/${file}`).replace("SECRET_KEY=", `SECRET_KEY=${key}`));
     const { dataDir, baseUrl, backups } = readConfig(settings, undefined, settingsOf(domains));
     expect(baseUrl).toBe("https://petstore.example.com/v1");
     expect(dataDir).toBe(join("/var/lib", values("StateDirectory")[0] ?? ""));
@@ -166,7 +163,7 @@ describe("petstore@.service", () => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-unit-"));
     const watchdog = ["petstore-watchdog@.service", "petstore-watchdog@.timer"];
     for (const file of ["petstore@.service", ...watchdog]) {
-      const text = read(`deploy/${file}`).replaceAll("/usr/local/bin/petstore", process.execPath); // which must exist
+      const text = read(`deploy/systemd/${file}`).replaceAll("/usr/local/bin/petstore", process.execPath); // which must exist
       writeFileSync(join(folder, file), text);
     }
     const instances = ["petstore@.service", ...watchdog].map((file) => join(folder, file.replace("@", "@8081")));
@@ -188,7 +185,7 @@ test("petstore-admin reads the settings without obeying them as a shell", () => 
     "not a setting",
   ];
   writeFileSync(file, given.join("\n")); // without a line break at the end
-  const script = read("deploy/petstore-admin")
+  const script = read("deploy/systemd/petstore-admin")
     .replace("/etc/petstore.env", file)
     .replace("runuser -u petstore -- /usr/local/bin/petstore", "env");
   const { stdout, stderr } = Bun.spawnSync(["sh", "-c", script], { env: { PATH: process.env["PATH"] } });
@@ -200,11 +197,13 @@ test("petstore-admin reads the settings without obeying them as a shell", () => 
 });
 
 describe.skipIf(!hasValkey)("alert rules and board", () => {
-  const rules = parse(read("deploy/prometheus-alerts.yaml")) as {
+  const rules = parse(read("deploy/monitoring/prometheus-alerts.yaml")) as {
     groups: { rules: { alert: string; expr: string; annotations: { summary: string; description?: string } }[] }[];
   };
   const alerts = rules.groups.flatMap((group) => group.rules);
-  const board = JSON.parse(read("deploy/grafana.json")) as { panels: { title: string; targets: { expr: string }[] }[] };
+  const board = JSON.parse(read("deploy/monitoring/grafana.json")) as {
+    panels: { title: string; targets: { expr: string }[] }[];
+  };
   const expressions: [string, string][] = [
     ...alerts.map(({ alert, expr }): [string, string] => [alert, expr]),
     ...board.panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [title, expr])),

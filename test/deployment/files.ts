@@ -2,6 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 
+/** The longest that the service takes to stop, in seconds (docs/operating.md). */
+export const STOPS_WITHIN = 15;
+
 export const root = join(import.meta.dir, "../..");
 export const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
@@ -28,7 +31,7 @@ interface Compose {
 
 /** compose.yaml, read as Compose reads it: anchors are merged. */
 export function readCompose(): Compose {
-  return parse(read("compose.yaml"), { merge: true });
+  return parse(read("deploy/compose/compose.yaml"), { merge: true });
 }
 
 /** The assignments of a file of `NAME=value` lines. */

@@ -12,7 +12,7 @@ import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { faultsWith, hasNginx, Proxy } from "./proxy.ts";
 
-test.skipIf(!hasNginx).each(["deploy/petstore-upstream.conf", "deploy/compose-upstream.conf"])(
+test.skipIf(!hasNginx).each(["deploy/proxy/petstore-upstream.conf", "deploy/compose/petstore-upstream.conf"])(
   "nginx takes its configuration with %s",
   (upstream) => {
     expect(faultsWith(upstream)).toBe("");

@@ -37,12 +37,12 @@ export class Proxy {
   static nginx(port: number, upstream: readonly [number, number]): Promise<Proxy> {
     const [first, second] = upstream.map(String) as [string, string];
     const files = {
-      "nginx.conf": read("deploy/nginx.conf").replace("listen 8080;", `listen 127.0.0.1:${port};`),
-      "petstore-upstream.conf": read("deploy/petstore-upstream.conf")
+      "nginx.conf": read("deploy/proxy/nginx.conf").replace("listen 8080;", `listen 127.0.0.1:${port};`),
+      "petstore-upstream.conf": read("deploy/proxy/petstore-upstream.conf")
         .replace(":8081", `:${first}`)
         .replace(":8082", `:${second}`),
-      "petstore-http.conf": read("deploy/petstore-http.conf"),
-      "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
+      "petstore-http.conf": read("deploy/proxy/petstore-http.conf"),
+      "petstore-proxy.conf": read("deploy/proxy/petstore-proxy.conf"),
     };
     return Proxy.#start(`http://127.0.0.1:${port}`, files, nginxCommand);
   }
@@ -67,8 +67,8 @@ export class Proxy {
         site
           .replace("http://petstore.example.com {", `http://localhost:${plainPort} {`)
           .replace("petstore.example.com {", tls),
-      "petstore-plain.caddy": read("deploy/petstore-plain.caddy"),
-      "petstore-proxy.caddy": read("deploy/petstore-proxy.caddy"),
+      "petstore-plain.caddy": read("deploy/proxy/petstore-plain.caddy"),
+      "petstore-proxy.caddy": read("deploy/proxy/petstore-proxy.caddy"),
     };
     return Proxy.#start(`https://localhost:${port}`, files, caddyCommand, certificate);
   }
@@ -150,18 +150,18 @@ function nginxSiteFiles(site: string, { port, plainPort, certificate }: Place): 
   return {
     "nginx.conf": top,
     "site.conf": own,
-    "snippets/petstore-http.conf": read("deploy/petstore-http.conf"),
-    "snippets/petstore-plain.conf": read("deploy/petstore-plain.conf"),
-    "snippets/petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
+    "snippets/petstore-http.conf": read("deploy/proxy/petstore-http.conf"),
+    "snippets/petstore-plain.conf": read("deploy/proxy/petstore-plain.conf"),
+    "snippets/petstore-proxy.conf": read("deploy/proxy/petstore-proxy.conf"),
   };
 }
 
 /** What nginx says of nginx.conf with the processes that a file names; empty if it accepts the configuration. */
 export function faultsWith(upstream: string): string {
   const folder = newFolder({
-    "nginx.conf": read("deploy/nginx.conf"),
-    "petstore-http.conf": read("deploy/petstore-http.conf"),
-    "petstore-proxy.conf": read("deploy/petstore-proxy.conf"),
+    "nginx.conf": read("deploy/proxy/nginx.conf"),
+    "petstore-http.conf": read("deploy/proxy/petstore-http.conf"),
+    "petstore-proxy.conf": read("deploy/proxy/petstore-proxy.conf"),
   });
   copyFileSync(join(root, upstream), join(folder, "petstore-upstream.conf"));
   const { exitCode, stderr } = Bun.spawnSync([...nginxCommand(folder), "-t"]);

@@ -68,7 +68,7 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
     cpSync(await anyExecutable(), join(proxy.folder, "dist/petstore"));
     cpSync(join(root, "deploy"), join(proxy.folder, "deploy"), { recursive: true });
     await proxy.run(step("VALKEY_PASSWORD"));
-    const settings = await proxy.run("cat deploy/many.env");
+    const settings = await proxy.run("cat deploy/systemd/many.env");
     expect(settings).not.toMatch(/_PASSWORD@|SECRET_KEY=$/m);
     for (const machine of machines) {
       if (machine !== proxy) linkSync(join(proxy.folder, "petstore.tar.gz"), join(machine.folder, "petstore.tar.gz"));

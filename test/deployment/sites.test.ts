@@ -35,7 +35,7 @@ const HSTS = "max-age=31536000";
 /** The site, with the ports of the processes in place of its addresses. */
 function siteWith(file: string, programs: readonly Program[]): string {
   const addressOf = (machine = "1") => `127.0.0.1:${programs[Number(machine) - 1]?.port}`;
-  return read(`deploy/${file}`)
+  return read(`deploy/proxy/${file}`)
     .replace("127.0.0.1:8080", addressOf())
     .replaceAll(/10\.0\.0\.1(\d):808[12]/g, (_whole, machine: string) => addressOf(machine));
 }
