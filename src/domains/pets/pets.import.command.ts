@@ -66,6 +66,8 @@ async function runImport(
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
   const fromLine = readLineNumber(given.options["from-line"]);
+  // What can be read only once, as a pipe, is not checked first.
+  const size = path === undefined ? undefined : sizeOf(path);
   const { store, stop } = context;
   const options: ImportOptions = { format, ids, fromLine, stop };
   const progress = new Progress(context.showStatus, "animal");
@@ -88,8 +90,6 @@ async function runImport(
           : error;
       }
     };
-    // What can be read only once, as a pipe, is not checked first.
-    const size = path === undefined ? undefined : sizeOf(path);
     let total: number | undefined;
     if (path !== undefined && size !== undefined) {
       const { animals, faults } = await checkPets(readFile(path, stop), options, (bytes, found) =>
