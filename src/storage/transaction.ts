@@ -3,14 +3,10 @@ import type { Append, Appended, Row, SqlParameter, Statement, Values } from "./s
 
 export type { Transaction } from "../contract/transaction.ts";
 
-/** A statement with its parameters. */
-export interface Call<R extends Row = Row> {
-  readonly statement: Statement<Values, R>;
-  readonly parameters: Values;
-}
-
 /** A step that runs a statement. The engine returns its rows. */
-interface StatementStep extends Call {
+export interface StatementStep {
+  readonly statement: Statement;
+  readonly parameters: Values;
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
 }

@@ -9,13 +9,13 @@ import type { Limiter } from "../../src/http/interfaces.ts";
 import { LimitStore } from "../../src/limits/limits.store.ts";
 import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { SCAN_LIMIT } from "../../src/storage/page-query.ts";
+import { SCAN_LIMIT } from "../../src/storage/pages.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { isShared, listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { Call } from "../../src/storage/transaction.ts";
+import type { StatementStep } from "../../src/storage/transaction.ts";
 import { Log } from "../../src/telemetry/log.ts";
 import { Metrics } from "../../src/telemetry/metrics.ts";
 import { ExpiryClock, systemClock } from "../../src/timing/clock.ts";
@@ -82,7 +82,7 @@ interface Readers {
 export class Recorder {
   readonly storage: Storage;
   /** The reads since the last call of `take`. */
-  #reads: Call[] = [];
+  #reads: StatementStep[] = [];
 
   constructor(storage: Storage) {
     const recording: Partial<Storage> = {
@@ -98,13 +98,13 @@ export class Recorder {
     this.storage = recording as Storage;
   }
 
-  take(): Call[] {
+  take(): StatementStep[] {
     return this.#reads.splice(0);
   }
 }
 
 /** The statement of two requests that share a read. */
-function twice({ statement, parameters }: Call): Call {
+function twice({ statement, parameters }: StatementStep): StatementStep {
   const [types, lists] = listsOf([parameters, parameters]);
   return { statement: readTogether(statement, types), parameters: lists };
 }
@@ -167,7 +167,7 @@ export class PageCosts {
   }
 
   /** The reads that touch more blocks than they may, each with its plan. */
-  async tooExpensive(reads: readonly Call[], maxBlocks: number) {
+  async tooExpensive(reads: readonly StatementStep[], maxBlocks: number) {
     for (const { statement } of reads) this.made.add(statement.sql);
     const shared = reads.filter(({ statement }) => isShared(statement)).map(twice);
     const expensive: Cost[] = [];
@@ -179,7 +179,7 @@ export class PageCosts {
   }
 
   /** The cost of a read if it is above the limit. Many pages make the same reads, which cost the same each time. */
-  async #above(maxBlocks: number, read: Call, mode: keyof Readers): Promise<Cost[]> {
+  async #above(maxBlocks: number, read: StatementStep, mode: keyof Readers): Promise<Cost[]> {
     const given = read.parameters.map((value) => `${typeof value} ${value}`);
     const key = JSON.stringify([mode, read.statement.sql, ...given]);
     const cost = this.#costs.get(key) ?? (await this.explain(read, mode));
@@ -188,7 +188,7 @@ export class PageCosts {
   }
 
   /** The plan of a read in one of the sessions, and how many blocks it touches. */
-  async explain({ statement, parameters }: Call, mode: keyof Readers = "service"): Promise<Cost> {
+  async explain({ statement, parameters }: StatementStep, mode: keyof Readers = "service"): Promise<Cost> {
     const reader = this.#readers[mode];
     await reader.runScript(`PREPARE read AS ${statement.sql}`);
     const values = parameters.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));

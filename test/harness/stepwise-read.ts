@@ -1,11 +1,12 @@
+import type { Statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { all, type Call, type KnownSteps, type Transaction } from "../../src/storage/transaction.ts";
+import { all, type KnownSteps, type StatementStep, type Transaction } from "../../src/storage/transaction.ts";
 
 /** Runs a read with `read`, one step at a time. Calls `before` with each step in the store. */
 export async function readStepwise<T>(
   read: Storage["read"],
   transaction: Transaction<T>,
-  before: (call: Call) => Promise<void> | void,
+  before: (step: StatementStep) => Promise<void> | void,
 ): Promise<T> {
   const steps = transaction as KnownSteps<T>;
   let next = steps.next();
@@ -15,9 +16,14 @@ export async function readStepwise<T>(
       next = steps.next(await step.waitsFor);
       continue;
     }
-    const call = step as Call;
-    await before(call);
-    next = steps.next(await read(all(call.statement, ...call.parameters)));
+    const { statement, parameters } = step as StatementStep;
+    await before({ statement, parameters });
+    next = steps.next(await read(all(statement, ...parameters)));
   }
   return next.value;
+}
+
+/** The statement of a transaction's first step. */
+export function firstStatementOf(transaction: Transaction<unknown>): Statement {
+  return (transaction.next().value as StatementStep).statement;
 }

@@ -7,7 +7,7 @@ import { Int64, Text } from "../../src/contract/schemas.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 import { setting } from "../../src/settings/setting.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { pageOf } from "../../src/storage/page.ts";
+import { pageOf } from "../../src/storage/pages.ts";
 import { type Row, statement } from "../../src/storage/statement.ts";
 import { all, first } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";

@@ -27,8 +27,7 @@ import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/deliv
 import { waitingDeliveries } from "../../src/domains/webhooks/deliveries/waiting-deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";
 import { migrations } from "../../src/storage/migrations.ts";
-import { pageOf } from "../../src/storage/page.ts";
-import { SCAN_LIMIT } from "../../src/storage/page-query.ts";
+import { pageOf, SCAN_LIMIT } from "../../src/storage/pages.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { statement as newStatement, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";

@@ -1,6 +1,6 @@
 import { nameKey } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
+import { type Page, pageOf } from "../../storage/pages.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";

@@ -7,7 +7,7 @@ import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { secretKey } from "../../../test/harness/webhook-service.ts";
 import type { Scope } from "../../contract/caller.ts";
-import { SCAN_LIMIT } from "../../storage/page-query.ts";
+import { SCAN_LIMIT } from "../../storage/pages.ts";
 
 /** How often a stream sends its position if there is no event to send, in milliseconds. */
 const KEEP_ALIVE = 15_000;

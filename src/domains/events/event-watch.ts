@@ -1,6 +1,6 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, type Transaction, waitFor } from "../../storage/transaction.ts";
+import { type Transaction, waitFor } from "../../storage/transaction.ts";
 import { nextTurn } from "../../timing/waiting.ts";
 import type { Event } from "./events.schemas.ts";
 import { newestEventsOf } from "./events.statements.ts";
@@ -142,8 +142,7 @@ export class EventWatch {
     const ended = new Set(shops);
     const behind: WatchedShop[] = [];
     for (let from = 0; from < shops.length; from += MAX_SHOPS) {
-      const { statement, parameters } = newestEventsOf(shops.slice(from, from + MAX_SHOPS));
-      for (const { shop, id } of await this.#storage.read(all(statement, ...parameters))) {
+      for (const { shop, id } of await this.#storage.read(newestEventsOf(shops.slice(from, from + MAX_SHOPS)))) {
         const watched = this.#shops.get(Number(shop));
         ended.delete(Number(shop));
         if (watched && watched.position < id) behind.push(watched);

@@ -5,7 +5,7 @@ import { numbers } from "../../../test/harness/numbers.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { run } from "../../cli/run.ts";
-import { SCAN_LIMIT } from "../../storage/page-query.ts";
+import { SCAN_LIMIT } from "../../storage/pages.ts";
 
 let service: TestService;
 let key: string;

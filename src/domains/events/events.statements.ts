@@ -2,7 +2,7 @@ import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { cachedStatement, type Row, statement } from "../../storage/statement.ts";
-import type { Call } from "../../storage/transaction.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { UNNAMED_KEY } from "./author.ts";
 import type { Event } from "./events.schemas.ts";
 
@@ -93,12 +93,12 @@ function actorOf({ actor, request_id }: EventRow): Event["actor"] {
   };
 }
 
-/** The call that reads the id of the newest event of each of these shops, except deleted ones. `shops` must not be empty. */
-export function newestEventsOf(shops: readonly number[]): Call<NewestRow> {
+/** The ids of the newest events of these shops, except deleted ones. `shops` must not be empty. */
+export function newestEventsOf(shops: readonly number[]): Transaction<readonly NewestRow[]> {
   // The list is padded, so that there are few statements: an engine prepares each once.
   const size = 2 ** Math.ceil(Math.log2(shops.length));
   const parameters = Array.from({ length: size }, (_, index) => shops[index] ?? (shops[0] as number));
   const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
   const sql = `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`;
-  return { statement: cachedStatement(sql), parameters };
+  return all(cachedStatement<NewestRow>(sql), ...parameters);
 }

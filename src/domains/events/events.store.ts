@@ -1,11 +1,9 @@
-import type { Page } from "../../storage/page.ts";
-import { type Condition, pageQuery, scannedPage } from "../../storage/page-query.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { type Condition, type Page, readPage } from "../../storage/pages.ts";
+import { first, type Transaction } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
 import {
   byId,
   columns,
-  type EventRow,
   firstSince,
   petOfOrder,
   type StoredRange,
@@ -125,26 +123,15 @@ export class EventLog {
     if (types) conditions.push((bind) => `type IN (${types.map(bind).join(", ")})`);
     // It is null if the animal itself changed.
     if (orderId !== undefined) conditions.push((bind) => `subject = ${bind(String(orderId))}`);
-    const query = (scanned: readonly Condition[]) => {
-      const { statement, parameters } = pageQuery<EventRow>({
-        table: "events",
-        columns,
-        shop,
-        after: sort === "id" ? from - 1n : to + 1n,
-        limit: limit + 1,
-        sort,
-        lead: petId === undefined ? undefined : { column: "pet_id", value: petId },
-        bounds: [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)],
-        scanned,
-        scannedColumns: smallColumns,
-      });
-      return all(statement, ...parameters);
-    };
-    const page = scannedPage(yield* query(conditions), limit, toEvent);
+    const bounds: Condition[] = [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)];
+    const after = sort === "id" ? from - 1n : to + 1n;
+    const lead = petId === undefined ? undefined : { column: "pet_id", value: petId };
+    const list = { table: "events", columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
+    const page = yield* readPage({ ...list, scanned: conditions }, toEvent);
     // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
     if (!hidden || !page.items.some(({ type }) => hidden.has(type))) return page;
     conditions.push((bind) => `type NOT IN (${[...hidden].map(bind).join(", ")})`);
-    return scannedPage(yield* query(conditions), limit, toEvent);
+    return yield* readPage({ ...list, scanned: conditions }, toEvent);
   }
 
   /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */

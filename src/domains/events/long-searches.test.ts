@@ -4,7 +4,7 @@ import { endlessSearch } from "../../../test/harness/endless-search.ts";
 import { Listener } from "../../../test/harness/listener.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { newDatabase } from "../../storage/sqlite/database.ts";
-import type { Call, KnownSteps } from "../../storage/transaction.ts";
+import type { KnownSteps, StatementStep } from "../../storage/transaction.ts";
 import { storedRange } from "./events.statements.ts";
 import { type EventFilters, EventLog } from "./events.store.ts";
 
@@ -27,7 +27,7 @@ function scannedColumns(filters: EventFilters): string[] {
   let sql = "";
   const steps = new EventLog().after(1, 0n, 100, filters) as KnownSteps<unknown>;
   for (let next = steps.next(); !next.done; ) {
-    const { statement } = next.value as Call;
+    const { statement } = next.value as StatementStep;
     if (statement !== storedRange) ({ sql } = statement);
     next = steps.next(statement === storedRange ? [{ first_id: 1n, last_id: 2n }] : []);
   }

@@ -1,6 +1,6 @@
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
+import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
 import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";

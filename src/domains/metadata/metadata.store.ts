@@ -1,5 +1,5 @@
 import { shopTable } from "../../storage/owned-table.ts";
-import type { PageSelection } from "../../storage/page-query.ts";
+import type { PageSelection } from "../../storage/pages.ts";
 import { statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
@@ -13,7 +13,7 @@ export function metadataColumn(kind: MetadataKind, table: string): string {
 }
 
 /**
- * The same for `pageQuery`. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
+ * The same for `readPage`. The rows of a page with scanned conditions lack the column `has_metadata`, so metadata is
  * looked up for each of them.
  */
 export function attachedMetadata(kind: MetadataKind): NonNullable<PageSelection["attached"]> {

@@ -1,8 +1,8 @@
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
+import { type Condition, type Page, readPage } from "../../storage/pages.ts";
 import { acrossShops, type Row, statement } from "../../storage/statement.ts";
-import type { Call } from "../../storage/transaction.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
@@ -106,13 +106,13 @@ function statusUpdate(status: "confirmed" | "cancelled" | "returned") {
 
 const attached = attachedMetadata("order");
 
-/** The query of one page of a list with any filters: up to `limit` orders after `after`. */
-export function orderPageQuery(
+/** One page of a list with any filters: up to `limit` orders after `after`; if it is absent, from the start. */
+export function readOrders(
   shop: number,
   after: bigint | undefined,
   limit: number,
   { status, petId, reference, since, until, sort }: OrderFilters,
-): Call<Scanned<OrderRow>> {
+): Transaction<Page<StoreOrder>> {
   // The most selective filter first.
   const [lead, ...scanned] = [
     { column: "reference", value: reference },
@@ -125,7 +125,7 @@ export function orderPageQuery(
     ...(since !== undefined && (isFirst || sort === "-id") ? [placedSince(since)] : []),
     ...(until !== undefined && (isFirst || sort !== "-id") ? [placedBefore(until)] : []),
   ];
-  return pageQuery({
+  const selection = {
     table: "store_orders",
     columns: listed,
     attached,
@@ -140,7 +140,8 @@ export function orderPageQuery(
         (bind) =>
           `${column} = ${bind(value)}`,
     ),
-  });
+  };
+  return readPage(selection, toOrder);
 }
 
 // The times of a shop's orders never decrease, so a time is a bound of ids. If no order has such a time, the bound is

@@ -1,5 +1,4 @@
-import type { Page } from "../../storage/page.ts";
-import { scannedPage } from "../../storage/page-query.ts";
+import type { Page } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -28,7 +27,7 @@ import {
   nextId,
   type OrderRow,
   openByPet,
-  orderPageQuery,
+  readOrders,
   setHasMetadata,
   setStatus,
   toOrder,
@@ -85,9 +84,8 @@ export class OrderStore {
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
-  *page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Transaction<Page<StoreOrder>> {
-    const { statement, parameters } = orderPageQuery(shop, after, limit + 1, filters);
-    return scannedPage(yield* all(statement, ...parameters), limit, toOrder);
+  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Transaction<Page<StoreOrder>> {
+    return readOrders(shop, after, limit, filters);
   }
 
   /**

@@ -1,13 +1,12 @@
 import { RecentMap } from "../../collections/maps.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
-import { scannedPage } from "../../storage/page-query.ts";
+import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { type PageReads, petPageQuery, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
+import { type PageReads, readPets, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -34,7 +33,7 @@ export class PetPages {
   page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
-      return this.#readAny(shop, after, limit, filters);
+      return readPets(shop, after, limit, filters);
     }
     return status === undefined
       ? this.#read(rowsAfter, [shop, after ?? INT64_MIN, limit + 1], limit)
@@ -70,10 +69,5 @@ export class PetPages {
     const rows = yield* all(plain, ...parameters);
     const found = rows.some(({ has_metadata }) => has_metadata !== null) ? yield* all(whole, ...parameters) : rows;
     return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);
-  }
-
-  *#readAny(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
-    const { statement, parameters } = petPageQuery(shop, after, limit + 1, filters);
-    return scannedPage(yield* all(statement, ...parameters), limit, toPet);
   }
 }

@@ -1,6 +1,6 @@
 import { folded } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Condition, pageQuery, type Scanned } from "../../storage/page-query.ts";
+import { type Condition, type Page, readPage } from "../../storage/pages.ts";
 import {
   type Append,
   type Appended,
@@ -13,7 +13,7 @@ import {
   statement,
   type Values,
 } from "../../storage/statement.ts";
-import type { Call } from "../../storage/transaction.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import { ofDay, statusFigure } from "../shops/figures.ts";
 import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
@@ -188,26 +188,26 @@ export function toPet(row: PlainRow & { metadata?: string | null }): Pet {
 
 const attached = attachedMetadata("pet");
 
-/** The query of one page of a list with any filters: up to `limit` animals after `after`. */
-export function petPageQuery(
+/** One page of a list with any filters: up to `limit` animals after `after`. */
+export function readPets(
   shop: number,
   after: bigint | undefined,
   limit: number,
   { status, categoryId, ids, name, sort }: ListFilters,
-): Call<Scanned<PetRow>> {
+): Transaction<Page<Pet>> {
   const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
   // A list of ids needs no scan.
-  if (ids) return pageQuery({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] });
+  if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] }, toPet);
   // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
   const scannedColumns = [...page.columns, "name_folded"];
   if (name !== undefined)
-    return pageQuery({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns });
+    return readPage({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns }, toPet);
   // There is no index by category: see docs/decisions/pets-and-categories.md. The index by status has no names.
   const lead = status === undefined ? undefined : { column: "status", value: status };
-  return pageQuery({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] });
+  return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
 }
 
 /** True if the name contains the text. Letter case does not matter. */

@@ -8,7 +8,7 @@ import {
   type SqlParameter,
   statement,
 } from "../../storage/statement.ts";
-import type { Call } from "../../storage/transaction.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import type { StatusClass } from "./requests.operations.ts";
 import type { valuesOf } from "./stored-request.ts";
 
@@ -107,12 +107,12 @@ const firstOf = (status: StatusClass) => Number(status[0]) * 100;
  * Reads up to `limit` records of a shop before a position (a time and a number), the newest first. `until` is no
  * condition here: the caller starts at it if it is earlier.
  */
-export function recordsQuery(
+export function readRecords(
   shop: number,
   [at, number]: readonly [number, number],
   limit: number,
   { status, code, operation, keyId, since }: RecordFilters,
-): Call<RecordRow> {
+): Transaction<readonly RecordRow[]> {
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const conditions = [
@@ -127,5 +127,5 @@ export function recordsQuery(
   // The index has all columns of the filters: only matching rows are looked up.
   const sql = `SELECT ${columns} FROM request_records WHERE ${conditions.join(" AND ")}
     ORDER BY at DESC, number DESC LIMIT ${bind(limit)}`;
-  return { statement: cachedStatement(sql), parameters };
+  return all(cachedStatement<RecordRow>(sql), ...parameters);
 }

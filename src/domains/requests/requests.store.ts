@@ -1,7 +1,7 @@
 import { millisecondsOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
+import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
@@ -15,8 +15,8 @@ import {
   insertRecord,
   type RecordFilters,
   type RecordRow,
+  readRecords,
   recordById,
-  recordsQuery,
   recordsSince,
   shopsSince,
   takeNumbers,
@@ -56,9 +56,8 @@ export class RequestStore {
     const until = filters.until === undefined ? Number.MAX_SAFE_INTEGER : millisecondsOf(filters.until);
     const [at, number] = after === undefined ? [until, 0] : readPosition(after);
     const start = at < until ? ([at, number] as const) : ([until, 0] as const);
-    const { statement, parameters } = recordsQuery(shop, start, limit + 1, filters);
     return pageOf(
-      yield* all(statement, ...parameters),
+      yield* readRecords(shop, start, limit + 1, filters),
       limit,
       (row) => toStored(shop, row),
       (last) => `${last.at}-${last.number}`,

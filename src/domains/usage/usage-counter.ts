@@ -3,7 +3,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
-import type { Page } from "../../storage/page.ts";
+import type { Page } from "../../storage/pages.ts";
 import { type Transaction, waitFor } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type RequestCount, RequestCounter } from "./request-counter.ts";

@@ -2,7 +2,7 @@ import type { ShopName } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
-import { type Page, pageOf } from "../../storage/page.ts";
+import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";

@@ -5,8 +5,8 @@ import { openDatabase } from "../../../src/storage/sqlite/database.ts";
 import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import {
-  type Call,
   type KnownSteps,
+  type StatementStep,
   type StoreStep,
   type Transaction,
   TransactionRun,
@@ -31,7 +31,7 @@ export class EarlyStorage implements Storage {
     let next = steps.next();
     while (!next.done) {
       const step = next.value;
-      next = steps.next("waitsFor" in step ? await step.waitsFor : this.#rows(step as Call));
+      next = steps.next("waitsFor" in step ? await step.waitsFor : this.#rows(step as StatementStep));
     }
     return next.value;
   }
@@ -66,7 +66,7 @@ export class EarlyStorage implements Storage {
     return "append" in step ? appendTogether(this.#connection, [step])[0] : this.#rows(step);
   }
 
-  #rows({ statement, parameters }: Call): Row[] {
+  #rows({ statement, parameters }: StatementStep): Row[] {
     return this.#connection.all(statement, parameters);
   }
 

@@ -1,5 +1,5 @@
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
-import { type Page, pageOf } from "../../../storage/page.ts";
+import { type Page, pageOf } from "../../../storage/pages.ts";
 import { type Row, statement } from "../../../storage/statement.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";

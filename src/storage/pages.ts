@@ -1,6 +1,24 @@
-import { type Page, pageOf } from "./page.ts";
-import { cachedStatement, type Row, type SqlParameter } from "./statement.ts";
-import type { Call } from "./transaction.ts";
+import { cachedStatement, type Row, type SqlParameter, type Statement, type Values } from "./statement.ts";
+import { all, type Transaction } from "./transaction.ts";
+
+/** A page of a list. `next` is the position after which the next page starts; absent on the last page. */
+export interface Page<T, P = bigint> {
+  readonly items: T[];
+  readonly next?: P;
+}
+
+/** Makes a page of up to `limit` items. One more row than that means that another page follows. */
+export function pageOf<R, T, P>(
+  found: readonly R[],
+  limit: number,
+  show: (row: R) => T,
+  positionOf: (last: R) => P,
+): Page<T, P> {
+  const rows = found.slice(0, limit);
+  const items = rows.map((row) => show(row));
+  const last = rows.at(-1);
+  return found.length > limit && last !== undefined ? { items, next: positionOf(last) } : { items };
+}
 
 /** The maximum number of rows that one page scans for conditions without an index. Scanning them takes about 1 ms. */
 export const SCAN_LIMIT = 10_000;
@@ -22,14 +40,14 @@ export interface PageSelection {
   readonly shop: number;
   /** The page starts after this id. */
   readonly after: bigint | undefined;
-  /** The maximum number of rows to find: one more than the page shows. */
+  /** The maximum number of items. */
   readonly limit: number;
   readonly sort?: "id" | "-id" | undefined;
   /** Uses the index that has this column before the id. Default: the primary key. */
   readonly lead?: Lead | undefined;
   /** Conditions on the id. Leave out conditions that `after` implies: they cost time. */
   readonly bounds?: readonly Condition[];
-  /** Conditions without an index: see `pageQuery`. */
+  /** Conditions without an index: see `readPage`. */
   readonly scanned?: readonly Condition[];
   /**
    * One more column, called `name`. `of` returns the SQL expression for it. `from` is the name of the table or CTE with
@@ -40,15 +58,26 @@ export interface PageSelection {
   readonly scannedColumns?: readonly string[];
 }
 
-/** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `pageQuery`. */
-export type Scanned<R extends Row> = R & { id: bigint; reached: bigint | null };
+/** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `readPage`. */
+interface ScannedRow extends Row {
+  id: bigint;
+  reached: bigint | null;
+}
 
 /**
- * The query for one page with any filters. It scans up to `SCAN_LIMIT` rows. If it stops there with fewer than `limit`
- * results, one more row contains the id of the last scanned row. It is one statement: between two statements, others
- * could add rows that both miss.
+ * Reads one page with any filters. It scans up to `SCAN_LIMIT` rows. If it stops there with fewer than `limit` results,
+ * one more row contains the id of the last scanned row, after which the next page starts. It is one statement: between
+ * two statements, others could add rows that both miss. `show` gets rows with `id` and the columns of the selection.
  */
-export function pageQuery<R extends Row>(page: PageSelection): Call<Scanned<R>> {
+export function* readPage<T>(page: PageSelection, show: (row: never) => T): Transaction<Page<T>> {
+  const rows = yield* all(...pageQuery({ ...page, limit: page.limit + 1 }));
+  const end = rows.find(({ reached }) => reached !== null);
+  const toItem = (row: Row) => show(row as never);
+  if (!end) return pageOf(rows, page.limit, toItem, ({ id }) => id);
+  return { items: rows.filter((row) => row !== end).map(toItem), next: end.id };
+}
+
+function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Values] {
   const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
@@ -67,7 +96,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Call<Scanned<R>> 
   if (scanned.length === 0) {
     const attachedColumns = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
     const sql = `SELECT ${["id", ...columns, ...attachedColumns].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
-    return { statement: cachedStatement(sql), parameters };
+    return [cachedStatement(sql), ...parameters];
   }
   const read = ["id", ...scannedColumns].join(", ");
   const filters = scanned.map((condition) => condition(bind)).join(" AND ");
@@ -92,18 +121,7 @@ export function pageQuery<R extends Row>(page: PageSelection): Call<Scanned<R>> 
         FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS scan_end
       )
     SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY id ${direction}`;
-  return { statement: cachedStatement(sql), parameters };
-}
-
-/** Makes a page of up to `limit` items from the rows of its query. */
-export function scannedPage<R extends Row, T>(
-  rows: readonly Scanned<R>[],
-  limit: number,
-  show: (row: R) => T,
-): Page<T> {
-  const end = rows.find(({ reached }) => reached !== null);
-  if (!end) return pageOf(rows, limit, show, ({ id }) => id);
-  return { items: rows.filter((row) => row !== end).map((row) => show(row)), next: end.id };
+  return [cachedStatement(sql), ...parameters];
 }
 
 function twice(parameter: string): string {
