@@ -38,7 +38,7 @@ export class SharedPages {
     this.#store = store;
   }
 
-  /** The page that a request gets. Equal requests, also those of other shops, must have the same name and no others. */
+  /** The page that a request gets. Requests of the same name, among those of all shops, must ask for the same page. */
   get(shop: number, request: string, read: () => MaybePromise<Rendered | Failure>) {
     const version = this.#store.versionOf(shop);
     if (version === undefined) return this.#sharedInTurn(request, read);
