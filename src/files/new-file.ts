@@ -57,40 +57,34 @@ async function writePieces(file: FileHandle, pieces: AsyncIterable<string>): Pro
   return bytes;
 }
 
+const noRoom = "There is no room for FILE.";
+
+/** The errors of file systems, in words. */
+const meanings: Readonly<Record<string, string>> = {
+  EEXIST: "FILE exists already.",
+  ENOSPC: noRoom,
+  EDQUOT: noRoom,
+  EFBIG: noRoom,
+  ENOENT: "FILE does not exist.",
+  EISDIR: "FILE is a folder.",
+  EACCES: "FILE may not be used by this user.",
+  EROFS: "FILE is on a file system that is mounted read-only.",
+  EPIPE: "Nobody reads FILE any more.",
+};
+
 /** The error of a file system in words; any other as it is. */
 export function asFileError(error: unknown, path: string): unknown {
-  switch (codeOf(error)) {
-    case "":
-      return error;
-    case "EEXIST":
-      return alreadyExists(path);
-    case "ENOSPC":
-    case "EDQUOT":
-    case "EFBIG":
-      return new FileError(`There is no room for ${path}.`, { cause: error });
-    case "ENOENT":
-      return new FileError(`${path} does not exist.`, { cause: error });
-    case "EISDIR":
-      return new FileError(`${path} is a folder.`, { cause: error });
-    case "EACCES":
-      return new FileError(`${path} may not be used by this user.`, { cause: error });
-    case "EROFS":
-      return new FileError(`${path} is on a file system that is mounted read-only.`, { cause: error });
-    case "EPIPE":
-      return new FileError(`Nobody reads ${path} any more.`, { cause: error });
-    default:
-      return new FileError(`${path} failed: ${(error as Error).message}.`, { cause: error });
-  }
+  const { code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (typeof code !== "string" || syscall === undefined) return error;
+  const meaning = meanings[code] ?? `FILE failed: ${message}.`;
+  return new FileError(
+    meaning.replace("FILE", () => path),
+    { cause: error },
+  );
 }
 
 function alreadyExists(path: string): FileError {
   return new FileError(`${path} exists already.`);
-}
-
-/** The system's name for an error (`ENOENT`); empty for errors of another kind. */
-function codeOf(error: unknown): string {
-  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
-  return typeof code === "string" && syscall !== undefined ? code : "";
 }
 
 /**
