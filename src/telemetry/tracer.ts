@@ -73,7 +73,7 @@ export class Tracer {
   readonly #log: Log;
   readonly #waits = new WeakMap<object, Wait[]>();
   #buffered: Buffered[] = [];
-  #timer: Timer | undefined;
+  readonly #timer: Timer;
   #sending: Promise<void> | undefined;
   #isReceiverFailing = false;
   #dropped = 0;
@@ -83,6 +83,7 @@ export class Tracer {
     this.#ratio = settings.ratio;
     this.#clock = clock;
     this.#log = log;
+    this.#timer = setInterval(() => void this.#send(), SEND_AFTER).unref();
     metrics.gauge("petstore_traces_waiting", "Requests whose spans are not sent yet.", () => this.#buffered.length);
     metrics.counter("petstore_traces_dropped_total", "Requests whose spans were dropped.", () => this.#dropped);
   }
@@ -104,35 +105,31 @@ export class Tracer {
     }
     const waits = this.#waits.get(request) ?? [];
     this.#buffered.push({ ...served, parent, waits, endedAt: performance.now(), endedAtWall: this.#clock.now() });
-    if (this.#buffered.length >= BATCH && !this.#isReceiverFailing) this.#start();
-    else this.#timer ??= setTimeout(() => this.#start(), SEND_AFTER);
+    if (this.#buffered.length >= BATCH && !this.#isReceiverFailing) void this.#send(BATCH);
   }
 
   /** Sends the buffered requests, for at most `CLOSE_TIMEOUT`. */
   async close(): Promise<void> {
-    const sendAll = async () => {
+    clearInterval(this.#timer);
+    const sendRest = async () => {
       await this.#sending;
-      do await this.#send();
-      while (this.#buffered.length > 0 && !this.#isReceiverFailing);
+      await this.#send();
     };
-    await settlesWithin(sendAll(), CLOSE_TIMEOUT);
-    clearTimeout(this.#timer);
+    await settlesWithin(sendRest(), CLOSE_TIMEOUT);
   }
 
-  #start(): void {
-    this.#sending ??= this.#send().finally(() => {
-      clearTimeout(this.#timer);
-      this.#timer = this.#buffered.length > 0 ? setTimeout(() => this.#start(), SEND_AFTER) : undefined;
-      this.#sending = undefined;
-    });
-  }
-
-  /** Sends the first batch, then all full ones. A batch that the receiver does not accept is dropped. */
-  async #send(): Promise<void> {
-    do {
-      const batch = this.#buffered.splice(0, BATCH);
-      if (batch.length > 0) await this.#sendBatch(batch);
-    } while (this.#buffered.length >= BATCH && !this.#isReceiverFailing);
+  /** Sends batches while at least so many requests are buffered. A batch that the receiver does not accept is dropped. */
+  #send(least = 1): Promise<void> {
+    const sendBatches = async () => {
+      do await this.#sendBatch(this.#buffered.splice(0, BATCH));
+      while (this.#buffered.length >= least && !this.#isReceiverFailing);
+    };
+    if (this.#buffered.length > 0) {
+      this.#sending ??= sendBatches().finally(() => {
+        this.#sending = undefined;
+      });
+    }
+    return this.#sending ?? Promise.resolve();
   }
 
   async #sendBatch(batch: readonly Buffered[]): Promise<void> {
