@@ -24,12 +24,17 @@ import {
 } from "../terminal/command.ts";
 import { plainLines } from "../terminal/output.ts";
 import { backupsCommands } from "./backups.ts";
-import { CommandTable } from "./command-table.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { health } from "./health.ts";
 import { migrateStore } from "./migrate-store.ts";
-import { commandHelp, type ProgramCommand, type ProgramContext, readArguments } from "./program-command.ts";
+import {
+  CommandTable,
+  commandHelp,
+  type ProgramCommand,
+  type ProgramContext,
+  readArguments,
+} from "./program-command.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 

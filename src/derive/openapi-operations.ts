@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TObject, TSchema } from "typebox";
 import { type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
 import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
-import { mediaTypesOf, scopeNotice } from "../contract/operation-properties.ts";
+import { isCacheable, mediaTypesOf, scopeNotice, takesIdempotencyKey } from "../contract/operation-properties.ts";
+import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/requests.ts";
+import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
+import { LAST_EVENT_ID } from "../contract/stream.ts";
 import type { Components, Json } from "./openapi-components.ts";
-import { clientSnippet, namedExamples } from "./openapi-examples.ts";
-import { parametersOf } from "./openapi-parameters.ts";
+import { clientSnippet, exampleOf, namedExamples } from "./openapi-examples.ts";
 import { responsesOf } from "./openapi-responses.ts";
 
 /** The object of an operation in the document. */
@@ -84,3 +88,98 @@ function stabilityBadges({ stability, deprecation }: Operation): Json {
 function badge(text: string, color: string): Json {
   return { name: text, label: text, color };
 }
+
+/**
+ * The parameters of an operation. Many tools send every parameter with the document's example, or with a value that they
+ * make from its schema. So an optional one has an example only if sending it with each request does no harm, and
+ * otherwise a default where the contract has one.
+ */
+function parametersOf(operation: Operation, operations: readonly Operation[], components: Components): Json[] {
+  const { params, query, ifMatch, response } = operation;
+  const list = (schema: TObject | undefined, place: "path" | "query") =>
+    Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+      const { description, examples: _, [LOCAL_DESCRIPTION]: localDescription, ...rest } = property as Json;
+      const isListed = (schema?.required as string[] | undefined)?.includes(name) ?? false;
+      const isRequired = place === "path" || (isListed && rest["default"] === undefined);
+      const example = exampleOf(property);
+      return {
+        name,
+        in: place,
+        required: isRequired || undefined,
+        description: localDescription ?? description,
+        explode: rest["items"] ? false : undefined, // a list's items are separated by commas
+        example: isRequired ? example : undefined,
+        examples: isRequired ? undefined : disabledExample(example),
+        schema: components.schema(rest["title"] === undefined ? rest : { ...rest, description }, "input"),
+      };
+    });
+  const inPath = list(params?.schema, "path").map((parameter) =>
+    isShared(parameter.name, operations)
+      ? components.add("parameters", parameter.name.charAt(0).toUpperCase() + parameter.name.slice(1), parameter)
+      : parameter,
+  );
+  return [
+    ...inPath,
+    ...list(query, "query"),
+    ...(isCacheable(operation) ? [components.add("parameters", "IfNoneMatch", ifNoneMatch)] : []),
+    ...(response.stream ? [lastEventId.query, components.add("parameters", "LastEventId", lastEventId.header)] : []),
+    ...(ifMatch ? [components.add("parameters", "IfMatch", ifMatchParameter)] : []),
+    ...(takesIdempotencyKey(operation)
+      ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
+      : []),
+  ];
+}
+
+/**
+ * The example of an optional parameter. The reference page sends every parameter with an example, a default or an enum,
+ * unless `x-disabled` keeps it back: otherwise the first request would have filters that nobody chose.
+ */
+function disabledExample(value: unknown): Json | undefined {
+  return value === undefined || value === "" ? undefined : { example: { value, "x-disabled": true } };
+}
+
+/** True if a path parameter of this name is the same wherever there is one. */
+function isShared(name: string, operations: readonly Operation[]): boolean {
+  const [first, ...others] = operations.flatMap(({ params }) => params?.schema.properties[name] ?? []);
+  return others.every((other) => isDeepStrictEqual(first, other));
+}
+
+function idempotencyKey(components: Components): Json {
+  const { description, ...schema } = IdempotencyKey as TSchema as Json;
+  return { name: IDEMPOTENCY_KEY, in: "header", description, schema: components.schema(schema, "input") };
+}
+
+const ifNoneMatch: Json = {
+  name: "If-None-Match",
+  in: "header",
+  description:
+    "The `ETag` of an earlier response, several of them separated by commas, or `*`. If it still applies, the " +
+    "response is 304 without a body (RFC 9110, section 13.1.2). It still costs quota.",
+  schema: { type: "string" },
+};
+
+const resumption: Json = { schema: { type: "integer", format: "int64", minimum: 0 } };
+
+const lastEventId = {
+  header: {
+    name: LAST_EVENT_ID.header,
+    in: "header",
+    description: "The `id` of the last event that the client has received. The stream continues after it.",
+    ...resumption,
+  },
+  query: {
+    name: LAST_EVENT_ID.query,
+    in: "query",
+    description: `The same as the header \`${LAST_EVENT_ID.header}\`, for clients that send it here.`,
+    ...resumption,
+  },
+} satisfies Record<string, Json>;
+
+const ifMatchParameter: Json = {
+  name: "If-Match",
+  in: "header",
+  description:
+    "The `ETag` of the resource when the client read it, several of them separated by commas, or `*` for any version. " +
+    "If the resource has changed since, nothing is done (RFC 9110, section 13.1.1).",
+  schema: { type: "string", minLength: 1, default: "*" },
+};
