@@ -23,7 +23,8 @@ export const health: ProgramCommand = {
         () => false,
         ({ name }: Error) => name === "AbortError",
       );
-      return { json: { hung: isHung }, text: isHung ? "It hangs." : "It does not hang.", hasFailed: !isHung };
+      const text = isHung ? `no response in 10 s at ${config.host}, port ${config.port}` : "";
+      return { json: { hung: isHung }, text, hasFailed: !isHung };
     }
     const status = await readiness(config).catch(() => "no answer");
     const hasFailed = status !== "ready";

@@ -1,17 +1,10 @@
 // A process that is frozen in the middle of a transaction holds a shop's lock. Its siblings must not wait for it for long.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { domains } from "../../src/app/domains.ts";
-import { openStorage } from "../../src/app/store/engines.ts";
-import { readConfig } from "../../src/config.ts";
-import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
-import { settingsOf } from "../../src/domains/domain.ts";
-import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import { stopwatch } from "../harness/cpu-time.ts";
-import { development } from "../harness/key-environments.ts";
 import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { eventually, newDataDir, Program } from "../harness/program.ts";
-import { unlimitedQuota } from "../harness/unlimited.ts";
+import { newAccount, startSeveral } from "../harness/processes.ts";
+import { eventually, type Program } from "../harness/program.ts";
 
 /** How long the process is frozen, in milliseconds: longer than any deadline of the store. */
 const FROZEN = 18_000;
@@ -86,21 +79,12 @@ describe.skipIf(postgresMissing !== undefined)("a process that is frozen in a tr
   test("stops changes of its shop for 3 s at most, and nothing else; nothing is lost or done twice", async () => {
     const database = await server.newDatabase();
     const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(database) };
-    const storage = await openStorage(readConfig(settings, undefined, settingsOf(domains)));
-    const [accounts, keys] = [new AccountStore(storage), new KeyStore(storage, development)];
-    const newKey = async () => {
-      const { id } = await accounts.createAccount("Test", "enterprise", unlimitedQuota, Date.now());
-      return (await keys.issueKey(id, "test", ["read", "write"], Date.now())).key;
-    };
-    const [key, otherKey] = [await newKey(), await newKey()];
-    await storage.close();
-    const [frozen, sibling] = [
-      await Program.start(newDataDir(), settings),
-      await Program.start(newDataDir(), settings),
-    ];
+    const [{ key, storage }, other] = [await newAccount(settings), await newAccount(settings)];
+    await Promise.all([storage.close(), other.storage.close()]);
+    const [frozen, sibling] = (await startSeveral(2, settings)) as [Program, Program];
     const ofFrozen = new Writers(frozen, key, 8);
     const sameShop = new Writers(sibling, key, 8);
-    const otherShop = new Writers(sibling, otherKey, 4);
+    const otherShop = new Writers(sibling, other.key, 4);
     for (const { added } of [ofFrozen, sameShop, otherShop]) await eventually(() => added.size >= 50);
 
     const idle =
