@@ -96,39 +96,30 @@ export function raisesVersion<P extends [shop: number, ...Values]>(sql: string):
   return made({ sql, raisesVersion: true });
 }
 
-/** The values that the engine gives an appended row. */
+/** What the engine gives an appended row. */
 export interface Appended extends Row {
   readonly id: bigint;
   /** Unix milliseconds, never less than that of the row before. */
   readonly at: bigint;
-}
-
-/** The same, with the id of the row in the log that records it. */
-export interface Counted extends Appended {
+  /** The id of its row in the log. */
   readonly log_id: bigint;
 }
 
 /**
- * Appends a row to a table of a shop, such as an animal, and a row to the log that records it. The row of the shop
- * counts their ids and has the time; updating it locks the shop. There are two forms, because PostgreSQL adds all
- * concurrent rows of a shop with one statement to save round trips.
+ * How rows are appended to a table of a shop, each with a row in its log. The row of the shop counts the ids of both, and
+ * has the time. Updating it locks the shop, so an engine appends concurrent rows together. In all three statements, `$1`
+ * is the shop.
  */
-export interface Append {
+export interface Append<R extends Values = Values, L extends Values = Values> {
   /**
-   * For SQLite. Parameters: the shop, the time, and the number of rows. Returns the values of the first row; the ids of
-   * the other rows follow. Returns no row if the data of the shop was deleted.
+   * Counts rows: `$2` is the time, `$3` their number, and the others are the sums of their `amounts`. Returns what the
+   * first row gets, to which the others add 1 each; no row if the data of the shop was deleted.
    */
-  readonly count: Statement<Values, Counted>;
-  /** For SQLite. Parameters: the shop, the id, the time, then the values of the row. */
-  readonly insert: Statement;
-  /** For SQLite. Parameters: the shop, the id, the time, the id in the log, then the values of the row in the log. */
-  readonly log: Statement;
-  /**
-   * For PostgreSQL. Parameters: the shop, the time, the number of rows, and the rows as a JSON array of arrays. Each
-   * inner array holds the row's values, then the log's values, with integers as strings. Returns the values of the
-   * first row; the ids of the other rows follow. Several `Append`s may share this statement.
-   */
-  readonly insertAll: Statement<Values, Appended>;
+  readonly count: Statement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
+  /** `INSERT … SELECT` without `FROM`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */
+  readonly insert: Statement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
+  /** The same. `$4` is the id in the log. */
+  readonly log: Statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
 }
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */

@@ -11,16 +11,20 @@ export interface StatementStep {
   readonly isLast?: boolean;
 }
 
-/** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
-export interface AppendStep {
-  readonly append: Append;
+/** A row to append, and its row in the log. */
+export interface NewRow<R extends Values = Values, L extends Values = Values> {
   readonly shop: number;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The values of the row. */
-  readonly values: readonly SqlParameter[];
-  /** The values of the row in the log. */
-  readonly logged: readonly SqlParameter[];
+  readonly row: R;
+  readonly logged: L;
+  /** What it adds to other counts of the shop. */
+  readonly amounts: readonly number[];
+}
+
+/** A step that appends a row: see `append`. The engine returns an `Appended`, or no row. */
+export interface AppendStep extends NewRow {
+  readonly append: Append;
   readonly isLast?: boolean;
 }
 
@@ -68,18 +72,12 @@ export function* first<P extends Values, R extends Row>(
   return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
-/**
- * The last step of a transaction: adds a row to a table of a shop, and a row to its log. Returns the values that the
- * engine gave the first one; undefined if the data of the shop was deleted. `now` is in unix milliseconds.
- */
-export function* append(
-  to: Append,
-  shop: number,
-  now: number,
-  values: readonly SqlParameter[],
-  logged: readonly SqlParameter[],
+/** The last step of a transaction: appends a row. Returns undefined if the data of the shop was deleted. */
+export function* append<R extends Values, L extends Values>(
+  to: Append<R, L>,
+  row: NoInfer<NewRow<R, L>>,
 ): Transaction<Appended | undefined> {
-  return ((yield step({ append: to, shop, now, values, logged, isLast: true })) as readonly Appended[])[0];
+  return ((yield step({ ...row, append: to, isLast: true })) as readonly Appended[])[0];
 }
 
 /**
@@ -140,9 +138,10 @@ export class TransactionRun<T> {
   }
 }
 
-/** The latest time of several appends, in unix milliseconds. */
-export function latestTime(steps: readonly AppendStep[]): number {
-  let latest = 0;
-  for (const { now } of steps) latest = Math.max(latest, now);
-  return latest;
+/** The parameters of `count` for several steps with the same append to the same shop. */
+export function countParameters(steps: readonly AppendStep[]): SqlParameter[] {
+  const [{ shop, amounts }] = steps as [AppendStep];
+  const now = steps.reduce((latest, one) => Math.max(latest, one.now), 0);
+  const sums = amounts.map((_, index) => steps.reduce((sum, one) => sum + (one.amounts[index] as number), 0));
+  return [shop, now, steps.length, ...sums];
 }

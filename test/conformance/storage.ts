@@ -1,21 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import {
-  type Append,
-  type Appended,
-  type Counted,
-  lockStatement,
-  type Row,
-  raisesVersion,
-  statement,
-  type Values,
-} from "../../src/storage/statement.ts";
+import { type Row, raisesVersion, statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, append, first, type Transaction } from "../../src/storage/transaction.ts";
+import { afterCommit, all, first, type Transaction } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
+import { appendConformance, appendTo } from "./appends.ts";
 import { streamConformance } from "./streams.ts";
 
 /** An engine, as the suite needs it. */
@@ -33,12 +25,6 @@ interface PetRow extends Row {
   status: string | null;
 }
 
-interface LogRow extends Row {
-  id: bigint;
-  at: bigint;
-  actor: string;
-  name: string;
-}
 interface CountRow extends Row {
   figure: bigint;
 }
@@ -54,39 +40,7 @@ const petsFrom = statement<[categoryId: number | bigint, limit: number], PetRow>
   `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id LIMIT $2`,
 );
 const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
-const deletePet = statement<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
 const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
-const given = "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id";
-const appended: Append = {
-  count: lockStatement<[shop: number, now: number, count: number], Counted>(
-    `UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $1
-     RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
-  ),
-  insert: statement<Values>("INSERT INTO pets (shop, id, added_at, name, category_id) VALUES ($1, $2, $3, $4, $5)"),
-  log: statement<Values>(
-    "INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
-  ),
-  insertAll: statement<Values, Appended>(
-    `WITH counted AS (
-       UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3 WHERE shop = $1
-       RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS logged_before, last_at AS at
-     ), given AS (
-       SELECT fields, number
-       FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
-     ), added AS (
-       INSERT INTO pets (shop, id, added_at, name, category_id)
-       SELECT $1, before + number, at, ${given} FROM counted, given
-     ), logged AS (
-       INSERT INTO events (shop, id, at, pet_id, type, actor)
-       SELECT $1, logged_before + number, at, before + number, 'pet.created', (fields->>2) FROM counted, given
-     )
-     SELECT before + 1 AS id, at FROM counted`,
-  ),
-};
-const logOfPets = statement<[], LogRow>(
-  `SELECT events.id, at, actor, name FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
-   WHERE events.shop = 1 ORDER BY events.id`,
-);
 const addCounter = statement<[id: string]>(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
@@ -98,8 +52,6 @@ const petRow = (name: string, categoryId: number | bigint, status: string | null
   [++lastId, name, categoryId, status] as const;
 const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
 const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
-const appendTo = (store: Storage, name: string, list = 1) =>
-  store.write(() => append(appended, list, 7, [name, 1], [`key of ${name}`]));
 const nonsense = statement("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
@@ -409,45 +361,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
       });
     });
 
-    describe("an appended row", () => {
-      beforeEach(() => storage.write(() => all(addShop)));
-
-      test("gets the next id and the time, also with many at the same moment from two connections", async () => {
-        const stores = [storage, await open()];
-        const wanted = Array.from({ length: 200 }, (_, index) => `Pet ${index}`);
-        const rows = await Promise.all(wanted.map((name, index) => appendTo(stores[index % 2] as Storage, name)));
-        const ids = rows.map((row) => row?.id ?? 0n).toSorted((one, other) => Number(one - other));
-        expect(ids).toEqual(wanted.map((_, index) => BigInt(index + 1)));
-        expect(new Set(rows.map((row) => row?.at))).toEqual(new Set([7n]));
-        for (const [index, name] of wanted.entries()) {
-          expect((await storage.read(first(petById, rows[index]?.id ?? 0n)))?.name).toBe(name);
-        }
-      });
-
-      test("is in the log once, with an id of the log without gaps, the same time, and its own values", async () => {
-        const stores = [storage, await open()];
-        await Promise.all(
-          Array.from({ length: 100 }, (_, index) => appendTo(stores[index % 2] as Storage, `Pet ${index}`)),
-        );
-        const logged = await storage.read(all(logOfPets));
-        expect(logged.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => BigInt(index + 1)));
-        expect(logged.filter(({ actor, name, at }) => actor !== `key of ${name}` || at !== 7n)).toEqual([]);
-        expect(new Set(logged.map(({ name }) => name)).size).toBe(100);
-      });
-
-      test("gets no id that another had, even if the newest row was deleted", async () => {
-        const newest = (await appendTo(storage, "Tom"))?.id as bigint;
-        await storage.write(() => all(deletePet, newest));
-        await storage.close();
-        expect((await appendTo(await open(), "Kim"))?.id).toBe(newest + 1n);
-      });
-
-      test("is not added to a list that does not exist", async () => {
-        expect(await appendTo(storage, "Rex", 2)).toBeUndefined();
-        expect(await names(storage)).toEqual([]);
-      });
-    });
-
+    appendConformance({ storage: () => storage, open });
     streamConformance({ storage: () => storage, open });
 
     test("a change of accounts by another connection is noticed", async () => {

@@ -153,7 +153,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
   ["FROM accounts WHERE deleted_at IS NOT NULL", "one row for each account, after one may have changed"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
-  ["WITH given AS", "adds animals"],
   ["FROM pets WHERE shop = $1 ORDER BY id", "an export reads all animals"],
   ["AS animals FROM shops WHERE shop = $1", "by its key, in an export"],
   ["SELECT id FROM accounts LIMIT 1", "one row, at the start of the service"],

@@ -1,8 +1,9 @@
+import type { EventType } from "../../contract/operation.ts";
 import { andCommit, together } from "../../storage/combined-steps.ts";
-import { statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { type Append, statement, type Values } from "../../storage/statement.ts";
+import { all, append, type NewRow, type Transaction } from "../../storage/transaction.ts";
 import { updateShop } from "../shops/figures.ts";
-import type { LockedShop } from "../shops/shops.store.ts";
+import { type LockedShop, ShopDeleted } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
 
@@ -44,4 +45,29 @@ export function publish(
 /** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
 export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<unknown> {
   return andCommit(publish(locked, author, events));
+}
+
+type NewPetEvent = [type: string, actor: string, requestId: string | null, dataAfterId: string];
+
+/** The log's part of an `append` of animals. */
+export const logNewPet = statement<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
+  `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
+   SELECT $1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8`,
+);
+
+/**
+ * The last step of a transaction: appends an animal with an event. `data` is the JSON of the animal without its id.
+ * Returns its id. Throws `ShopDeleted`.
+ */
+export function* publishNewPet<R extends Values>(
+  to: Append<R, NewPetEvent>,
+  { shop, actor, requestId }: Author,
+  { type }: EventType,
+  data: string,
+  values: Pick<NewRow<NoInfer<R>>, "now" | "row" | "amounts">,
+): Transaction<bigint> {
+  const logged: NewPetEvent = [type, actor, requestId, `,${data.slice(1)}`];
+  const added = yield* append(to, { ...values, shop, logged });
+  if (!added) throw new ShopDeleted(); // and nothing was added
+  return added.id;
 }

@@ -1,23 +1,12 @@
 import { folded } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, type Page, readPage } from "../../storage/pages.ts";
-import {
-  type Append,
-  type Appended,
-  type Counted,
-  lockStatement,
-  lookUp,
-  pageRead,
-  type Row,
-  type Statement,
-  statement,
-  type Values,
-} from "../../storage/statement.ts";
+import { lookUp, pageRead, type Row, type Statement, statement, type Values } from "../../storage/statement.ts";
 import type { Transaction } from "../../storage/transaction.ts";
+import { logNewPet } from "../events/publish.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
-import { ofDay, statusFigure } from "../shops/figures.ts";
-import { dayOfChange, isCurrent, setTime } from "../shops/shops.statements.ts";
-import { type ListFilters, petCreated } from "./pets.operations.ts";
+import { countAnimals } from "../shops/shops.statements.ts";
+import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 
 /** An animal without its metadata. */
@@ -85,11 +74,11 @@ export const setFields = statement<[...Fields, hasMetadata: 1 | null, ...Key]>(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, has_metadata = $5
    WHERE shop = $6 AND id = $7`,
 );
-/** For several animals, and for one with metadata. One without, as most are, is added by `appendByStatus`. */
-export const insert = statement<[...Key, at: number, ...Fields, hasMetadata: 1 | null]>(
+export const insert = statement<[...Key, at: number | bigint, ...Fields, hasMetadata: 1 | null]>(
   `INSERT INTO pets (shop, id, added_at, name, name_folded, category_id, status, has_metadata)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+   SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT)`,
 );
+export const newPet = { count: countAnimals, insert, log: logNewPet };
 export const lastId = statement<[shop: number], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");
 export const setLastId = statement<[id: bigint, shop: number]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
 export const remove = statement<Key>("DELETE FROM pets WHERE shop = $1 AND id = $2");
@@ -116,69 +105,6 @@ export const firstUnreferencedCategory = statement<[from: bigint, shop: number],
   )
   SELECT max(id) AS id FROM candidate
 `);
-
-const given =
-  "(fields->>0) AS name, CAST(fields->>1 AS BIGINT) AS category_id, (fields->>2) AS status, (fields->>3) AS name_folded";
-const givenWhoseStatus = (condition: string) => `(SELECT count(*) FROM given WHERE (fields->>2) ${condition})`;
-/**
- * The statements that add animals of any status. Only the count to update depends on the status. The parameters of each
- * are those that `Append` lists.
- */
-const statementsOfAnyStatus = {
-  insert: statement<Values>(
-    "INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-  ),
-  log: statement<Values>(
-    `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
-     VALUES ($1, $2, $3, $4, '${petCreated.type}', $5, $6, '{"id":' || $2 || $7)`,
-  ),
-  insertAll: statement<Values, Appended>(
-    `WITH given AS (
-       SELECT fields, number
-       FROM jsonb_array_elements(CAST(CAST($4 AS TEXT) AS JSONB)) WITH ORDINALITY AS given (fields, number)
-     ), counted AS (
-       UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
-         animals_available = animals_available + ${givenWhoseStatus("= 'available'")},
-         animals_pending = animals_pending + ${givenWhoseStatus("= 'pending'")},
-         animals_sold = animals_sold + ${givenWhoseStatus("= 'sold'")},
-         animals_without_status = animals_without_status + ${givenWhoseStatus("IS NULL")},
-         ${ofDay("added", dayOfChange, "$3")}
-       WHERE ${isCurrent}
-       RETURNING last_pet_id - $3 AS before, last_event_id - $3 AS events_before, last_at AS at
-     ), added AS (
-       INSERT INTO pets (shop, id, added_at, name, category_id, status, name_folded)
-       SELECT $1, before + number, at, ${given} FROM counted, given
-     ), logged AS (
-       INSERT INTO events (shop, id, at, pet_id, type, actor, request_id, data)
-       SELECT $1, events_before + number, at, before + number, '${petCreated.type}', (fields->>4), (fields->>5),
-         '{"id":' || (before + number) || (fields->>6)
-       FROM counted, given
-     )
-     SELECT before + 1 AS id, at FROM counted`,
-  ),
-};
-
-function appendWithStatus(status: PetStatus | undefined): Append {
-  const figure = statusFigure(status);
-  const count = lockStatement<[shop: number, now: number, count: number], Counted>(
-    `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
-       ${figure} = ${figure} + $3, ${ofDay("added", dayOfChange, "$3")}
-     WHERE ${isCurrent}
-     RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
-  );
-  return { ...statementsOfAnyStatus, count };
-}
-
-/**
- * Adds an animal with the status. The values of the animal are name, category, status, and the result of
- * `foldedToStore` for the name. The values of the event are actor, request, and the JSON of the animal after its id.
- */
-export const appendByStatus = {
-  available: appendWithStatus("available"),
-  pending: appendWithStatus("pending"),
-  sold: appendWithStatus("sold"),
-  none: appendWithStatus(undefined),
-} as const;
 
 export function toPet(row: PlainRow & { metadata?: string | null }): Pet {
   const { id, name, category_id: categoryId, status, metadata } = row;

@@ -2,11 +2,11 @@ import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, append, first, type Transaction } from "../../storage/transaction.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { publishLast } from "../events/publish.ts";
+import { publishLast, publishNewPet } from "../events/publish.ts";
 import {
   metadataRefusal,
   patchedMetadata,
@@ -15,18 +15,18 @@ import {
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, countStatus, statusFigure } from "../shops/figures.ts";
-import { type LockedShop, lockShop, ShopDeleted } from "../shops/shops.store.ts";
+import { addToFigure, animalTotals, countStatus, statusFigure } from "../shops/figures.ts";
+import { type LockedShop, lockShop } from "../shops/shops.store.ts";
 import { type PetPage, PetPages } from "./pet-pages.store.ts";
 import { type ListFilters, notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
 import {
-  appendByStatus,
   byId,
   countFewer,
   type IdRow,
   insert,
   lastId,
+  newPet,
   plainById,
   remove,
   setFields,
@@ -120,7 +120,7 @@ export class PetStore {
 
   /** The last steps of a transaction: adds an animal. */
   *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
-    const { shop, actor, requestId } = author;
+    const { shop } = author;
     const { name, categoryId, status } = pet;
     const metadata = unlessEmpty(pet.metadata);
     if (metadata) {
@@ -131,11 +131,12 @@ export class PetStore {
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
     }
-    const jsonAfterId = `,${plainJson(pet).slice(1)}`;
-    const values = [name, categoryId, status ?? null, foldedToStore(name)];
-    const added = yield* append(appendByStatus[status ?? "none"], shop, now, values, [actor, requestId, jsonAfterId]);
-    if (!added) throw new ShopDeleted(); // and nothing was added
-    const { id } = added;
+    const amounts = animalTotals.map((figure) => Number(figure === statusFigure(status)));
+    const id = yield* publishNewPet(newPet, author, petCreated, plainJson(pet), {
+      now,
+      row: [name, foldedToStore(name), categoryId, status ?? null, null],
+      amounts,
+    });
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
 

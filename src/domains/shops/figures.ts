@@ -2,16 +2,12 @@ import { raisesVersion } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 
-/** Counts of what a shop has now: columns of its row. */
-export const totals = [
-  "animals_available",
-  "animals_pending",
-  "animals_sold",
-  "animals_without_status",
-  "open_orders",
-] as const;
+/** How many animals a shop has, by status: columns of its row. */
+export const animalTotals = ["animals_available", "animals_pending", "animals_sold", "animals_without_status"] as const;
+/** Counts of what a shop has now. */
+export const totals = [...animalTotals, "open_orders"] as const;
 /** SQL of the number of animals in the row of a shop. */
-export const allAnimals = "animals_available + animals_pending + animals_sold + animals_without_status";
+export const allAnimals = animalTotals.join(" + ");
 /** Counts of one day: `…_count` is for the day `…_day`, in days since 1970. */
 export const daily = ["added", "sold", "expired", "returned"] as const;
 

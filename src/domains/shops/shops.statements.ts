@@ -1,6 +1,7 @@
 import type { Mode } from "../../contract/caller.ts";
-import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { type Appended, acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
 import { DAY_MS } from "../../timing/clock.ts";
+import { animalTotals, ofDay } from "./figures.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, by the shop's clock, in Unix milliseconds. */
@@ -21,11 +22,9 @@ interface CurrentShopRow extends NumberRow {
 
 const time = "CASE WHEN last_at < $2 + ahead THEN $2 + ahead ELSE last_at END";
 /** Sets the time of a change: `$2` is real time in Unix milliseconds. The times of a shop never decrease. */
-export const setTime = `last_at = ${time}`;
-/** The day of that time, in days since 1970. */
-export const dayOfChange = `(${time}) / ${DAY_MS}`;
+const setTime = `last_at = ${time}`;
 /** The row of the shop `$1`, if its data was not deleted. */
-export const isCurrent = "shop = $1 AND account_id IS NOT NULL";
+const isCurrent = "shop = $1 AND account_id IS NOT NULL";
 export const lock = lockStatement<[shop: number, now: number], ShopRow>(
   `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
 );
@@ -37,6 +36,14 @@ export const lockByKey = lockStatement<[accountId: string, now: number, keyId: s
   `UPDATE shops SET ${setTime}
    WHERE account_id = $1 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $1)
    RETURNING shop, last_at AS at, ahead, last_event_id`,
+);
+/** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
+export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
+  `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
+     ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
+     ${ofDay("added", `(${time}) / ${DAY_MS}`, "$3")}
+   WHERE ${isCurrent}
+   RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );
 export const insert = statement<[accountId: string, mode: Mode, ahead: number], NumberRow>(
   "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",

@@ -133,7 +133,9 @@ function succeedAll({ members }: GroupStatement, rows: Row[]): void {
   const [only] = members;
   if (members.length === 1 && only) return succeed(only, rows);
   const first = rows[0] as Appended | undefined;
-  members.forEach((waiting, index) => succeed(waiting, first ? [{ ...first, id: first.id + BigInt(index) }] : []));
+  members.forEach((waiting, index) =>
+    succeed(waiting, first ? [{ ...first, id: first.id + BigInt(index), log_id: first.log_id + BigInt(index) }] : []),
+  );
 }
 
 function succeed({ run, resolve, reject }: Waiting, rows: Row[]): void {

@@ -118,7 +118,7 @@ function statementsOf(group: readonly Waiting[]): GroupStatement[] {
 }
 
 function isSameAppend(one: AppendStep, other: AppendStep): boolean {
-  return one.shop === other.shop && one.append.insertAll === other.append.insertAll;
+  return one.shop === other.shop && one.append === other.append;
 }
 
 function statementOf(members: readonly Waiting[]): GroupStatement {

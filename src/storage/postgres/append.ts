@@ -1,9 +1,36 @@
-import { jsonWithIntegersAsText, type SqlParameter, type Statement } from "../statement.ts";
-import { type AppendStep, latestTime } from "../transaction.ts";
+import { type Append, jsonWithIntegersAsText, type SqlParameter, type Statement } from "../statement.ts";
+import { type AppendStep, countParameters } from "../transaction.ts";
 
-/** The statement that runs one or more steps with the same `insertAll` and the same shop, with its parameters. */
+const statements = new Map<Append, Statement>();
+
+/** The statement that runs one or more steps with the same append to the same shop, with its parameters. */
 export function appendTogether(steps: readonly AppendStep[]): [Statement, SqlParameter[]] {
-  const [{ append, shop }] = steps as [AppendStep];
-  const rows = steps.map(({ values, logged }) => [...values, ...logged]);
-  return [append.insertAll, [shop, latestTime(steps), steps.length, jsonWithIntegersAsText(rows)]];
+  const [{ append }] = steps as [AppendStep];
+  const counted = countParameters(steps);
+  let statement = statements.get(append);
+  if (!statement) statements.set(append, (statement = appendAll(append, `$${counted.length + 1}`)));
+  return [statement, [...counted, jsonWithIntegersAsText(steps.map(({ row, logged }) => [row, logged]))]];
+}
+
+/** One statement for all three, to save round trips. `rows` is a parameter: a JSON array of pairs of arrays. */
+function appendAll({ count, insert, log }: Append, rows: string): Statement {
+  const [id, logId] = ["(counted.id + number - 1)", "(counted.log_id + number - 1)"];
+  return {
+    sql: `WITH counted AS (${count.sql}),
+      given AS (
+        SELECT pair, number FROM jsonb_array_elements(CAST(CAST(${rows} AS TEXT) AS JSONB)) WITH ORDINALITY AS given (pair, number)
+      ),
+      inserted AS (${forEachRow(insert, "pair->0", ["$1", id, "counted.at"])}),
+      logged AS (${forEachRow(log, "pair->1", ["$1", id, "counted.at", logId])})
+      SELECT id, at, log_id FROM counted`,
+  };
+}
+
+/** An `INSERT … SELECT` for all rows. Its first parameters are known; the JSON array `values` has the others. */
+function forEachRow({ sql }: Statement, values: string, known: readonly string[]): string {
+  const select = sql.replaceAll(
+    /\$(\d+)/g,
+    (_, number) => known[number - 1] ?? `(${values}->>${number - 1 - known.length})`,
+  );
+  return `${select} FROM counted, given`;
 }

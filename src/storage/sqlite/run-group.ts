@@ -1,6 +1,5 @@
-import type { Statement } from "../statement.ts";
-import { type AppendStep, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
-import { appendTogether, isSameAppend } from "./append.ts";
+import type { Appended, Row, Statement } from "../statement.ts";
+import { type AppendStep, countParameters, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
 import { type Connection, rollback } from "./connection.ts";
 
 const savepoint: Statement = { sql: "SAVEPOINT member" };
@@ -95,6 +94,10 @@ function sameAppends(runs: readonly TransactionRun<unknown>[], index: number): n
   return end - index;
 }
 
+function isSameAppend(one: AppendStep, other: StoreStep | undefined): boolean {
+  return other !== undefined && "append" in other && one.append === other.append && one.shop === other.shop;
+}
+
 /** Runs transactions that begin with the same append to the same shop. */
 function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unknown>[]): void {
   const rows = appendTogether(
@@ -105,6 +108,21 @@ function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unkn
     run.advance(rows[index]);
     runToEnd(options, run);
   }
+}
+
+/** Runs one or more steps with the same append to the same shop, of which it counts all rows at once. */
+export function appendTogether(connection: Connection, steps: readonly AppendStep[]): Row[][] {
+  const [{ append, shop }] = steps as [AppendStep];
+  const counted = connection.first(append.count, countParameters(steps)) as Appended | undefined;
+  if (!counted) return steps.map(() => []);
+  let { id, log_id } = counted;
+  const { at } = counted;
+  return steps.map(({ row, logged }) => {
+    const appended: Appended = { id: id++, at, log_id: log_id++ };
+    connection.all(append.insert, [shop, appended.id, at, ...row]);
+    connection.all(append.log, [shop, appended.id, at, appended.log_id, ...logged]);
+    return [appended];
+  });
 }
 
 function runToEnd(options: RunGroupOptions, run: TransactionRun<unknown>): void {

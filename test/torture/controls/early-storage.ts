@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { appendTogether } from "../../../src/storage/sqlite/append.ts";
 import { Connection } from "../../../src/storage/sqlite/connection.ts";
 import { openDatabase } from "../../../src/storage/sqlite/database.ts";
+import { appendTogether } from "../../../src/storage/sqlite/run-group.ts";
 import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import {

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { StorageUnavailable } from "../../src/storage/errors.ts";
+import { type Append, type Appended, lockStatement, type Row, statement } from "../../src/storage/statement.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { all, append, first } from "../../src/storage/transaction.ts";
+import { failureOf } from "../harness/failure-of.ts";
+import type { StoreUnderTest } from "./streams.ts";
+
+interface LogRow extends Row {
+  id: bigint;
+  at: bigint;
+  actor: string;
+  name: string;
+  category_id: bigint;
+}
+interface AmountRow extends Row {
+  amount: bigint;
+}
+type PetValues = [name: string, categoryId: number, status: string | null];
+
+const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
+const appended: Append<PetValues, [actor: string]> = {
+  count: lockStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>(
+    `UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
+       open_orders = open_orders + $4 WHERE shop = $1
+     RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
+  ),
+  insert: statement<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(
+    `INSERT INTO pets (shop, id, added_at, name, category_id, status)
+     SELECT $1, $2, $3, $4, CAST($5 AS BIGINT), $6`,
+  ),
+  log: statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
+    "INSERT INTO events (shop, pet_id, at, id, type, actor) SELECT $1, $2, $3, $4, 'pet.created', $5",
+  ),
+};
+const log = statement<[], LogRow>(
+  `SELECT events.id, at, actor, name, category_id FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
+   WHERE events.shop = 1 ORDER BY events.id`,
+);
+const sumOfAmounts = statement<[], AmountRow>("SELECT open_orders AS amount FROM shops WHERE shop = 1");
+const deletePet = statement<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
+
+interface Values {
+  readonly shop?: number;
+  readonly categoryId?: number;
+  readonly status?: string | null;
+  readonly amount?: number;
+}
+const appending = (name: string, { shop = 1, categoryId = 1, status = null, amount = 1 }: Values = {}) =>
+  append(appended, { shop, now: 7, row: [name, categoryId, status], logged: [`key of ${name}`], amounts: [amount] });
+export const appendTo = (store: Storage, name: string, values?: Values) => store.write(() => appending(name, values));
+
+/** Appends one row for each number, concurrently, to one of two connections. */
+const appendNumbered = (numbers: readonly bigint[], stores: readonly [Storage, Storage]) =>
+  Promise.all(
+    numbers.map(async (number) => {
+      const index = Number(number);
+      const values = { categoryId: index, status: index % 2 ? "sold" : null, amount: index };
+      return { index, row: await appendTo(stores[index % 2 ? 1 : 0], `Pet ${index}`, values) };
+    }),
+  );
+
+const oneTo = (end: number) => Array.from({ length: end }, (_, index) => BigInt(index + 1));
+
+/** Declares what every engine must pass to append rows. */
+export function appendConformance({ storage, open }: StoreUnderTest): void {
+  const append200 = async () => appendNumbered(oneTo(200), [storage(), await open()]);
+
+  describe("an appended row", () => {
+    beforeEach(() => storage().write(() => all(addShop)));
+
+    test("gets the next id and the time, also with many at the same moment from two connections", async () => {
+      const added = await append200();
+      const byId = added.toSorted((one, other) => Number((one.row?.id ?? 0n) - (other.row?.id ?? 0n)));
+      const rows = oneTo(200).map((id) => expect.objectContaining({ id, log_id: id, at: 7n }));
+      expect(byId.map(({ row }) => row as Appended)).toEqual(rows);
+    });
+
+    test("is in the log once, without gaps, with the same time and its own values", async () => {
+      const added = await append200();
+      const logged = await storage().read(all(log));
+      expect(logged.map(({ id }) => id)).toEqual(oneTo(200));
+      for (const { index, row } of added) {
+        const name = `Pet ${index}`;
+        const found = logged[Number(row?.log_id) - 1];
+        expect(found).toMatchObject({ at: 7n, name, actor: `key of ${name}`, category_id: BigInt(index) });
+      }
+    });
+
+    test("adds its amounts to the counts of the shop", async () => {
+      await append200();
+      expect((await storage().read(first(sumOfAmounts)))?.amount).toBe(20_100n);
+    });
+
+    test("is refused alone, and leaves no gap", async () => {
+      const statuses = [null, "flying", "sold", "flying", "sold"];
+      const failures = statuses.map((status) => failureOf(() => appendTo(storage(), "Rex", { status })));
+      const refused = expect.any(StorageUnavailable);
+      expect(await Promise.all(failures)).toEqual([undefined, refused, undefined, refused, undefined]);
+      expect((await storage().read(all(log))).map(({ id }) => id)).toEqual(oneTo(3));
+      expect((await storage().read(first(sumOfAmounts)))?.amount).toBe(3n);
+    });
+
+    test("may follow other steps of its transaction", async () => {
+      const added = await storage().write(function* () {
+        const before = yield* all(log);
+        return [before.length, yield* appending("Rex")];
+      });
+      expect(added).toEqual([0, expect.objectContaining({ id: 1n })]);
+    });
+
+    test("gets no id that another had, even if the newest row was deleted", async () => {
+      const newest = (await appendTo(storage(), "Tom"))?.id as bigint;
+      await storage().write(() => all(deletePet, newest));
+      await storage().close();
+      expect((await appendTo(await open(), "Kim"))?.id).toBe(newest + 1n);
+    });
+
+    test("is not added to a shop that does not exist", async () => {
+      expect(await appendTo(storage(), "Rex", { shop: 2 })).toBeUndefined();
+      expect(await storage().read(all(log))).toEqual([]);
+    });
+  });
+}
