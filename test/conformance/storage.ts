@@ -170,7 +170,8 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         );
         const unavailable = expect.any(StorageUnavailable);
         expect(failures).toEqual([undefined, unavailable, undefined, unavailable]);
-        expect((await storage.read(all(allPets))).map(({ status }) => status)).toEqual([null, "sold"]);
+        const kept = new Set((await storage.read(all(allPets))).map(({ status }) => status));
+        expect(kept).toEqual(new Set([null, "sold"])); // commits that do not wait for each other have no order
       });
 
       test("may send its commit with its last step", async () => {
