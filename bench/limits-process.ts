@@ -68,6 +68,8 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     expiresAt: Number.POSITIVE_INFINITY,
     lastUsedAt: 0,
     isSuspended: false,
+    bannedUntil: null,
+    bans: 0,
     scopes: new Set(["read"] as const),
     ...UNLIMITED,
   }));

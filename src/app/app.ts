@@ -115,7 +115,7 @@ export class App {
       if (options.takeBackup) scheduleBackups(config.backups, parts, options.takeBackup);
       limits = await openLimiter(config, parts);
       const stopping = new AbortController();
-      const service = openService(config, { ...parts, limiter: limits.limiter }, limits, stopping.signal, options);
+      const service = openService(config, { ...parts, limiter: limits.limiter }, stopping.signal, options);
       service.controls.start();
       tasks.start();
       return new App({ ...service, storage, log, tasks, limits, stopping });

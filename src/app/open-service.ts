@@ -5,18 +5,14 @@ import { type CallerParts, openCallerParts, type ServedDomain } from "../domains
 import type { Domain, Host } from "../domains/domain.ts";
 import { StoredResponseStore } from "../domains/idempotency/stored-responses.store.ts";
 import { keySettings } from "../domains/keys/api-key.ts";
-import { BanEvents } from "../domains/keys/ban-events.ts";
-import type { KeyStore } from "../domains/keys/keys.store.ts";
 import { DeletedShops } from "../domains/shops/deleted-shops.store.ts";
 import { Idempotency } from "../http/idempotency/idempotency.ts";
 import { openControls } from "../http/in-flight-controls.ts";
 import type { LoadLimits } from "../http/load-shedder.ts";
 import { SharedPages } from "../http/response/shared-pages.ts";
-import { strikesForBan } from "../limits/key-bans.ts";
 import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
-import type { RunningLimiter } from "./open-limiter.ts";
 import { serveOperations } from "./serve-operations.ts";
 import { hasExpired } from "./web/well-known.ts";
 
@@ -38,7 +34,6 @@ export type Service = ReturnType<typeof openService>;
 export function openService(
   config: Config,
   host: Host,
-  limits: RunningLimiter,
   stopping: AbortSignal,
   { domains: served = domains, loadLimits, maxStreams }: ServiceOptions,
 ) {
@@ -46,7 +41,8 @@ export function openService(
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
   const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
   const { accounts, keys, authenticator } = callers;
-  const abuse = openAbuseLog(config, host, keys, limits);
+  const abuse = new AbuseLog({ ...host, showsAddresses: config.logAddresses });
+  repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
   const tracer = config.traces && new Tracer(config.traces, host);
   const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
   const responses = new StoredResponseStore(storage);
@@ -80,23 +76,6 @@ export function openService(
   });
   if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
   return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };
-}
-
-/** Opens the log of bans and invalid keys. Each ban that it logs also becomes an event of its shop. */
-function openAbuseLog({ logAddresses }: Config, host: Host, keys: KeyStore, limits: RunningLimiter): AbuseLog {
-  const events = new BanEvents(host, keys);
-  const abuse = new AbuseLog({
-    ...host,
-    showsAddresses: logAddresses,
-    strikesForBan,
-    onBan: (keyId, endsAt, earlierEnd) => events.add(keyId, endsAt, earlierEnd),
-  });
-  limits.onLifted((keyId) => {
-    abuse.lifted(keyId);
-    events.lifted(keyId);
-  });
-  host.repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
-  return abuse;
 }
 
 /** Registers the tasks that delete the data of deleted accounts and the old data of reset sandboxes. */

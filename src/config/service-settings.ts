@@ -125,7 +125,7 @@ export const settings = {
   }),
   PETSTORE_VALKEY_URL: optionalSetting<ValkeyAddress>({
     meaning:
-      "A Valkey or Redis server in which all processes share limits and bans: " +
+      "A Valkey or Redis server in which all processes share limits: " +
       "`redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS. Several hosts separated by commas, or " +
       "`?cluster=true`, name a cluster.",
     expects: "an address such as redis://127.0.0.1:6379",

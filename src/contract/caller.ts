@@ -1,3 +1,5 @@
+import type { KeyBans } from "./bans.ts";
+
 /** The scopes that an API key can have. */
 export const scopes = ["read", "write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
@@ -6,8 +8,8 @@ export type Scope = (typeof scopes)[number];
 export const modes = ["live", "test"] as const;
 export type Mode = (typeof modes)[number];
 
-/** A valid key: who sends a request with it, and what the account's plan allows. */
-export interface Caller extends Quota {
+/** A valid key: who sends a request with it, its bans, and what the account's plan allows. */
+export interface Caller extends Quota, KeyBans {
   readonly keyId: string;
   /** Identifies the key in the store. It is never shown, as the number of the shop. */
   readonly digest: string;

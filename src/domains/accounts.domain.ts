@@ -3,7 +3,6 @@ import type { Storage } from "../storage/storage.ts";
 import { accountCommands } from "./accounts/accounts.command.ts";
 import type { ServedDomain } from "./callers.ts";
 import { keySettings } from "./keys/api-key.ts";
-import { banEndsFrom } from "./keys/ban-ends.ts";
 import { banCommands } from "./keys/bans.command.ts";
 import { currentKeyOperations } from "./keys/current-key.operations.ts";
 import { currentKeyHandlers } from "./keys/current-key.ts";
@@ -40,8 +39,8 @@ export const accountsDomain: ServedDomain = {
     ...requestCommands,
   ],
   open: ({ clock, limiter, callers, operations }) => [
-    ...bind(currentKeyOperations, currentKeyHandlers(callers.keys, callers.accounts, limiter)),
-    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, banEndsFrom(limiter), clock)),
+    ...bind(currentKeyOperations, currentKeyHandlers(callers.keys, callers.accounts, limiter, clock)),
+    ...bind(keyOperations, keyHandlers(callers.keys, callers.authenticator, clock)),
     ...bind(usageOperations, usageHandlers(callers.usage, operations)),
     ...bind(requestOperations, requestHandlers(callers.requestStore, operations)),
   ],

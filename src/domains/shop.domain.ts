@@ -7,7 +7,6 @@ import { categoryEventTypes, categoryOperations } from "./categories/categories.
 import { CategoryStore, categoryExists, categoryTables } from "./categories/categories.store.ts";
 import { defineDomain } from "./domain.ts";
 import { storedResponseTables } from "./idempotency/stored-responses.store.ts";
-import { shortenNotedBans } from "./keys/noted-bans.store.ts";
 import { metadataTables } from "./metadata/metadata.store.ts";
 import { orderHandlers } from "./orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts";
@@ -72,7 +71,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       stores: { pets, categories },
       foregroundWork: [orders.reservations],
       backgroundWork: [waitingDeliveries],
-      shortenBans: shortenNotedBans,
+      bringBansNearer: (accountId, by) => callers.keys.bringBansNearer(accountId, by),
       onReset: () => callers.authenticator.forget(),
       onClockAdvanced: runSoon,
     });

@@ -13,12 +13,26 @@ export interface Authenticator {
   authenticate(key: string): MaybePromise<Caller | undefined>;
   /** The current state of a caller whose key was valid before; undefined if the key is no longer valid. */
   authenticateAgain(caller: Caller): MaybePromise<Caller | undefined>;
+  /**
+   * Bans the key of a caller, which has sent its last strike, unless it is banned already. Undefined if the store cannot
+   * be changed.
+   */
+  ban(caller: Caller): Promise<Ban | undefined>;
   /** Grows whenever keys may have changed, here or in another process. */
   readonly version: number;
 }
 
-/** The limiter's decision about one request, with the values of the limit headers. */
+/** A ban of a key. */
+export interface Ban {
+  /** When it ends, in Unix milliseconds. */
+  readonly until: number;
+  /** How many seconds it lasts; undefined if it began earlier. */
+  readonly seconds: number | undefined;
+}
+
+/** The decision about one request, with the values of the limit headers. */
 export interface Admission {
+  /** A limiter answers "admitted" or "limited". */
   readonly verdict: "admitted" | "limited" | "banned";
   /** The maximum number of requests in the window with the least remaining. */
   readonly limit: number;
@@ -28,6 +42,8 @@ export interface Admission {
   readonly reset: number;
   /** Whole seconds until a request can be admitted again, at least 1; 0 when admitted. */
   readonly retryAfter: number;
+  /** True if the request was the last strike of its key, which is to be banned. The limiter has forgotten the strikes. */
+  readonly isLastStrike?: true;
 }
 
 /** The state of one window of a shop. */
@@ -44,34 +60,27 @@ export interface WindowStatus {
 export interface LimitStatus {
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
-  /** Requests that the key has sent too early after a 429, and how many of them cause a ban. */
+  /** Requests that the key has sent too early after a 429. */
   readonly strikes: number;
-  readonly strikesForBan: number;
-  /** When the current ban ends, in Unix seconds; undefined if there is none. */
-  readonly banEnds: number | undefined;
-  /** How long the key's next ban would last, in seconds. */
-  readonly nextBan: number;
-  /** The lengths of bans in seconds: the first, the longest, and the time without a ban after which they start again. */
-  readonly banSchedule: { readonly first: number; readonly longest: number; readonly forgottenAfter: number };
 }
 
 /** Decides whether a request is admitted, and counts it, in one atomic step. */
 export interface Limiter {
-  /** For a request with a valid key: the windows of the shop, the key's strikes and bans. */
+  /** For a request with a valid key: the windows of the shop and the key's strikes. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
    * For a request with a separate quota:
    * - `plan`: as large as the quota of the plan. Each process counts in memory.
    * - `sandbox`: `sandboxQuota` for each account, in real time. Processes that share a limiter share the counts.
    *
-   * If it is admitted, the `Admission` shows the normal windows of the shop, or the ban of the key if there is one.
+   * If it is admitted, the `Admission` shows the normal windows of the shop.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
   /**
-   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows, strikes and
-   * bans end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the
+   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows and strikes
+   * end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the
    * limits uses the new time. Rejects with `StorageUnavailable` if that fails; it can be called again.
    */
   setClockOffset(sandbox: ShopName, milliseconds: number): Promise<void>;

@@ -1,3 +1,4 @@
+import { banEnd, strikesForBan } from "../contract/bans.ts";
 import type { Caller, Mode } from "../contract/caller.ts";
 import {
   accountSuspended,
@@ -80,6 +81,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   exchange.stage = "admit";
   let admission = admit(exchange, identity, services);
   if (admission instanceof Promise) admission = yield admission;
+  if (admission.isLastStrike && exchange.caller) admission = yield banKey(exchange.caller, admission, services);
   exchange.admission = admission;
   if (admission.verdict !== "admitted") return deny(exchange, admission, services);
   if ("error" in identity) return refuseKey(exchange, identity);
@@ -153,15 +155,44 @@ export const overloadedNow = failure(overloaded, "The service is overloaded. Try
   retryAfter: 1,
 });
 
-/** Stage: counts the request against the windows of its shop or, without a valid key, of its address. */
+/**
+ * Stage: counts the request against the windows of its shop or, without a valid key, of its address. A request of a banned
+ * key does not count, unless its operation has a separate quota.
+ */
 function admit(exchange: Exchange, identity: Caller | Failure, services: StageServices): MaybePromise<Admission> {
-  const { limiter, addresses } = services;
+  const { limiter, addresses, clock } = services;
   if ("error" in identity) {
     if (identity.error === invalidApiKey) noteInvalidKey(exchange, identity, services);
     return limiter.admitAddress(addressOf(exchange, addresses));
   }
   const separate = separateQuotaOf(exchange.operation?.operation, identity);
-  return separate ? limiter.admitSeparately(identity, separate) : limiter.admit(identity);
+  const now = identity.bannedUntil === null ? 0 : clock.now();
+  const until = banEnd(identity, now);
+  if (!separate) return until === undefined ? limiter.admit(identity) : banned(identity, until, now);
+  const admission = limiter.admitSeparately(identity, separate);
+  if (until === undefined) return admission;
+  return whenReady(admission, (decided) =>
+    decided.verdict === "limited"
+      ? decided
+      : { ...banned(identity, until, now), verdict: "admitted" as const, retryAfter: 0 },
+  );
+}
+
+/** What a request of a banned key gets. `until` and `now` are in Unix milliseconds. */
+function banned({ perMinute }: Caller, until: number, now: number): Admission {
+  const retryAfter = Math.max(1, Math.ceil((until - now) / 1000));
+  return { verdict: "banned", limit: perMinute, remaining: 0, reset: Math.ceil(until / 1000), retryAfter };
+}
+
+/** Bans the key whose last strike this was. If the store fails, the request stays limited, and strikes begin anew. */
+async function banKey(caller: Caller, limited: Admission, services: StageServices): Promise<Admission> {
+  const { authenticator, clock, abuse } = services;
+  const ban = await authenticator.ban(caller);
+  if (!ban) return limited;
+  if (ban.seconds !== undefined) {
+    abuse.banned(caller, { until: ban.until, seconds: ban.seconds, strikes: strikesForBan(caller.perMinute) });
+  }
+  return banned(caller, ban.until, clock.now());
 }
 
 function noteInvalidKey(exchange: Exchange, failed: Failure, { abuse, addresses }: StageServices): Failure {
@@ -169,19 +200,15 @@ function noteInvalidKey(exchange: Exchange, failed: Failure, { abuse, addresses 
   return failed;
 }
 
-/** Reports a request that the limiter refused, and says why. */
-function deny({ caller, operation }: Exchange, admission: Admission, { metrics, abuse }: StageServices): Failure {
-  const { verdict, retryAfter, limit } = admission;
+/** Reports a request over a limit or of a banned key, and says why it is refused. */
+function deny({ caller }: Exchange, { verdict, retryAfter, limit }: Admission, { metrics }: StageServices): Failure {
   const wait = count(retryAfter, "second");
   if (verdict === "banned") {
     metrics.limited("ban");
-    if (caller) abuse.banned(caller, admission);
     const message = `The API key kept sending requests after a 429 and is banned for another ${wait}.`;
     return failure(keyBanned, message, { retryAfter });
   }
   metrics.limited(caller ? "account" : "address");
-  // A separate quota serves banned keys too, so its 429 does not show that a ban is over.
-  if (caller && !separateQuotaOf(operation?.operation, caller)) abuse.limited(caller);
   const usedUp = `${count(limit, "request")} of the current window ${limit === 1 ? "is" : "are"} used up`;
   return failure(rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }

@@ -4,13 +4,9 @@ import { callerOf } from "../../test/conformance/limiter-model.ts";
 import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import { eventually } from "../../test/harness/program.ts";
 import { newTestStore, onPostgres, type TestStore } from "../../test/harness/test-store.ts";
-import { openStorage } from "../app/store/engines.ts";
-import { readConfig } from "../config.ts";
 import { statement } from "../storage/statement.ts";
-import { type Storage, silentObserver } from "../storage/storage.ts";
+import type { Storage } from "../storage/storage.ts";
 import { all } from "../storage/transaction.ts";
-import { ClockReader } from "./clock-reading.ts";
-import { LiftedBans, liftBan } from "./lifted-bans.store.ts";
 import { LimitStore } from "./limits.store.ts";
 import { MemoryLimiter } from "./memory-limiter.ts";
 
@@ -35,7 +31,7 @@ afterEach(async () => {
 
 /** A process that has loaded the saved limits, on this machine or on one with a different clock. */
 async function start(its = clock): Promise<MemoryLimiter> {
-  const limiter = await MemoryLimiter.open(new LimitStore(storage), its, { perMinute: 60, perDay: 1_000 });
+  const limiter = new MemoryLimiter(new LimitStore(storage), its, { perMinute: 60, perDay: 1_000 });
   await limiter.limitStatus(caller);
   return limiter;
 }
@@ -49,24 +45,6 @@ async function send(limiter: MemoryLimiter, requests: number): Promise<void> {
 async function used(its = clock) {
   const { minute, day } = await (await start(its)).limitStatus(caller);
   return { minute: minute.used, day: day.used };
-}
-/** Sends requests until the key is banned. Every limited request except the first is a strike. */
-async function untilBanned(limiter: MemoryLimiter, its = clock): Promise<void> {
-  await send(limiter, quota.perMinute + 1);
-  its.advance(1_000);
-  for (let verdict = ""; verdict !== "banned"; ) ({ verdict } = await limiter.admit(caller));
-}
-
-const limitStatus = async () => (await start()).limitStatus(caller);
-
-/** Two processes. The first has banned the key this many times, the last time for longer than a minute. */
-async function afterBans(count: number) {
-  const [one, other] = [await start(), await start()];
-  for (let ban = 1; ban <= count; ban++) {
-    await untilBanned(one);
-    if (ban < count) clock.advance(HOUR);
-  }
-  return { one, other };
 }
 describe("counts", () => {
   test("of the process that counted more are kept, whichever process writes last", async () => {
@@ -171,15 +149,13 @@ describe("counts", () => {
 });
 
 describe("the data of an account", () => {
-  const rows = statement<[], { account_id: string }>(
-    "SELECT account_id FROM limit_windows UNION ALL SELECT account_id FROM key_bans",
-  );
+  const rows = statement<[], { account_id: string }>("SELECT account_id FROM limit_windows");
   const accounts = async () => (await storage.read(all(rows))).map(({ account_id }) => account_id);
 
   test("is deleted with it, even during a write, and not written again", async () => {
     const limiter = await start();
     const other = { ...caller, accountId: "acc_2", keyId: "key_2" };
-    await untilBanned(limiter);
+    await limiter.admit(caller);
     await limiter.admit({ ...caller, keyId: "key_3", mode: "live" });
     await limiter.admit(other);
     const saved = limiter.save();
@@ -188,132 +164,18 @@ describe("the data of an account", () => {
     await limiter.save();
     expect(await accounts()).toEqual(["acc_2"]);
   });
-
-  test("is deleted even if there are more bans than one transaction deletes", async () => {
-    const end = { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id };
-    const bans = Array.from({ length: 1_001 }, (_, index) => ({
-      keyId: `key_${index}`,
-      shop: caller,
-      ban: { end, level: 1 },
-    }));
-    const limits = new LimitStore(storage);
-    await limits.saveBans(bans);
-    await limits.saveBans([{ keyId: "key_2", shop: { accountId: "acc_2", mode: "live" }, ban: { end, level: 1 } }]);
-    await limits.forget("acc_1");
-    expect(await accounts()).toEqual(["acc_2"]);
-  });
 });
 
-describe("bans", () => {
-  test("that last longer are not shortened by those of another process", async () => {
-    const { other } = await afterBans(3);
-    const { banEnds, nextBan } = await limitStatus();
-    await untilBanned(other);
-    expect(await limitStatus()).toMatchObject({ banEnds, nextBan });
-    expect(nextBan).toBe(8 * 60);
-  });
-
-  test("that last longer are not shortened by those of another machine with another uptime", async () => {
-    const theirs = new ManualClock();
-    theirs.reboot();
-    const far = await start(theirs);
-    await afterBans(3);
-    theirs.advance(clock.now() - theirs.now());
-    const { banEnds } = await limitStatus();
-    await untilBanned(far, theirs);
-    expect((await limitStatus()).banEnds).toBe(banEnds);
-  });
-
-  test("keep their ban schedule when those of another process begin, and lose it after a day", async () => {
-    const { other } = await afterBans(3);
-    clock.advance(HOUR);
-    await untilBanned(other);
-    expect((await limitStatus()).nextBan).toBe(8 * 60);
-    clock.advance(DAY + HOUR);
-    await untilBanned(other);
-    expect((await limitStatus()).nextBan).toBe(2 * 60);
-  });
-
-  test("are read until they end, also on a machine that has started since", async () => {
-    const ends = async () => new LimitStore(storage).banEnds(new ClockReader(clock).now());
-    expect(await ends()).toEqual(new Map());
-    await untilBanned(await start());
-    const { banEnds } = await limitStatus();
-    expect(await ends()).toEqual(new Map([[caller.keyId, banEnds as number]]));
-    clock.advance(MINUTE / 2);
-    clock.reboot();
-    expect(await ends()).toEqual(new Map([[caller.keyId, banEnds as number]]));
-    clock.advance(MINUTE / 2);
-    expect(await ends()).toEqual(new Map());
-  });
-
-  test("of Valkey are replaced if its clock was a year ahead", async () => {
-    const limits = new LimitStore(storage);
-    const save = async (wall: number, level: number) => {
-      const end = { wall, monotonic: wall, boot: 0 };
-      const windows = { minuteEnd: end, minuteUsed: level, day: 0, dayUsed: 1, earlierDays: [] };
-      await limits.saveWindows([[caller, windows]]);
-      await limits.saveBans([{ keyId: caller.keyId, shop: caller, ban: { end, level } }]);
-    };
-    await save(NOON + 365 * DAY, 2);
-    await save(NOON + MINUTE, 1);
-    const stored = (await limits.storedLimits([caller.accountId])).get(caller);
-    expect(stored).toMatchObject({ minuteEnds: NOON + MINUTE, minuteUsed: 1 });
-    expect(await limits.banEnds(new ClockReader(clock).now())).toEqual(
-      new Map([[caller.keyId, (NOON + MINUTE) / 1_000]]),
-    );
-  });
-
-  describe("bans from a clock that was ten years ahead", () => {
-    beforeEach(async () => {
-      clock.setWall(NOON + 3_652 * DAY);
-      await untilBanned(await start());
-      clock.setWall(NOON);
-      clock.reboot();
-    });
-
-    test.each([2, 30, 400])(
-      "are replaced by a ban with the correct clock, and are inactive %d days later",
-      async (days) => {
-        // Of a process that has not read the first one, and whose clock is right.
-        const ban = { end: { wall: NOON + MINUTE, monotonic: MINUTE, boot: clock.boot.id }, level: 1 };
-        await new LimitStore(storage).saveBans([{ keyId: caller.keyId, shop: caller, ban }]);
-        clock.advance(days * DAY);
-        clock.reboot();
-        expect(await limitStatus()).toMatchObject({ banEnds: undefined, nextBan: 60 });
-      },
-    );
-
-    test("are active again at the first start with the correct clock", async () => {
-      const first = await start();
-      expect((await first.limitStatus(caller)).banEnds).toBe((NOON + MINUTE) / 1000);
-      await first.save();
-      clock.advance(MINUTE / 2);
-      clock.reboot();
-      expect((await limitStatus()).banEnds).toBe((NOON + MINUTE) / 1000);
-      for (const days of [2, 30, 400]) {
-        clock.advance(days * DAY);
-        expect((await limitStatus()).banEnds).toBeUndefined();
-        clock.reboot();
-        expect((await limitStatus()).banEnds).toBeUndefined();
-      }
-    });
-  });
-
-  test.skipIf(onPostgres)("that are lifted are noticed without an error if a write sees them first", async () => {
-    await storage.close();
-    const causes: string[] = [];
-    const observer = { ...silentObserver, failed: (cause: string) => void causes.push(cause) };
-    storage = await openStorage(readConfig(store.settings), observer);
-    const lifted: string[] = [];
-    const bans = await LiftedBans.open(storage, (keyId) => lifted.push(keyId));
-    const other = await store.open();
-    await other.write(() => liftBan(caller, "key_1", clock.now()));
-    await storage.write(() => liftBan(caller, "key_2", clock.now()));
-    await bans.refresh();
-    expect([lifted.toSorted(), causes]).toEqual([["key_1", "key_2"], []]);
-    await other.close();
-  });
+test("a minute of Valkey is replaced if its clock was a year ahead", async () => {
+  const limits = new LimitStore(storage);
+  const save = async (wall: number, minuteUsed: number) => {
+    const minuteEnd = { wall, monotonic: wall, boot: 0 };
+    await limits.saveWindows([[caller, { minuteEnd, minuteUsed, day: 0, dayUsed: 1, earlierDays: [] }]]);
+  };
+  await save(NOON + 365 * DAY, 2);
+  await save(NOON + MINUTE, 1);
+  const stored = (await limits.storedLimits([caller.accountId])).get(caller);
+  expect(stored).toMatchObject({ minuteEnds: NOON + MINUTE, minuteUsed: 1 });
 });
 
 test.skipIf(!onPostgres)("two processes save the same limits at once without a deadlock", async () => {
@@ -326,9 +188,6 @@ test.skipIf(!onPostgres)("two processes save the same limits at once without a d
       const limits = new LimitStore(one);
       const windows = { minuteEnd: end, minuteUsed: round, day: 0, dayUsed: round, earlierDays: [] };
       await limits.saveWindows(inTurn.map((shop) => [shop, windows]));
-      await limits.saveBans(
-        inTurn.map((shop) => ({ shop, keyId: `key of ${shop.accountId}`, ban: { end, level: 1 } })),
-      );
     });
     await Promise.all(saved);
   }

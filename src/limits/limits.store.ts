@@ -6,8 +6,6 @@ import type { Storage } from "../storage/storage.ts";
 import { all, first, type Transaction } from "../storage/transaction.ts";
 import { MINUTE_MS } from "../timing/clock.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
-import { aheadBy, type ClockReading } from "./clock-reading.ts";
-import { type Ban, FORGOTTEN_AFTER, KeyBans, MAX_BAN } from "./key-bans.ts";
 import { readStoredLimits, type StoredLimits } from "./stored-limits.store.ts";
 import { noDay, type ShopState, type WindowState } from "./windows.ts";
 
@@ -26,24 +24,10 @@ interface WindowRow extends Row {
   ahead: bigint;
 }
 
-interface BanRow extends Row {
-  account_id: string;
-  mode: Mode;
-  key_id: string;
-  ends_at: bigint;
-  ends_after: bigint;
-  boot: bigint;
-  level: bigint;
-  ahead: bigint;
-}
-
 type Name = [accountId: string, mode: Mode];
 type End = [wall: number, monotonic: number, boot: number];
 type Minute = [...End, used: number];
 type Count = [day: number, used: number];
-interface KeyRow extends Row {
-  key_id: string;
-}
 
 const windowColumns =
   "minute_ends_at, minute_ends_after, boot, minute_used, day, day_used, " +
@@ -52,7 +36,7 @@ const windowColumns =
 const readWindows = statement<Name, WindowRow>(
   `SELECT ${windowColumns}, ahead FROM limit_windows WHERE account_id = $1 AND mode = $2`,
 );
-// In these statements, `limit_windows` and `key_bans` are the stored row, and `excluded` is the new row.
+// In these statements, `limit_windows` is the stored row, and `excluded` is the new row.
 /** The stored count of a day; 0 if the row does not have that day. */
 const storedCountOf = (day: string) => `CASE ${day}
   WHEN limit_windows.day THEN limit_windows.day_used
@@ -67,13 +51,13 @@ const largerCountOf = (day: string) => {
 /** True if the new row does not have the stored row's day. That day is then kept as the earlier day. */
 const storedDayIsMissing = `limit_windows.day NOT IN (excluded.day, excluded.previous_day, excluded.earlier_day)`;
 /** Both rows are of one boot of a machine. Rows of Valkey have 0 in `boot`, because they only have its wall clock. */
-const monotonicClockDecides = (table: string) => `${table}.boot = excluded.boot AND excluded.boot <> 0`;
+const monotonicClockDecides = "limit_windows.boot = excluded.boot AND excluded.boot <> 0";
 /** True if the stored minute is later than the new one, or overlaps it with more requests, by the ends in this column. */
 const storedMinuteWins = (ends: string) => `(limit_windows.${ends} >= excluded.${ends} + ${MINUTE_MS}
   OR limit_windows.${ends} > excluded.${ends} - ${MINUTE_MS} AND limit_windows.minute_used > excluded.minute_used)`;
 /** If the wall clock decides, a stored minute that ends later than possible is that of a wrong clock, and does not count. */
 const keepsStoredMinute = `CASE
-  WHEN ${monotonicClockDecides("limit_windows")} THEN ${storedMinuteWins("minute_ends_after")}
+  WHEN ${monotonicClockDecides} THEN ${storedMinuteWins("minute_ends_after")}
   ELSE ${storedMinuteWins("minute_ends_at")} AND limit_windows.minute_ends_at < excluded.minute_ends_at + ${2 * MINUTE_MS} END`;
 const ofMinute = (column: string) =>
   `${column} = CASE WHEN ${keepsStoredMinute} THEN limit_windows.${column} ELSE excluded.${column} END`;
@@ -100,56 +84,9 @@ const writeClockOffset = statement<[...Name, ahead: number]>(
    ON CONFLICT (account_id, mode) DO UPDATE SET
      ahead = CASE WHEN limit_windows.ahead > excluded.ahead THEN limit_windows.ahead ELSE excluded.ahead END`,
 );
-const readBans = statement<[wall: number, boot: number, monotonic: number], BanRow>(
-  `SELECT account_id, mode, key_id, ends_at, ends_after, key_bans.boot, level, COALESCE(ahead, 0) AS ahead
-   FROM key_bans LEFT JOIN limit_windows USING (account_id, mode)
-   WHERE level > 0
-     AND (ends_at > $1 + COALESCE(ahead, 0) OR (key_bans.boot = $2 AND ends_after > $3 + COALESCE(ahead, 0)))`,
-);
-/**
- * True if the stored ban ends later than the new one minus this many milliseconds. If the wall clock decides, a stored
- * ban that ends later than possible began while that clock was ahead, and does not count.
- */
-const storedBanEndsAfter = (less: number) => `CASE
-  WHEN ${monotonicClockDecides("key_bans")} THEN key_bans.ends_after > excluded.ends_after - ${less}
-  ELSE key_bans.ends_at > excluded.ends_at - ${less} AND key_bans.ends_at <= excluded.ends_at + ${MAX_BAN} END`;
-const ofLongerBan = (column: string) =>
-  `${column} = CASE WHEN ${storedBanEndsAfter(0)} THEN key_bans.${column} ELSE excluded.${column} END`;
-
-/**
- * If two processes ban the same key, the later end wins. The higher level wins too, unless that ban is forgotten. A
- * single process bans a key only after the previous ban has ended, and then at a higher level.
- */
-const writeBan = statement<[...Name, keyId: string, ...End, level: number]>(
-  `INSERT INTO key_bans (account_id, mode, key_id, ends_at, ends_after, boot, level) VALUES ($1, $2, $3, $4, $5, $6, $7)
-   ON CONFLICT (account_id, mode, key_id) DO UPDATE SET
-     ${["ends_at", "ends_after", "boot"].map(ofLongerBan).join(", ")},
-     level = CASE WHEN key_bans.level > excluded.level AND ${storedBanEndsAfter(FORGOTTEN_AFTER)} THEN key_bans.level ELSE excluded.level END`,
-);
-
-/** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
-const DELETE_BATCH = 500;
 const deleteWindows = statement<[accountId: string]>("DELETE FROM limit_windows WHERE account_id = $1");
-const deleteBans = statement<[accountId: string, limit: number], KeyRow>(
-  `DELETE FROM key_bans WHERE (account_id, mode, key_id) IN
-     (SELECT account_id, mode, key_id FROM key_bans WHERE account_id = $1 LIMIT $2)
-   RETURNING key_id`,
-);
-
 /** The maximum number of shops for one call of `saveWindows`. It bounds how long the transaction blocks others. */
 export const SAVE_BATCH = 250;
-
-/** The ban of a key of a shop. */
-export interface KeyBan {
-  readonly keyId: string;
-  readonly shop: ShopName;
-  readonly ban: Ban;
-}
-
-/** A stored ban, with the number of milliseconds by which the clock of its shop is ahead of real time. */
-interface StoredBan extends KeyBan {
-  readonly ahead: number;
-}
 
 /** The part of the limits that survives a restart. */
 export class LimitStore {
@@ -184,35 +121,9 @@ export class LimitStore {
     await this.#storage.write(() => together(parts));
   }
 
-  /** The bans that are active or not yet forgotten at the given time, by the wall or the monotonic clock. */
-  bans(reading: ClockReading): MaybePromise<StoredBan[]> {
-    return this.#storage.read(bansAt(reading));
-  }
-
-  /** The ends of the bans that are active at the given time, in Unix seconds, by key. */
-  async banEnds(reading: ClockReading): Promise<Map<string, number>> {
-    const ends = (await this.bans(reading)).map(({ keyId, ban, shop, ahead }) => {
-      const now = aheadBy(reading, ahead);
-      return [keyId, KeyBans.restore(shop, ban, now).banEnds(now)] as const;
-    });
-    return new Map(ends.flatMap(([keyId, end]) => (end === undefined ? [] : [[keyId, end]])));
-  }
-
   /** Deletes the stored limits of both shops of an account. */
   async forget(accountId: string): Promise<void> {
     await this.#storage.write(() => all(deleteWindows, accountId));
-    let deleted: number;
-    do {
-      deleted = (await this.#storage.write(() => all(deleteBans, accountId, DELETE_BATCH))).length;
-    } while (deleted === DELETE_BATCH);
-  }
-
-  async saveBans(bans: readonly KeyBan[]): Promise<void> {
-    const sorted = inLockOrder(bans, ({ keyId, shop }) => `${rowOf(shop)} ${keyId}`);
-    const parts = sorted.map(({ keyId, shop: { accountId, mode }, ban: { end, level } }) =>
-      all(writeBan, accountId, mode, keyId, end.wall, end.monotonic, end.boot, level),
-    );
-    await this.#storage.write(() => together(parts));
   }
 }
 
@@ -239,17 +150,4 @@ function* windowsOf({ accountId, mode }: ShopName): Transaction<ShopState | unde
       ahead: Number(row.ahead),
     }
   );
-}
-
-function* bansAt({ wall, monotonic, boot }: ClockReading): Transaction<StoredBan[]> {
-  const rows = yield* all(readBans, Math.floor(wall) - FORGOTTEN_AFTER, boot, Math.floor(monotonic) - FORGOTTEN_AFTER);
-  return rows.map(({ account_id, mode, key_id, ends_at, ends_after, boot: since, level, ahead }) => ({
-    keyId: key_id,
-    shop: { accountId: account_id, mode },
-    ban: {
-      end: { wall: Number(ends_at), monotonic: Number(ends_after), boot: Number(since) },
-      level: Number(level),
-    },
-    ahead: Number(ahead),
-  }));
 }

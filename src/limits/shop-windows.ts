@@ -31,18 +31,13 @@ export class ShopWindows {
   readonly #loading = new ShopMap<Promise<Windows>>(() => new Map());
   /** The accounts whose windows must be saved. Windows are here, once, if their flag `changed` is set. */
   readonly #changed: Record<Mode, string[]> = { live: [], test: [] };
-  /**
-   * How far the clocks of shops with bans were ahead when the limiter started. It matters only to a limiter that reads
-   * bans from the store, but no windows: the local fallback.
-   */
-  readonly #aheadAtStart = new ShopMap<number>(() => new Map());
   /** Accounts whose sandboxes had a request refused since the last save. */
   readonly #refusedSandboxes = new Set<string>();
 
-  constructor(store: WindowStorage, clock: ClockReader, opened: ClockReading) {
+  constructor(store: WindowStorage, clock: ClockReader) {
     this.#store = store;
     this.#clock = clock;
-    this.#opened = opened;
+    this.#opened = clock.now();
   }
 
   /** The number of shops in memory. */
@@ -61,9 +56,7 @@ export class ShopWindows {
     if (loading) return loading;
     const loaded = whenReady(this.#store.windows(shop), (state) => {
       this.#loading.delete(shop);
-      const windows = state
-        ? Windows.restore(state, this.#clock.now(), this.#opened)
-        : new Windows(this.#aheadAtStart.get(shop));
+      const windows = state ? Windows.restore(state, this.#clock.now(), this.#opened) : new Windows();
       this.#shops.set(shop, windows);
       return windows;
     });
@@ -84,11 +77,6 @@ export class ShopWindows {
     if (mode === "test") this.#refusedSandboxes.add(accountId);
   }
 
-  /** Call it at the start, for a shop whose clock is this many milliseconds ahead of real time. */
-  noteAheadAtStart(shop: ShopName, ahead: number): void {
-    if (ahead > 0) this.#aheadAtStart.set(shop, ahead);
-  }
-
   /** Replaces the counts of a shop. `minuteRest` is the rest of its minute in milliseconds. */
   startFrom(shop: ShopName, { minuteRest, ...counts }: StartingCounts): void {
     const reading = this.#clock.now();
@@ -106,7 +94,7 @@ export class ShopWindows {
   }
 
   deleteAccount(accountId: string): void {
-    for (const shops of [this.#shops, this.#aheadAtStart]) shops.deleteAccount(accountId);
+    this.#shops.deleteAccount(accountId);
   }
 
   /** Writes the changes since the last call, drops what exceeds `MAX_SHOPS`, and reads clocks of sandboxes again. */

@@ -15,11 +15,9 @@ export interface StoredLimits {
   readonly minuteUsed: number;
   /** Days with their counts, of which the first two are restored. A day of 0 stands for none. */
   readonly days: readonly DayCount[];
-  /** The last ban of each of its keys. */
-  readonly bans: readonly { readonly keyId: string; readonly ends: number; readonly level: number }[];
 }
 
-export const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [], bans: [] };
+export const noStoredLimits: StoredLimits = { ahead: 0, minuteEnds: 0, minuteUsed: 0, days: [] };
 
 const MAX_LENGTH = 100;
 /**
@@ -28,7 +26,6 @@ const MAX_LENGTH = 100;
  */
 const LIST_LENGTHS = [1, 10, MAX_LENGTH];
 
-/** The windows of a shop, or the last ban of one of its keys: then `key_id` is not empty. */
 interface ShopRow extends Row {
   account_id: string;
   mode: Mode;
@@ -39,12 +36,9 @@ interface ShopRow extends Row {
   previous_day: bigint;
   previous_day_used: bigint;
   ahead: bigint;
-  key_id: string;
-  ends_at: bigint;
-  level: bigint;
 }
 
-/** Reads the windows of shops and the last bans of all their keys, one row for each. */
+/** Reads the windows of shops. */
 const readShops = new Map(LIST_LENGTHS.map((length) => [length, readShopsIn(listOf(length))]));
 
 function listOf(length: number): string {
@@ -53,12 +47,8 @@ function listOf(length: number): string {
 
 function readShopsIn(list: string) {
   return statement<string[], ShopRow>(`
-    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used, ahead,
-      '' AS key_id, 0 AS ends_at, 0 AS level
-    FROM limit_windows WHERE account_id IN (${list})
-    UNION ALL
-    SELECT account_id, mode, 0, 0, 0, 0, 0, 0, 0, key_id, ends_at, level
-    FROM key_bans WHERE account_id IN (${list}) AND level > 0`);
+    SELECT account_id, mode, minute_ends_at, minute_used, day, day_used, previous_day, previous_day_used, ahead
+    FROM limit_windows WHERE account_id IN (${list})`);
 }
 
 /** The stored limits of the shops of these accounts. Shops without any are left out. */
@@ -73,22 +63,15 @@ export async function readStoredLimits(
     const filled = [...some, ...Array.from({ length: length - some.length }, () => some[0] as string)];
     const rows = await storage.read(all(readShops.get(length) as Statement<string[], ShopRow>, ...filled));
     for (const row of rows) {
-      const shop = { accountId: row.account_id, mode: row.mode };
-      found.set(shop, withRow(found.get(shop), row));
+      found.set({ accountId: row.account_id, mode: row.mode }, limitsOf(row));
     }
     start += length;
   }
   return found;
 }
 
-/** Adds what a row holds to the limits of its shop. */
-function withRow(shop = noStoredLimits, row: ShopRow): StoredLimits {
-  if (row.key_id !== "") {
-    const ban = { keyId: row.key_id, ends: Number(row.ends_at), level: Number(row.level) };
-    return { ...shop, bans: [...shop.bans, ban] };
-  }
+function limitsOf(row: ShopRow): StoredLimits {
   return {
-    ...shop,
     ahead: Number(row.ahead),
     minuteEnds: Number(row.minute_ends_at),
     minuteUsed: Number(row.minute_used),

@@ -9,7 +9,7 @@ test("invalid keys from any number of addresses use bounded memory, and few line
   const lines: string[] = [];
   const log = new Log("info", async (text) => void lines.push(...text.trimEnd().split("\n")));
   const metrics = new Metrics();
-  const abuse = new AbuseLog({ clock, log, metrics, showsAddresses: true, strikesForBan: () => 20, onBan: () => {} });
+  const abuse = new AbuseLog({ clock, log, metrics, showsAddresses: true });
   const attack = () => {
     for (let address = 0; address < 50_000; address++) {
       for (let count = 0; count < 12; count++) abuse.invalidKey(`192.0.2.${address}`);

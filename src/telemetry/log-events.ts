@@ -121,7 +121,6 @@ export const logEvents = {
     message: "The key kept sending requests after a 429 and is banned.",
     fields: ["keyId", "accountId", "until", "seconds", "strikes"],
   },
-  ban_ended: { level: "info", message: "The ban of the key is over.", fields: ["keyId", "accountId"] },
   invalid_keys_rejected: {
     level: "warn",
     message: "Many requests within a minute had invalid keys.",

@@ -1,11 +1,7 @@
-import type { Caller } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Settings, Values } from "../settings/setting.ts";
 import type { Storage, StorageObserver } from "../storage/storage.ts";
 import { plain } from "./output.ts";
-
-/** A key that may be banned. */
-export type LimitedKey = Pick<Caller, "keyId" | "accountId" | "mode">;
 
 /** The store that the settings choose, for a command that works on it alongside the service. */
 export interface StoreAccess {
@@ -17,13 +13,6 @@ export interface StoreAccess {
   folderToCreate(): string | undefined;
   /** Rejects with `StorageUnusable` if the settings contradict the store. Returns whether it belongs to production. */
   requireEnvironment(storage: Storage): Promise<boolean>;
-  /**
-   * The ends of the current bans of these keys, and perhaps of others, in Unix seconds by key. Rejects if they are
-   * unknown.
-   */
-  banEnds(storage: Storage, keys: readonly LimitedKey[]): Promise<ReadonlyMap<string, number>>;
-  /** Lifts the ban of a key, for all processes. Rejects if the ban may not have been lifted; it can be called again. */
-  liftBan(storage: Storage, key: LimitedKey): Promise<void>;
 }
 
 /** What a command may use. */

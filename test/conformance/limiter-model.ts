@@ -7,8 +7,6 @@ import type { ManualClock } from "../harness/manual-clock.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** Seconds that the first ban lasts, the second, and so on; all later ones last as long as the last. */
-const banSeconds = [60, 120, 240, 480, 960, 1_920, 3_600];
 
 /** A moment by the clock of a shop, which is `ahead` milliseconds ahead of real time. */
 interface Instant {
@@ -20,8 +18,6 @@ interface Instant {
 interface KeyState {
   /** The current series of denials: when it began, when the key may send again, and how many requests came before that. */
   denial?: { readonly since: number; until: number; strikes: number } | undefined;
-  banEnds: number;
-  level: number;
 }
 
 /**
@@ -43,10 +39,9 @@ export class LimiterModel {
   }
 
   request(caller: Caller): Admission {
-    const key = this.#keys.get(caller.keyId) ?? { banEnds: Number.NEGATIVE_INFINITY, level: 0 };
+    const key = this.#keys.get(caller.keyId) ?? {};
     this.#keys.set(caller.keyId, key);
     const now = this.#now(caller);
-    if (now.monotonic < key.banEnds) return this.#banned(caller, key, now);
     const admission = this.#count(shopOf(caller), caller, now);
     if (admission.verdict === "admitted") {
       key.denial = undefined;
@@ -61,9 +56,7 @@ export class LimiterModel {
     if (now.monotonic >= key.denial.since + 1_000) key.denial.strikes++;
     if (key.denial.strikes < Math.max(20, Math.floor(caller.perMinute / 2))) return admission;
     key.denial = undefined;
-    key.level = now.monotonic - key.banEnds >= DAY ? 1 : key.level + 1;
-    key.banEnds = now.monotonic + 1000 * (banSeconds[key.level - 1] ?? 3_600);
-    return this.#banned(caller, key, now);
+    return { ...admission, isLastStrike: true };
   }
 
   requestOfAddress(address: string, quota: Quota): Admission {
@@ -82,7 +75,7 @@ export class LimiterModel {
     this.#saved = new Map([...this.#admitted].map(([who, own]) => [who, own.length]));
   }
 
-  /** The limiter starts again and knows what is on disk: the counts that were saved, and all bans. */
+  /** The limiter starts again and knows what is on disk: the counts that were saved. */
   restart(): void {
     for (const [who, own] of this.#admitted) own.length = this.#saved.get(who) ?? 0;
     for (const key of this.#keys.values()) key.denial = undefined;
@@ -92,10 +85,6 @@ export class LimiterModel {
   #now(caller?: Caller): Instant {
     const ahead = caller?.mode === "test" ? (this.#ahead.get(caller.accountId) ?? 0) : 0;
     return { wall: this.#clock.now() + ahead, monotonic: this.#clock.monotonic() + ahead, ahead };
-  }
-
-  #banned({ perMinute }: Caller, { banEnds }: KeyState, now: Instant): Admission {
-    return this.#admission("banned", { limit: perMinute, left: 0, rest: banEnds - now.monotonic });
   }
 
   #count(who: string, quota: Quota, now: Instant): Admission {
@@ -206,7 +195,7 @@ export const arbitraryEvent: Arbitrary<Event> = oneof(
   { weight: 1, arbitrary: sandboxAdvances },
 );
 
-/** A story of such events, or of others too; long enough that limits are met and bans follow. */
+/** A story of such events, or of others too; long enough that limits are met and last strikes follow. */
 export function storyOf<E>(event: Arbitrary<E>): Arbitrary<E[]> {
   return array(event, { maxLength: 80, size: "max" });
 }

@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, Case>> = {
     quiet: 10,
     fires: 12,
     labels: { job: "petstore", severity: "info" },
-    summary: "At least 3 bans began within 15 minutes, because keys kept sending after a 429.",
+    summary: "3 bans began within 15 minutes, because keys kept sending after a 429.",
   },
   PetstoreInvalidKeys: {
     series: { [of("petstore_invalid_keys_total")]: "0x10 0+120x30" },

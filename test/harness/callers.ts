@@ -11,6 +11,8 @@ export function callerWith(own: Partial<Caller> = {}): Caller {
     scopes: new Set(),
     expiresAt: Number.POSITIVE_INFINITY,
     lastUsedAt: Number.NEGATIVE_INFINITY,
+    bannedUntil: null,
+    bans: 0,
     isSuspended: false,
     perMinute: 60,
     perDay: 1_000,

@@ -31,7 +31,7 @@ export async function openProcess(
 ): Promise<TestProcess> {
   const { clock, prefix = `test-${++prefixes}:`, quota = addressQuota, backup = noBackup } = options;
   const share = new Share();
-  const local = await MemoryLimiter.open(noStorage, clock ?? systemClock, share.of(quota));
+  const local = new MemoryLimiter(noStorage, clock ?? systemClock, share.of(quota));
   const changes: boolean[] = [];
   const counts = new ValkeyCounts(
     await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: options.callTimeout }),

@@ -125,7 +125,7 @@ export class PageCosts {
     const server = await PostgresServer.start([...large, ...fillFast]);
     const address = parsePostgresAddress(server.url()) as PostgresAddress;
     const storage = await openPostgres(address, { migrations });
-    const limiter = await MemoryLimiter.open(new LimitStore(storage), clock, caller);
+    const limiter = new MemoryLimiter(new LimitStore(storage), clock, caller);
     await server.run(accounts + rows);
     const values = { account_id: "'account ' || i / 60" };
     await server.run(await insertsForEmptyTables((sql) => server.run(sql), ROWS, values));

@@ -17,8 +17,8 @@ const CONNECTIONS = 50;
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
 const isBanned = (text: string) => text.includes('"key_banned"');
-/** True if all of these are this end of a ban, in seconds that each process rounds. */
-const isEndOfAll = (all: readonly number[], end: number) => end > 0 && all.every((one) => Math.abs(one - end) <= 1);
+/** True if all of these are this end of a ban, in seconds. */
+const isEndOfAll = (all: readonly number[], end: number) => end > 0 && all.every((one) => one === end);
 
 describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of several processes", () => {
   let postgres: PostgresServer;
@@ -93,7 +93,6 @@ describe.skipIf(postgresMissing !== undefined || !hasValkey)("the limits of seve
           isBanned(await response.text()) ? Number(response.headers.get("x-ratelimit-reset")) : 0,
         ),
       );
-    // On a busy machine one may have counted alone.
     const [end = 0] = await eventually(ends, (all) => isEndOfAll(all, all[0] ?? 0));
     await endedWell();
     programs = await startSeveral(PROCESSES, settings);

@@ -121,7 +121,7 @@ test("every table of shops is emptied when a shop is deleted", () => {
 
 test("every table of accounts is emptied when an account is deleted", () => {
   const emptied = domains.flatMap(({ accountTables: tables = [] }) => tables.map(({ name }) => name));
-  const byLimiterAndUsage = ["limit_windows", "key_bans", "usage_counts"];
+  const byLimiterAndUsage = ["limit_windows", "usage_counts"];
   expect([...emptied, ...byLimiterAndUsage, "shops"].toSorted()).toEqual(tablesWith("account_id").toSorted());
 });
 

@@ -19,7 +19,7 @@ const COMMITTED = "COMMIT\0";
 const quota = { perMinute: 100, perDay: 1_000 };
 const caller = callerOf("acc_1", "key_1", quota);
 
-const startLimiter = (storage: Storage) => MemoryLimiter.open(new LimitStore(storage), systemClock, quota);
+const startLimiter = (storage: Storage) => new MemoryLimiter(new LimitStore(storage), systemClock, quota);
 
 describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   let server: PostgresServer;
@@ -57,12 +57,12 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   });
 
   test("neither loses nor doubles saved limits: they are saved again", async () => {
-    const limiter = await startLimiter(storage);
+    const limiter = startLimiter(storage);
     for (let request = 0; request < 3; request++) await limiter.admit(caller);
     proxy.cutBefore = COMMITTED;
     expect(await failureOf(limiter.save())).toBeInstanceOf(CommitUnknown);
     await limiter.admit(caller);
     await limiter.save();
-    expect((await (await startLimiter(storage)).limitStatus(caller)).minute.used).toBe(4);
+    expect((await startLimiter(storage).limitStatus(caller)).minute.used).toBe(4);
   });
 });

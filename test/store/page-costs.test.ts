@@ -166,8 +166,6 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["AS hour FROM usage_counts WHERE day >= $1", "a command that counts the calls of a month"],
   ["FROM limit_windows WHERE account_id = $1 AND mode = $2", "by its key"],
   ["FROM limit_windows WHERE account_id IN (", "by its key, for accounts that Valkey does not know"],
-  ["FROM key_bans WHERE level = 0", "bans that were lifted, when another process has changed keys"],
-  ["FROM key_bans LEFT JOIN limit_windows", "all bans that hold, once at the start"],
   ["FROM stored_responses WHERE shop = $1 AND digest = $2", "by its key, in a transaction"],
   ["FROM store_orders WHERE status = 'placed' AND shop = $1 AND pet_id = $2", "by a unique index, in a transaction"],
   ["FROM categories WHERE shop = $1 AND name_key = $2", "by a unique index, in a transaction"],

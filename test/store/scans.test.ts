@@ -26,8 +26,6 @@ const rare = [
   "FROM accounts WHERE deleted_at IS NOT NULL",
   "FROM accounts WHERE deleted_at IS NULL LIMIT 2",
   "FROM api_keys WHERE (SELECT deleted_at",
-  "FROM key_bans WHERE level = 0",
-  "FROM key_bans LEFT JOIN limit_windows",
   "SELECT shop FROM shops UNION ALL SELECT 0",
 ];
 

@@ -1,6 +1,7 @@
 import { RecentMap } from "../../collections/maps.ts";
 import type { Caller } from "../../contract/caller.ts";
-import type { Authenticator } from "../../http/interfaces.ts";
+import type { Authenticator, Ban } from "../../http/interfaces.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
@@ -54,6 +55,15 @@ export class KeyAuthenticator implements Authenticator {
     const now = this.#clock.now();
     const cached = this.#cache.get(digest);
     return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#storage.read(this.#find(digest, now));
+  }
+
+  async ban({ keyId }: Caller): Promise<Ban | undefined> {
+    try {
+      return await this.#keys.banKey(keyId, this.#clock.now());
+    } catch (error) {
+      if (error instanceof StorageUnavailable) return undefined;
+      throw error;
+    }
   }
 
   get version(): number {

@@ -1,16 +1,19 @@
+import { banSchedule, nextBan, strikesForBan } from "../../contract/bans.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import type { Limiter } from "../../http/interfaces.ts";
 import { waitFor } from "../../storage/transaction.ts";
+import type { Clock } from "../../timing/clock.ts";
 import type { AccountStore } from "../accounts/accounts.store.ts";
 import type { currentKeyOperations } from "./current-key.operations.ts";
 import type { KeyStore } from "./keys.store.ts";
 import { banOf, toApiKeyBody } from "./keys.ts";
 
-/** The state of the calling key: its record and its account from the store, and its limits from the limiter. */
+/** The state of the calling key: its record and its account from the store, and its windows and strikes from the limiter. */
 export function currentKeyHandlers(
   keys: KeyStore,
   accounts: AccountStore,
   limiter: Limiter,
+  clock: Clock,
 ): Handlers<typeof currentKeyOperations> {
   return {
     *getCurrentKey({ caller }) {
@@ -18,16 +21,17 @@ export function currentKeyHandlers(
       const account = yield* accounts.get(caller.accountId);
       const limitStatus = yield* waitFor(limiter.limitStatus(caller));
       if (!key || !account) throw new TypeError("A valid key has no record.");
-      const { minute, day, strikes, strikesForBan, banEnds, nextBan, banSchedule } = limitStatus;
+      const { minute, day, strikes } = limitStatus;
+      const now = clock.now();
       return {
         body: {
           ...toApiKeyBody(key),
           account: { id: account.id, name: account.name, plan: account.plan },
           limits: { minute, day },
           // After a change to a smaller plan, a key can have more strikes than cause a ban: the next one causes it.
-          strikes: { count: strikes, untilBan: Math.max(1, strikesForBan - strikes) },
-          ...banOf(banEnds),
-          bans: { next: nextBan, ...banSchedule },
+          strikes: { count: strikes, untilBan: Math.max(1, strikesForBan(caller.perMinute) - strikes) },
+          ...banOf(key, now),
+          bans: { next: nextBan(key, now).seconds, ...banSchedule },
         },
       };
     },

@@ -1,13 +1,13 @@
+import { banEnd } from "../../contract/bans.ts";
 import { scopes as allScopes, type Mode, modes, type Scope } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { type Command, type CommandContext, CommandFailed, type Problem, UsageError } from "../../terminal/command.ts";
+import { type Command, UsageError } from "../../terminal/command.ts";
 import { table } from "../../terminal/output.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/clock.ts";
 import { readName } from "../accounts/accounts.command.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { type ApiKey, banOf, type IssuedKey, isValid } from "./keys.ts";
-import { readBanEnds, withKeys } from "./keys-for-command.ts";
+import { withKeys } from "./keys-for-command.ts";
 
 const createKey: Command = {
   name: "keys create",
@@ -50,8 +50,6 @@ const listKeys: Command = {
       const all = await store.list(account);
       const now = Date.now();
       const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
-      const valid = keys.filter((key) => isValid(key, now));
-      const bans = await banEndsOrProblem(context, storage, valid);
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
@@ -59,15 +57,14 @@ const listKeys: Command = {
         key.hint,
         key.name,
         key.scopes.join(","),
-        stateOf(key, bans.ends?.get(key.id), now),
+        stateOf(key, now),
         iso(key.expiresAt) ?? "never",
         iso(key.lastUsedAt) ?? "never",
       ]);
       return {
-        json: keys.map((key) => listed(key, bans)),
+        json: keys.map((key) => listed(key, now)),
         text:
           rows.length > 0 ? table(headings, rows) : `There are no ${unused === undefined ? "keys" : "unused keys"}.`,
-        ...(bans.problem && { warning: bans.problem }),
       };
     });
   },
@@ -79,25 +76,6 @@ function isUnused(key: ApiKey, unused: number, now: number): boolean {
 }
 
 const headings = ["ID", "ACCOUNT", "MODE", "HINT", "NAME", "SCOPES", "STATE", "EXPIRES", "LAST USED"];
-
-/** The ends of bans in Unix seconds by key, or why they are unknown. */
-interface BanEndsOrProblem {
-  readonly ends?: ReadonlyMap<string, number>;
-  readonly problem?: Problem;
-}
-
-async function banEndsOrProblem(
-  context: CommandContext,
-  storage: Storage,
-  keys: readonly ApiKey[],
-): Promise<BanEndsOrProblem> {
-  try {
-    return { ends: await readBanEnds(context, storage, keys) };
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
-    return { problem: { code: error.code, message: error.message } };
-  }
-}
 
 const revokeKey: Command = {
   name: "keys revoke",
@@ -137,9 +115,9 @@ const rotateKey: Command = {
 /** The commands that manage keys. */
 export const keyCommands: readonly Command[] = [createKey, listKeys, rotateKey, revokeKey];
 
-/** Omits `plannedEnd`, because only the actual expiry matters. */
+/** Omits `plannedEnd`, because only the actual expiry matters, and the past bans. */
 function shown(key: ApiKey) {
-  const { plannedEnd: _, ...rest } = key;
+  const { plannedEnd: _, bannedUntil: _until, bans: _bans, ...rest } = key;
   return {
     ...rest,
     createdAt: iso(key.createdAt),
@@ -149,9 +127,9 @@ function shown(key: ApiKey) {
   };
 }
 
-/** `ban` is absent if it is unknown, and null if there is none. */
-function listed(key: ApiKey, { ends }: BanEndsOrProblem) {
-  return ends ? { ...shown(key), ban: banOf(ends.get(key.id)).ban ?? null } : shown(key);
+/** `ban` is null if there is none. */
+function listed(key: ApiKey, now: number) {
+  return { ...shown(key), ban: banOf(key, now).ban ?? null };
 }
 
 function shownIssued({ key, record }: IssuedKey) {
@@ -168,10 +146,12 @@ function ifLost({ record }: IssuedKey): string {
   return `The key ${record.id} was created, but not shown: rotate or revoke it.`;
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, banEnds: number | undefined, now: number): string {
+function stateOf(key: ApiKey, now: number): string {
+  const { revokedAt, expiresAt } = key;
   if (revokedAt !== null) return `revoked ${iso(revokedAt)}`;
   if (expiresAt !== null && expiresAt <= now) return "expired";
-  return banEnds === undefined ? "valid" : `banned until ${iso(banEnds * 1000)}`;
+  const end = banEnd(key, now);
+  return end === undefined ? "valid" : `banned until ${timestampOf(end)}`;
 }
 
 function iso(time: number | null): string | null {

@@ -5,7 +5,6 @@ import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/author.ts";
 import type { KeyAuthenticator } from "./authenticator.ts";
-import type { ReadBanEnds } from "./ban-ends.ts";
 import {
   keyEnded,
   keyNotFound,
@@ -26,7 +25,6 @@ const MIN_OVERLAP = 60;
 export function keyHandlers(
   store: KeyStore,
   authenticator: KeyAuthenticator,
-  readBanEnds: ReadBanEnds,
   clock: Clock,
 ): Handlers<typeof keyOperations> {
   // A live key can change test keys. Such transactions lock both shops, in the order of `lockShops`.
@@ -55,9 +53,8 @@ export function keyHandlers(
       if (mode && !canSee(caller, mode)) return { items: [] };
       const wanted = caller.mode === "test" ? "test" : mode;
       const { items: keys, next } = yield* store.page(caller.accountId, wanted, after, limit);
-      const valid = keys.filter((key) => isValid(key, clock.now()));
-      const banEnds = yield* readBanEnds(valid, caller);
-      const items = keys.map((key) => listedKey(key, authenticator.lastUse(key.id), banEnds.get(key.id)));
+      const now = clock.now();
+      const items = keys.map((key) => listedKey(key, authenticator.lastUse(key.id), now));
       return { items, ...(next === undefined ? {} : { next }) };
     },
 

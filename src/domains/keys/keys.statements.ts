@@ -16,6 +16,8 @@ export interface KeyRow extends Row {
   expires_at: bigint | null;
   revoked_at: bigint | null;
   last_used_at: bigint | null;
+  banned_until: bigint | null;
+  bans: bigint;
 }
 
 interface OwnerRow extends Row {
@@ -35,6 +37,8 @@ interface CallerRow extends PlanRow {
   scopes: string;
   expires_at: bigint | null;
   last_used_at: bigint | null;
+  banned_until: bigint | null;
+  bans: bigint;
   suspended_at: bigint | null;
 }
 
@@ -44,7 +48,8 @@ type Position = [createdAt: number, id: string, limit: number];
 type NewKeyValues = [id: string, accountId: string, mode: Mode, name: string, digest: string, hint: string];
 
 const keyColumns =
-  "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at";
+  "id, account_id, mode, name, hint, scopes, created_at, planned_end, expires_at, revoked_at, last_used_at, " +
+  "banned_until, bans";
 
 const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
 export const keysOfAll = statement<[], KeyRow>(
@@ -80,7 +85,7 @@ export const ownerOfKey = statement<[id: string], OwnerRow>(
 );
 export const keyById = statement<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 export const validKey = lookUp<[digest: string, now: number], CallerRow>(
-  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, scopes, expires_at, last_used_at,
+  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, scopes, expires_at, last_used_at, banned_until, bans,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
      LEFT JOIN accounts ON accounts.id = api_keys.account_id
@@ -104,6 +109,12 @@ export const expire = statement<[at: number, id: string, after: number], KeyRow>
 export const touch = statement<[at: number, id: string, before: number]>(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
+export const ban = statement<[until: number | null, bans: number, id: string]>(
+  "UPDATE api_keys SET banned_until = $1, bans = $2 WHERE id = $3",
+);
+export const shortenBans = statement<[by: number, accountId: string]>(
+  "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
+);
 
 function toNumber(value: bigint | null): number | null {
   return value === null ? null : Number(value);
@@ -122,6 +133,8 @@ export function toApiKey(row: KeyRow): ApiKey {
     expiresAt: toNumber(row.expires_at),
     revokedAt: toNumber(row.revoked_at),
     lastUsedAt: toNumber(row.last_used_at),
+    bannedUntil: toNumber(row.banned_until),
+    bans: Number(row.bans),
   };
 }
 
@@ -138,6 +151,8 @@ export function toCaller(digest: string, row: CallerRow): Caller | undefined {
     scopes: scopeSet(row.scopes),
     expiresAt: toNumber(row.expires_at) ?? Number.POSITIVE_INFINITY,
     lastUsedAt: toNumber(row.last_used_at) ?? Number.NEGATIVE_INFINITY,
+    bannedUntil: toNumber(row.banned_until),
+    bans: Number(row.bans),
     isSuspended: row.suspended_at !== null,
     perMinute,
     perDay,

@@ -1,4 +1,6 @@
+import { banEnd, nextBan } from "../../contract/bans.ts";
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
+import type { Ban } from "../../http/interfaces.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -13,6 +15,7 @@ import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-k
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
 import { type ApiKeyBody, ApiKey as ApiKeySchema, ListedApiKey, type ListedApiKeyBody } from "./keys.schemas.ts";
 import {
+  ban,
   countKeys,
   deleteEndedKeys,
   expire,
@@ -25,6 +28,7 @@ import {
   keysOfModeAfter,
   ownerOfKey,
   revoke,
+  shortenBans,
   toApiKey,
   toCaller,
   touch,
@@ -41,7 +45,6 @@ import {
   type Rotation,
   toApiKeyBody,
 } from "./keys.ts";
-import { noteBan } from "./noted-bans.store.ts";
 import { recordEnvironment } from "./store-environment.store.ts";
 
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
@@ -216,16 +219,44 @@ export class KeyStore {
     return revoked;
   }
 
+  /** Bans a key, unless it is banned already. Undefined if it is not valid. */
+  banKey(keyId: string, now: number): Promise<Ban | undefined> {
+    return this.#change(keyId, now, (found) => this.#ban(found, now));
+  }
+
+  *#ban({ key, locked }: LockedKey, now: number): Transaction<Ban | undefined> {
+    if (!isValid(key, now)) return undefined;
+    const running = banEnd(key, now);
+    if (running !== undefined) return { until: running, seconds: undefined };
+    const { bannedUntil, bans, seconds } = nextBan(key, now);
+    yield* all(ban, bannedUntil, bans, key.id);
+    yield* afterCommit(this.#changed);
+    const banned = { ...shown(key), ...banOf({ ...key, bannedUntil, bans }, now) };
+    yield* publish(locked, system(locked.shop), [bannedEventOf(keyBannedEvent, banned)]);
+    return { until: bannedUntil, seconds };
+  }
+
   /**
-   * Adds an event for a ban until this time to the log of the shop, once for all processes. `earlier` is the end of a ban
-   * that is known to be over, or 0 (see `noted-bans.store.ts`). In Unix milliseconds.
+   * Lifts the ban of a key, and returns the key and when the ban would have ended, in Unix milliseconds. Its next ban is a
+   * first one. Throws `OperatorError` if the key does not exist or is not banned.
    */
-  async noteBan(keyId: string, until: number, now: number, earlier = 0): Promise<void> {
-    await this.#change(keyId, now, function* ({ key, locked }) {
-      if (!(yield* noteBan(keyId, until, earlier))) return;
-      const banned = bannedEventOf(keyBannedEvent, { ...shown(key), ...banOf(until / 1000) });
-      yield* publish(locked, system(locked.shop), [banned]);
+  async liftBan(keyId: string, now: number): Promise<{ readonly key: ApiKey; readonly end: number }> {
+    const changed = this.#changed;
+    const lifted = await this.#change(keyId, now, function* ({ key }) {
+      const end = banEnd(key, now);
+      if (end === undefined) throw new OperatorError("key_not_banned", `The key ${keyId} is not banned.`);
+      yield* all(ban, null, 0, keyId);
+      yield* afterCommit(changed);
+      return { key, end };
     });
+    if (!lifted) throw noSuchKey(keyId);
+    return lifted;
+  }
+
+  /** Part of a transaction that brings nearer what waits in a sandbox: its bans end this many milliseconds earlier. */
+  *bringBansNearer(accountId: string, by: number): Transaction<void> {
+    yield* all(shortenBans, by, accountId);
+    yield* afterCommit(this.#changed);
   }
 
   /** Notes when keys were last used: pairs of a key's id and Unix milliseconds. */

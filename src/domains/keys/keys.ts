@@ -1,10 +1,11 @@
+import { banEnd, type KeyBans } from "../../contract/bans.ts";
 import type { Mode, Scope } from "../../contract/caller.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { OperatorError } from "../accounts/accounts.ts";
 import type { ApiKeyBody, ListedApiKeyBody } from "./keys.schemas.ts";
 
 /** The record of an API key. The key itself is not stored. */
-export interface ApiKey {
+export interface ApiKey extends KeyBans {
   readonly id: string;
   readonly accountId: string;
   readonly mode: Mode;
@@ -62,13 +63,14 @@ export function toApiKeyBody(key: ApiKey, lastUse?: number): ApiKeyBody {
   };
 }
 
-/** A key in a list. `lastUse` and `banEnds` are as in `toApiKeyBody` and `banOf`. */
-export function listedKey(key: ApiKey, lastUse: number | undefined, banEnds: number | undefined): ListedApiKeyBody {
-  return { ...toApiKeyBody(key, lastUse), ...banOf(banEnds) };
+/** A key in a list. `lastUse` is as in `toApiKeyBody`. */
+export function listedKey(key: ApiKey, lastUse: number | undefined, now: number): ListedApiKeyBody {
+  return { ...toApiKeyBody(key, lastUse), ...banOf(key, now) };
 }
 
-/** The ban of a key, as the API shows it. `banEnds` is in Unix seconds; undefined for a key that is not banned. */
-export function banOf(banEnds: number | undefined): Pick<ListedApiKeyBody, "ban"> {
-  if (banEnds === undefined) return {};
-  return { ban: { reason: "It kept sending requests after a 429.", endsAt: timestampOf(banEnds * 1000) } };
+/** The current ban of a key that is valid, as the API shows it. */
+export function banOf(key: ApiKey, now: number): Pick<ListedApiKeyBody, "ban"> {
+  const end = isValid(key, now) ? banEnd(key, now) : undefined;
+  if (end === undefined) return {};
+  return { ban: { reason: "It kept sending requests after a 429.", endsAt: timestampOf(end) } };
 }

@@ -38,11 +38,8 @@ export interface SandboxParts {
   readonly stores: SampleStores;
   readonly foregroundWork: readonly ForegroundWork<WaitingKind>[];
   readonly backgroundWork: readonly BackgroundWork<WaitingKind>[];
-  /**
-   * Part of the transaction that advances a clock by this many milliseconds: shortens the bans in the rows of keys, which
-   * decide whether a ban gets an event.
-   */
-  readonly shortenBans: (accountId: string, by: number) => Transaction<void>;
+  /** Part of the transaction that advances a clock by this many milliseconds: the account's bans end so much earlier. */
+  readonly bringBansNearer: (accountId: string, by: number) => Transaction<void>;
   /** Called when a reset has given an account a new shop. */
   readonly onReset: () => void;
   /** Called when a clock was advanced: background work may be due. */
@@ -81,8 +78,8 @@ export class SandboxStore {
     const ahead = locked.ahead + by;
     if (ahead > MAX_AHEAD) return "too far";
     yield* setClock(locked, ahead);
-    yield* this.#parts.shortenBans(accountId, by);
     for (const work of this.#parts.foregroundWork) yield* work.clockAdvanced(locked, ahead);
+    yield* this.#parts.bringBansNearer(accountId, by);
     return this.#shown(ahead);
   }
 
@@ -94,7 +91,7 @@ export class SandboxStore {
   async settle(caller: Caller): Promise<void> {
     const { storage, limiter, foregroundWork, onClockAdvanced } = this.#parts;
     const { shop, ahead } = await storage.read(currentShop(caller));
-    await limiter.setClockOffset(caller, ahead);
+    await Promise.all([limiter.setClockOffset(caller, ahead), storage.accessChangesPropagated()]);
     try {
       for (const work of foregroundWork) await work.runDue(shop, MAX_ITEMS);
     } catch (error) {

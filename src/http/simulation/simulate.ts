@@ -1,3 +1,4 @@
+import { nextBan } from "../../contract/bans.ts";
 import type { Caller } from "../../contract/caller.ts";
 import { type Failure, keyBanned, rateLimitExceeded } from "../../contract/errors.ts";
 import { MAX_DELAYED } from "../../contract/requests.ts";
@@ -34,7 +35,7 @@ export function simulate(
   const simulation = { text, delay: delayed, failure, admission: undefined };
   return failure?.error === rateLimitExceeded || failure?.error === keyBanned
     ? whenReady(services.limiter.limitStatus(caller), (status) =>
-        withLimits(simulation, failure, status, services.clock),
+        withLimits(simulation, failure, status, nextBan(caller, services.clock.now()).seconds, services.clock),
       )
     : simulation;
 }
@@ -43,14 +44,15 @@ export function simulate(
 function withLimits(
   simulation: Simulation,
   failed: Failure,
-  { minute, nextBan }: LimitStatus,
+  { minute }: LimitStatus,
+  banSeconds: number,
   clock: Clock,
 ): Simulation {
   const isBan = failed.error === keyBanned;
   const now = Math.ceil(clock.now() / 1000);
   // At most a minute: the limiter's clock may differ from this one.
-  const retryAfter = isBan ? nextBan : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));
-  const reset = isBan ? now + nextBan : minute.reset;
+  const retryAfter = isBan ? banSeconds : Math.min(MINUTE_SECONDS, Math.max(1, minute.reset - now));
+  const reset = isBan ? now + banSeconds : minute.reset;
   return {
     ...simulation,
     failure: { ...failed, retryAfter },

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
-import { FIRST_BAN, FORGOTTEN_AFTER, GRACE, MAX_BAN } from "../key-bans.ts";
+import { GRACE } from "../strikes.ts";
 import { script } from "./script.ts";
 
 /** The real time of a decision in Unix milliseconds: the first argument, or the server's clock if that is empty. */
@@ -15,7 +15,7 @@ end
 
 /**
  * Decides on the requests of one turn of the event loop, and counts them. It follows the same rules as `Windows` and
- * `KeyBans`, but uses the server's clock, which all processes share.
+ * `Strikes`, but uses the server's clock, which all processes share.
  *
  * Each key is the hash of a shop, an address or a sandbox quota. All its times are Unix milliseconds by the shop's clock:
  *
@@ -23,56 +23,49 @@ end
  * - `ends`, `minute`: the end of the minute, and its count;
  * - `date`, `day`: a day, and its count;
  * - `otherDate`, `otherDay`: another day, and its count;
- * - the id of each API key that was limited recently: when the current denial began and ends, the strikes in it, when
- *   the last ban ends, and its level.
+ * - the id of each API key that was limited recently: when the current denial began and ends, and the strikes in it.
  *
  * The arguments are the time, then one string for each key of the script: the number of requests to decide on (0 counts
- * nothing), the limits per minute and per day, the strikes for a ban, and the API key (empty for an address).
+ * nothing), the limits per minute and per day, the strikes that lead to a ban, and the API key (empty for an address).
  *
  * The reply has one string for each key: empty for a shop that the server does not know, otherwise the numbers of a
  * `Decision` in its order. They are strings, because numbers above 2^53 would be rounded in transit.
  */
 export const decide = script(`${readTime}
-local function banLength(level) return min(${MAX_BAN}, ${FIRST_BAN} * 2 ^ (level - 1)) end
-
-local function readBans(text)
-  local deniedSince, deniedUntil, strikes, banEnds, banLevel = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+local function readStrikes(text)
+  local deniedSince, deniedUntil, count = string.match(text, '^(%d+) (%d+) (%d+)$')
   if not deniedSince then return nil end
-  return {
-    deniedSince = tonumber(deniedSince), deniedUntil = tonumber(deniedUntil), strikes = tonumber(strikes),
-    banEnds = tonumber(banEnds), banLevel = tonumber(banLevel),
-  }
+  return { deniedSince = tonumber(deniedSince), deniedUntil = tonumber(deniedUntil), count = tonumber(count) }
 end
 
--- Without this, expired strikes and bans would stay as long as the shop is used.
-local function forgetSpentBans(owner, now)
+-- Without this, expired strikes would stay as long as the shop is used.
+local function forgetSpentStrikes(owner, now)
   local fields = call('HGETALL', owner)
   for i = 1, #fields, 2 do
-    local bans = readBans(fields[i + 1])
-    if bans and now >= bans.deniedUntil and now - bans.banEnds >= ${FORGOTTEN_AFTER} then
-      call('HDEL', owner, fields[i])
-    end
+    local strikes = readStrikes(fields[i + 1])
+    if strikes and now >= strikes.deniedUntil then call('HDEL', owner, fields[i]) end
   end
 end
 
--- The rules of KeyBans for several limited requests at once. Returns how many get a 429; the others are banned.
-local function countStrikes(bans, limited, strikesForBan, retry, now)
-  if now >= bans.deniedUntil then
+-- The rules of Strikes for several limited requests at once. Returns which of them is the last strike, from 1; 0 for none.
+local function countStrikes(strikes, limited, strikesForBan, retry, now)
+  local deniedUntil = now + retry * 1000
+  if now >= strikes.deniedUntil then
     -- The first limited request starts the denial. The others are within the grace period.
-    bans.deniedSince, bans.deniedUntil, bans.strikes = now, now + retry * 1000, 0
-    return limited
+    strikes.deniedSince, strikes.deniedUntil, strikes.count = now, deniedUntil, 0
+    return 0
   end
-  bans.deniedUntil = min(bans.deniedUntil, now + retry * 1000)
-  if now - bans.deniedSince < ${GRACE} then return limited end
-  local untilBan = max(1, strikesForBan - bans.strikes)
+  strikes.deniedUntil = min(strikes.deniedUntil, deniedUntil)
+  if now - strikes.deniedSince < ${GRACE} then return 0 end
+  local untilBan = max(1, strikesForBan - strikes.count)
   if limited < untilBan then
-    bans.strikes = bans.strikes + limited
-    return limited
+    strikes.count = strikes.count + limited
+    return 0
   end
-  bans.strikes = bans.strikes + untilBan
-  bans.banLevel = now - bans.banEnds >= ${FORGOTTEN_AFTER} and 1 or bans.banLevel + 1
-  bans.banEnds, bans.deniedUntil = now + banLength(bans.banLevel), 0
-  return untilBan - 1
+  -- All strikes are forgotten. A request after the last one starts a denial again.
+  strikes.count, strikes.deniedUntil = 0, 0
+  if limited > untilBan then strikes.deniedSince, strikes.deniedUntil = now, deniedUntil end
+  return untilBan
 end
 
 local function decide(owner, question)
@@ -87,12 +80,10 @@ local function decide(owner, question)
   local ahead = tonumber(stored[6]) or 0
   local now = realNow + ahead
   local today = floor(now / DAY)
-  -- Most keys have neither strikes nor bans: bans is then nil. If the server's clock was set back, no ban and no
-  -- minute may get longer.
-  local bans = stored[5] and readBans(stored[5]) or nil
-  if bans and bans.banLevel > 0 then bans.banEnds = min(bans.banEnds, now + banLength(bans.banLevel)) end
+  local strikes = stored[5] and readStrikes(stored[5]) or nil -- most keys have none
 
-  -- 2. Start a new minute and day if the stored ones are over, as Windows does.
+  -- 2. Start a new minute and day if the stored ones are over, as Windows does. No minute gets longer because the
+  -- server's clock was set back.
   local isSameMinute, isSameDay = true, true
   if now >= minuteEnds or minuteUsed == 0 then
     minuteEnds, minuteUsed, isSameMinute = now + MINUTE, 0, false
@@ -112,8 +103,7 @@ local function decide(owner, question)
   end
 
   -- 3. Count the requests that both windows have room for.
-  local isBanned = bans ~= nil and now < bans.banEnds
-  local admitted = isBanned and 0 or max(0, min(n, perMinute - minuteUsed, perDay - dayUsed))
+  local admitted = max(0, min(n, perMinute - minuteUsed, perDay - dayUsed))
   if admitted > 0 then
     minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
     if isSameMinute and isSameDay then
@@ -125,35 +115,34 @@ local function decide(owner, question)
       call('HSET', owner, 'ends', minuteEnds, 'minute', minuteUsed, 'date', date, 'day', dayUsed)
       if not isSameDay then
         call('HSET', owner, 'otherDate', otherDate, 'otherDay', otherDayUsed)
-        if key ~= '' then forgetSpentBans(owner, now) end
+        if key ~= '' then forgetSpentStrikes(owner, now) end
       end
       -- There can be very many addresses, so their counts end with the day and the minute.
       call('PEXPIRE', owner, key == '' and (today + 1) * DAY - now + MINUTE or 2 * DAY)
     end
-    if bans then bans.deniedUntil = 0 end -- the next 429 of this key is a first one again
+    if strikes then strikes.deniedUntil = 0 end -- the next 429 of this key is a first one again
   end
 
   -- 4. Count the others as strikes.
-  local limited = isBanned and 0 or n - admitted
+  local limited, lastStrike = n - admitted, 0
   if limited > 0 and key ~= '' then
     local endOfDay = (today + 1) * DAY
     local retryMinute, retryDay = max(1, ceil((minuteEnds - now) / 1000)), max(1, ceil((endOfDay - now) / 1000))
     local retry = retryDay
     if dayUsed < perDay or (minuteUsed >= perMinute and retryMinute > retryDay) then retry = retryMinute end
-    bans = bans or { deniedSince = 0, deniedUntil = 0, strikes = 0, banEnds = 0, banLevel = 0 }
-    limited = countStrikes(bans, limited, strikesForBan, retry, now)
+    strikes = strikes or { deniedSince = 0, deniedUntil = 0, count = 0 }
+    lastStrike = countStrikes(strikes, limited, strikesForBan, retry, now)
   end
-  if bans and n > 0 then
-    local text = string.format('%d %d %d %d %d', bans.deniedSince, bans.deniedUntil, bans.strikes, bans.banEnds, bans.banLevel)
+  if strikes and n > 0 then
+    local text = string.format('%d %d %d', strikes.deniedSince, strikes.deniedUntil, strikes.count)
     if text ~= stored[5] then
       call('HSET', owner, key, text)
       call('PEXPIRE', owner, 2 * DAY)
     end
   end
 
-  local strikes = bans and now < bans.deniedUntil and bans.strikes or 0
-  return string.format('%d %d %d %d %d %d %d %d %d %d', admitted, limited, now, ahead, minuteEnds, minuteUsed, dayUsed,
-    strikes, bans and bans.banEnds or 0, bans and bans.banLevel or 0)
+  local current = strikes and now < strikes.deniedUntil and strikes.count or 0
+  return string.format('%d %d %d %d %d %d %d %d', admitted, lastStrike, now, ahead, minuteEnds, minuteUsed, dayUsed, current)
 end
 
 local replies = {}

@@ -1,26 +1,23 @@
 import { entriesOf, RecentMap, ShopMap } from "../../collections/maps.ts";
 import type { Caller, ShopName } from "../../contract/caller.ts";
 import { DAY_MS } from "../../timing/clock.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { StoredEnd } from "../clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "../limits.store.ts";
 import { noStoredLimits, type StoredLimits } from "../stored-limits.store.ts";
-import { UnsavedBans } from "../unsaved-bans.ts";
 import type { WindowState } from "../windows.ts";
 import type { Decision } from "./decision.ts";
 
-/** The maximum number of shops, and of bans, that this process remembers. */
+/** The maximum number of shops that this process remembers. */
 const MAX_KNOWN = 100_000;
 
-/** The backup of counts and bans that Valkey may lose. */
-export type ValkeyBackup = Pick<LimitStore, "storedLimits" | "saveWindows" | "saveClockOffset" | "saveBans" | "forget">;
+/** The backup of counts that Valkey may lose. */
+export type ValkeyBackup = Pick<LimitStore, "storedLimits" | "saveWindows" | "saveClockOffset" | "forget">;
 
 /** For processes without a backup outside Valkey. */
 export const noBackup: ValkeyBackup = {
   storedLimits: async () => new ShopMap(() => new Map()),
   saveWindows: async () => {},
   saveClockOffset: async () => {},
-  saveBans: async () => {},
   forget: async () => {},
 };
 
@@ -40,19 +37,8 @@ export interface KnownShop {
   savedUsed: number;
 }
 
-/** A ban that this process received. `until` is in the time of `performance.now()`. */
-interface KnownBan {
-  /** By the clock of the shop, in Unix milliseconds. It identifies the ban. */
-  readonly ends: number;
-  readonly until: number;
-  /** How many milliseconds the clock of the shop was ahead when the ban was received. */
-  readonly ahead: number;
-  /** The minute limit, which responses show during the ban. */
-  readonly limit: number;
-}
-
 /**
- * The last counts and bans that this process received from Valkey. The process continues from them while Valkey is
+ * The last counts that this process received from Valkey. The process continues from them while Valkey is
  * unreachable. It also saves them in the store, from which Valkey gets them back after it has lost its data. Above a
  * tenth of the day's limit, the saved count of a day is at most 1 s old. Below that, it is at most a hundredth of the
  * limit too low. The count of the minute is saved at the same time.
@@ -61,13 +47,10 @@ export class LastKnownLimits {
   readonly #backup: ValkeyBackup;
   readonly #shops = new ShopMap<KnownShop, RecentMap<string, KnownShop>>(() => new RecentMap(MAX_KNOWN / 2));
   readonly #due = new ShopMap<KnownShop>(() => new Map());
-  readonly #bans = new RecentMap<string, KnownBan>(MAX_KNOWN);
-  readonly #unsavedBans: UnsavedBans;
   #saved: Promise<void> = Promise.resolve();
 
   constructor(backup: ValkeyBackup) {
     this.#backup = backup;
-    this.#unsavedBans = new UnsavedBans(backup);
   }
 
   /** The last counts of a shop; undefined if this process has received none recently. */
@@ -75,20 +58,8 @@ export class LastKnownLimits {
     return this.#shops.get(shop);
   }
 
-  /**
-   * The current ban of the caller's key, if this process knows one: the minute limit, and the ban's remaining time in
-   * milliseconds.
-   */
-  ban(caller: Caller): { readonly limit: number; readonly rest: number } | undefined {
-    const ban = this.#bans.get(caller.keyId);
-    if (!ban) return undefined;
-    const advanced = (this.#shops.get(caller)?.ahead ?? ban.ahead) - ban.ahead;
-    const rest = ban.until - performance.now() - advanced;
-    return rest > 0 ? { limit: ban.limit, rest } : undefined;
-  }
-
-  /** Records a decision. A ban is written immediately, before it is announced. */
-  note(caller: Caller, decision: Decision): MaybePromise<void> {
+  /** Records a decision. */
+  note(caller: Caller, decision: Decision): void {
     const { perDay } = caller;
     let known = this.#shops.get(caller);
     if (!known) {
@@ -113,7 +84,6 @@ export class LastKnownLimits {
     known.dayUsed = decision.dayUsed;
     known.clockAtZero = decision.now - performance.now();
     if (isDue(known)) this.#due.set(caller, known);
-    return decision.now < decision.banEnds ? this.#noteBan(caller, decision) : undefined;
   }
 
   /** Saves how many milliseconds the clock of a sandbox is ahead of real time. */
@@ -139,16 +109,10 @@ export class LastKnownLimits {
     return stored;
   }
 
-  /** Forgets the ban of a key, which was lifted. */
-  forgetBan(keyId: string): void {
-    this.#bans.delete(keyId);
-    this.#unsavedBans.delete(keyId);
-  }
-
-  /** Forgets the counts of both shops of an account and its unsaved bans, here and in the store. */
+  /** Forgets the counts of both shops of an account, here and in the store. */
   async forget(accountId: string): Promise<void> {
-    await Promise.allSettled([this.#saved, this.#unsavedBans.settled()]); // running writes would recreate deleted rows
-    for (const entries of [this.#shops, this.#due, this.#unsavedBans]) entries.deleteAccount(accountId);
+    await Promise.allSettled([this.#saved]); // a running write would recreate deleted rows
+    for (const entries of [this.#shops, this.#due]) entries.deleteAccount(accountId);
     await this.#backup.forget(accountId);
   }
 
@@ -159,7 +123,6 @@ export class LastKnownLimits {
   }
 
   async #save(): Promise<void> {
-    await this.#unsavedBans.save();
     const due = [...entriesOf(this.#due)];
     for (let start = 0; start < due.length; start += SAVE_BATCH) {
       const batch = due.slice(start, start + SAVE_BATCH);
@@ -177,17 +140,6 @@ export class LastKnownLimits {
       }
     }
   }
-
-  #noteBan(
-    { keyId, perMinute, accountId, mode }: Caller,
-    { now, ahead, banEnds, banLevel }: Decision,
-  ): MaybePromise<void> {
-    if (this.#bans.get(keyId)?.ends === banEnds) return this.#unsavedBans.writing(keyId);
-    const until = performance.now() + banEnds - now;
-    this.#bans.set(keyId, { ends: banEnds, until, ahead, limit: perMinute });
-    const ban = { end: endAt(banEnds), level: banLevel };
-    return this.#unsavedBans.write({ keyId, shop: { accountId, mode }, ban });
-  }
 }
 
 /** Combines saved and known counts: the later minute, and the larger count of a day. */
@@ -200,7 +152,6 @@ function withKnown(stored: StoredLimits = noStoredLimits, known: KnownShop): Sto
       : { minuteEnds, minuteUsed: Math.max(minuteUsed, minuteOf(stored, minuteEnds)) }),
     ahead: Math.max(known.ahead, stored.ahead),
     days: [{ day, used }, ...stored.days.filter((one) => one.day !== day)],
-    bans: stored.bans,
   };
 }
 

@@ -2,7 +2,6 @@ import { RecentMap, ShopMap } from "../../collections/maps.ts";
 import { type Caller, type Quota, sandboxQuota } from "../../contract/caller.ts";
 import type { Admission, LimitStatus, WindowStatus } from "../../http/interfaces.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { retryAfterOf } from "../clock-reading.ts";
 import type { MemoryLimiter } from "../memory-limiter.ts";
 import { MAX_SHOPS, type StartingCounts } from "../shop-windows.ts";
 import { windowStatus } from "../windows.ts";
@@ -45,11 +44,6 @@ export class LocalFallback {
   }
 
   admit(caller: Caller): MaybePromise<Admission> {
-    const ban = this.#lastKnown.ban(caller);
-    if (ban) {
-      const { limit, rest } = ban;
-      return { verdict: "banned", limit, remaining: 0, reset: secondsIn(rest), retryAfter: retryAfterOf(rest) };
-    }
     this.#startFromLastKnown(caller);
     return this.#limiter.admit({ ...caller, ...this.#share.of(caller) }, caller);
   }
@@ -65,13 +59,11 @@ export class LocalFallback {
   }
 
   limitStatus(caller: Caller): MaybePromise<LimitStatus> {
-    const ban = this.#lastKnown.ban(caller);
     this.#startFromLastKnown(caller);
     return whenReady(this.#limiter.limitStatus({ ...caller, ...this.#share.of(caller) }), (status) => ({
       ...status,
       minute: withLimit(caller.perMinute, status.minute),
       day: withLimit(caller.perDay, status.day),
-      banEnds: ban ? secondsIn(ban.rest) : status.banEnds,
     }));
   }
 
@@ -117,9 +109,4 @@ export class LocalFallback {
 /** The window with the whole limit, of which this process still admits the remaining requests of its share. */
 function withLimit(limit: number, { remaining, reset }: WindowStatus): WindowStatus {
   return windowStatus(limit, limit - remaining, reset);
-}
-
-/** The time in this many milliseconds, in Unix seconds. */
-function secondsIn(rest: number): number {
-  return Math.ceil((Date.now() + rest) / 1000);
 }

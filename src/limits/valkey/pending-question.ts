@@ -34,7 +34,7 @@ export class PendingQuestion<T = unknown> implements Question {
     this.#answers = answers;
   }
 
-  /** About the windows of a shop, and the strikes and bans of a key. */
+  /** About the windows of a shop, and the strikes of a key. */
   static ofShop<T>(caller: Caller, answers: Answers<T>): PendingQuestion<T> {
     return new PendingQuestion(caller.accountId, caller.mode, caller, caller, answers);
   }

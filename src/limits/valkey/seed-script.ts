@@ -2,10 +2,9 @@ import { readTime } from "./decide-script.ts";
 import { script } from "./script.ts";
 
 /**
- * Restores shops that the server does not know from saved counts. The larger count wins, and of two bans the one that
- * ends later. The arguments are the time, then one string for each key of the script: how many milliseconds its clock
+ * Restores shops that the server does not know from saved counts. The larger count wins. The arguments are the time, then one string for each key of the script: how many milliseconds its clock
  * is ahead of real time, the end of the minute in Unix milliseconds by that clock, its count, a day, its count, an
- * earlier day, its count, and for each API key with a ban its id, the end of the ban and its level.
+ * earlier day, and its count.
  */
 export const seed = script(`${readTime}
 local function seed(shop, text)
@@ -28,13 +27,6 @@ local function seed(shop, text)
       local used = tonumber(words[i + 1])
       if stored[3] == words[i] and used > tonumber(stored[4]) then call('HSET', shop, 'day', used) end
       if stored[5] == words[i] and used > tonumber(stored[6]) then call('HSET', shop, 'otherDay', used) end
-    end
-  end
-  for i = 8, #words, 3 do
-    local known = call('HGET', shop, words[i])
-    local knownEnds = known and tonumber(string.match(known, '^%d+ %d+ %d+ (%d+)')) or 0
-    if tonumber(words[i + 1]) > knownEnds then
-      call('HSET', shop, words[i], '0 0 0 ' .. words[i + 1] .. ' ' .. words[i + 2])
     end
   end
   call('PEXPIRE', shop, 2 * DAY)

@@ -1,7 +1,6 @@
 import type { Caller } from "../../contract/caller.ts";
 import type { Admission } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { whenReady } from "../../timing/maybe-promise.ts";
 import type { Decision } from "./decision.ts";
 import type { LastKnownLimits } from "./last-known-limits.ts";
 import type { PendingQuestion } from "./pending-question.ts";
@@ -151,8 +150,8 @@ export class ServerCalls {
       const decision = decisions[index];
       if (!decision) unknown.push(question);
       else {
-        const noted = question.caller && this.#options.lastKnown.note(question.caller, decision);
-        void whenReady(noted, () => question.settle(decision));
+        if (question.caller) this.#options.lastKnown.note(question.caller, decision);
+        question.settle(decision);
       }
     }
     return unknown;

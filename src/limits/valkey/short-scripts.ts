@@ -9,9 +9,6 @@ redis.call('PEXPIRE', KEYS[1], ${2 * DAY_MS})
 return ''
 `);
 
-/** Forgets the strikes and the ban of the API key `ARGV[1]` of a shop. */
-export const forgetKey = script("return redis.call('HDEL', KEYS[1], ARGV[1])");
-
 /** Deletes the hashes of shops or other owners of counts. */
 export const forget = script("return redis.call('UNLINK', unpack(KEYS))");
 

@@ -1,12 +1,12 @@
 import type { ShopMap } from "../../collections/maps.ts";
+import { strikesForBan } from "../../contract/bans.ts";
 import type { Caller, Mode, Quota, ShopName } from "../../contract/caller.ts";
-import { strikesForBan } from "../key-bans.ts";
 import type { StoredLimits } from "../stored-limits.store.ts";
 import { noDay } from "../windows.ts";
 import { decide } from "./decide-script.ts";
 import { type Decision, readDecision } from "./decision.ts";
 import { seed } from "./seed-script.ts";
-import { advance, forget, forgetKey, presence } from "./short-scripts.ts";
+import { advance, forget, presence } from "./short-scripts.ts";
 import type { Valkey } from "./valkey.ts";
 
 /** The maximum number of questions in one call. It limits how long the call blocks the server. */
@@ -82,11 +82,6 @@ export class ValkeyCounts {
     await this.#valkey.run(advance, [this.#hashOf(sandbox.accountId, sandbox.mode)], [ahead]);
   }
 
-  /** Forgets the strikes and the ban of an API key of a shop. */
-  async forgetKey({ accountId, mode }: ShopName, keyId: string): Promise<void> {
-    await this.#valkey.run(forgetKey, [this.#hashOf(accountId, mode)], [keyId]);
-  }
-
   /** Forgets both shops of an account, and its sandbox quota. */
   async forget(accountId: string): Promise<void> {
     const kinds: readonly CountKind[] = ["live", "test", "sandbox"];
@@ -134,8 +129,7 @@ function questionText({ caller, quota: { perMinute, perDay }, requests }: Questi
 /** The argument of the script `seed` for one question. */
 function seedText(stored: StoredLimits | undefined): string {
   if (!stored) return "0 0 0 0 0 0 0";
-  const { ahead, minuteEnds, minuteUsed, days, bans } = stored;
+  const { ahead, minuteEnds, minuteUsed, days } = stored;
   const [last = noDay, earlier = noDay] = days;
-  const counts = [ahead, minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used];
-  return [...counts, ...bans.flatMap(({ keyId, ends, level }) => [keyId, ends, level])].join(" ");
+  return [ahead, minuteEnds, minuteUsed, last.day, last.used, earlier.day, earlier.used].join(" ");
 }

@@ -79,9 +79,7 @@ export class ValkeyLimiter implements Limiter {
     const counted = quota === "sandbox" ? this.#countSandbox(caller) : this.#fallback.countPlan(caller);
     // The answer shows the counts that all processes share.
     return whenReady(counted, (admission) =>
-      admission.verdict === "limited"
-        ? admission
-        : whenReady(this.limitStatus(caller), (limitStatus) => separateAdmission(caller, limitStatus)),
+      admission.verdict === "limited" ? admission : whenReady(this.limitStatus(caller), separateAdmission),
     );
   }
 
@@ -102,11 +100,6 @@ export class ValkeyLimiter implements Limiter {
     await this.#lastKnown.saveClockOffset(sandbox, ahead);
     await this.#calls.run(this.#counts.setClockOffset(sandbox, ahead));
     this.#lastKnown.noteClockOffset(sandbox, ahead);
-  }
-
-  /** Forgets the ban of a key, which was lifted on the server too. */
-  forgetBan(keyId: string): void {
-    this.#lastKnown.forgetBan(keyId);
   }
 
   async forget(accountId: string): Promise<void> {

@@ -3,8 +3,8 @@ import type { Migration } from "../migration.ts";
 /**
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
  * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is the end that a key got when it
- * was created, and `expires_at` its current end, which a rotation makes earlier. `banned_until` is the end of the last
- * ban that has an event in the log; the limits enforce `key_bans`.
+ * was created, and `expires_at` its current end, which a rotation makes earlier. `banned_until` is the end of its last
+ * ban, and `bans` the number of its bans in a row.
  */
 export const accountSchema: Migration = {
   name: "accounts",
@@ -32,7 +32,8 @@ export const accountSchema: Migration = {
       expires_at INTEGER,
       revoked_at INTEGER,
       last_used_at INTEGER,
-      banned_until INTEGER
+      banned_until INTEGER,
+      bans INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
     CREATE TABLE store_environment (
@@ -69,7 +70,8 @@ export const accountSchema: Migration = {
       expires_at BIGINT,
       revoked_at BIGINT,
       last_used_at BIGINT,
-      banned_until BIGINT
+      banned_until BIGINT,
+      bans BIGINT NOT NULL DEFAULT 0
     );
     CREATE INDEX api_keys_by_account ON api_keys (account_id, created_at);
     CREATE TABLE store_environment (
@@ -93,7 +95,7 @@ export const accountSchema: Migration = {
     CREATE TRIGGER accounts_changed AFTER INSERT OR UPDATE OR DELETE ON accounts
       FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
     CREATE TRIGGER api_keys_changed
-      AFTER INSERT OR UPDATE OF account_id, digest, scopes, expires_at, revoked_at OR DELETE ON api_keys
+      AFTER INSERT OR UPDATE OF account_id, digest, scopes, expires_at, revoked_at, banned_until OR DELETE ON api_keys
       FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
   `,
 };

@@ -1,12 +1,12 @@
 import type { Migration } from "../migration.ts";
 
-/** Windows of shops and bans of keys. */
+/** Windows of shops. */
 export const limitSchema: Migration = {
   name: "limits",
   // `ahead` is how far the clock of a sandbox is ahead of real time. All times in its rows use that clock.
   // `…_at` and `…_after` are the same end: in Unix milliseconds, and in milliseconds since the boot that `boot`
   // identifies. Rows of Valkey have 0 in `boot`, and repeat `…_at` in `…_after`, so that they can be compared.
-  // `…_after` is 0 if there is no window, or if the ban was lifted; then `level` is 0 too.
+  // `…_after` is 0 if there is no window.
   sqlite: `
     CREATE TABLE limit_windows (
       account_id TEXT NOT NULL,
@@ -23,16 +23,6 @@ export const limitSchema: Migration = {
       earlier_day_used INTEGER NOT NULL DEFAULT 0,
       ahead INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (account_id, mode)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE key_bans (
-      account_id TEXT NOT NULL,
-      mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
-      key_id TEXT NOT NULL,
-      ends_at INTEGER NOT NULL,
-      level INTEGER NOT NULL,
-      ends_after INTEGER NOT NULL DEFAULT 0,
-      boot INTEGER NOT NULL DEFAULT 0,
-      PRIMARY KEY (account_id, mode, key_id)
     ) STRICT, WITHOUT ROWID;
   `,
   postgres: `
@@ -51,16 +41,6 @@ export const limitSchema: Migration = {
       earlier_day_used BIGINT NOT NULL DEFAULT 0,
       ahead BIGINT NOT NULL DEFAULT 0,
       PRIMARY KEY (account_id, mode)
-    );
-    CREATE TABLE key_bans (
-      account_id TEXT COLLATE "C" NOT NULL,
-      mode TEXT COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
-      key_id TEXT COLLATE "C" NOT NULL,
-      ends_at BIGINT NOT NULL,
-      level BIGINT NOT NULL,
-      ends_after BIGINT NOT NULL DEFAULT 0,
-      boot BIGINT NOT NULL DEFAULT 0,
-      PRIMARY KEY (account_id, mode, key_id)
     );
   `,
 };

@@ -12,8 +12,8 @@ import {
   verdicts,
 } from "./limiter-under-test.ts";
 
-/** The part of the suite for limiters that tests requests over the limit, and bans. */
-export function keyBansConformance(open: OpenLimiter): void {
+/** The part of the suite for limiters that tests requests over the limit, and strikes. */
+export function strikesConformance(open: OpenLimiter): void {
   describe("requests over the limit:", () => {
     let tested: LimiterUnderTest;
     beforeEach(async () => {
@@ -75,7 +75,7 @@ export function keyBansConformance(open: OpenLimiter): void {
       });
     });
 
-    describe("strikes and bans:", () => {
+    describe("strikes:", () => {
       test("requests within a second of the first 429 are no strikes", async () => {
         await tested.send(caller(), 3);
         await tested.send(caller(), 500);
@@ -83,89 +83,59 @@ export function keyBansConformance(open: OpenLimiter): void {
         expect(new Set(verdicts(await tested.send(caller(), 500)))).toEqual(new Set(["limited"]));
       });
 
-      test("the 20th strike is a ban", async () => {
+      test("the 20th is the last", async () => {
         await tested.send(caller(), 4);
         tested.clock.advance(SECOND);
-        const found = verdicts(await tested.send(caller(), 20));
-        expect(found.slice(0, 19)).toEqual(Array(19).fill("limited"));
-        expect(found.at(-1)).toBe("banned");
+        const found = (await tested.send(caller(), 20)).map(({ isLastStrike }) => isLastStrike);
+        expect(found).toEqual([...Array(19).fill(undefined), true]);
       });
 
-      test("with a high limit, the strike after half of the limit is a ban", async () => {
+      test("with a high limit, half of the limit are allowed", async () => {
         const who = caller({ perMinute: 100 });
         await tested.send(who, 101);
         tested.clock.advance(SECOND);
-        const found = verdicts(await tested.send(who, 50));
-        expect(found.slice(0, 49)).toEqual(Array(49).fill("limited"));
-        expect(found.at(-1)).toBe("banned");
+        const found = (await tested.send(who, 50)).map(({ isLastStrike }) => isLastStrike);
+        expect(found).toEqual([...Array(49).fill(undefined), true]);
       });
 
-      test("a ban lasts 60 s, whatever is sent during it", async () => {
+      test("the last is a 429 like the others, and forgets all: the next 429 starts another second of grace", async () => {
         expect(await tested.offend(caller())).toEqual({
-          verdict: "banned",
+          verdict: "limited",
           limit: 3,
           remaining: 0,
-          reset: noonSecond + 61,
-          retryAfter: 60,
+          reset: noonSecond + 60,
+          retryAfter: 59,
+          isLastStrike: true,
         });
-        tested.clock.advance(59_999);
-        await tested.send(caller(), 100);
-        expect(await tested.sendOne(caller())).toMatchObject({
-          verdict: "banned",
-          reset: noonSecond + 61,
-          retryAfter: 1,
-        });
-        tested.clock.advance(1);
-        expect(verdicts(await tested.send(caller(), 3))).toEqual(["admitted", "admitted", "admitted"]);
+        expect((await tested.limiter.limitStatus(caller())).strikes).toBe(0);
+        const found = await tested.send(caller(), 100);
+        tested.clock.advance(SECOND);
+        found.push(...(await tested.send(caller(), 19)));
+        expect(found.filter(({ isLastStrike }) => isLastStrike)).toEqual([]);
+        expect((await tested.sendOne(caller())).isLastStrike).toBe(true);
       });
 
-      test("each further ban lasts twice as long, up to an hour", async () => {
-        const lengths: number[] = [];
-        for (let ban = 0; ban < 9; ban++) {
-          const { retryAfter } = await tested.offend(caller());
-          lengths.push(retryAfter);
-          tested.clock.advance(retryAfter * SECOND);
-        }
-        expect(lengths).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600]);
+      test("are counted per key, the limit per account", async () => {
+        await tested.send(caller(), 4);
+        tested.clock.advance(SECOND);
+        await tested.send(caller(), 19);
+        expect((await tested.sendOne(caller({}, "key_2"))).isLastStrike).toBeUndefined();
+        expect((await tested.sendOne(caller())).isLastStrike).toBe(true);
       });
 
-      test("a ban is forgotten 24 hours after it ended, not earlier", async () => {
-        expect((await tested.offend(caller())).retryAfter).toBe(60);
-        tested.clock.advance(60 * SECOND + 24 * HOUR - SECOND - 1); // the offence itself takes a second
-        expect((await tested.offend(caller())).retryAfter).toBe(120);
-        tested.clock.advance(120 * SECOND + 24 * HOUR - SECOND);
-        expect((await tested.offend(caller())).retryAfter).toBe(60);
-      });
-
-      test("a ban is per key, the limit per account", async () => {
-        await tested.offend(caller());
-        const second = caller({}, "key_2");
-        expect((await tested.sendOne(second)).verdict).toBe("limited");
-        tested.clock.advance(59 * SECOND);
-        expect((await tested.sendOne(second)).verdict).toBe("admitted");
-        expect((await tested.sendOne(caller())).verdict).toBe("banned");
-        expect(await tested.sendOne(second)).toMatchObject({ verdict: "admitted", remaining: 1 });
-      });
-
-      test("requests of a banned key do not count against the account", async () => {
-        await tested.offend(caller());
-        tested.clock.advance(59 * SECOND);
-        await tested.send(caller(), 50);
-        expect((await tested.sendOne(caller({}, "key_2"))).remaining).toBe(2);
-      });
-
-      test("a key that obeys Retry-After is never banned, although others use up the limit", async () => {
+      test("a key that obeys Retry-After has none, although others use up the limit", async () => {
         const patient = caller();
         const greedy = caller({}, "key_greedy");
         for (let round = 0; round < 60; round++) {
           await tested.send(greedy, 3);
           const { verdict, retryAfter } = await tested.sendOne(patient);
           expect(verdict).toBe("limited");
+          expect((await tested.limiter.limitStatus(patient)).strikes).toBe(0);
           tested.clock.advance(retryAfter * SECOND);
         }
       });
 
-      test("many clients that share a key and obey Retry-After cause no ban", async () => {
+      test("many clients that share a key and obey Retry-After cause none", async () => {
         // Within a second of the first, each is told its own time. In every minute another key is faster.
         const worker = caller({}, "key_workers");
         const greedy = caller({}, "key_greedy");
@@ -178,6 +148,7 @@ export function keyBansConformance(open: OpenLimiter): void {
             await tested.send(greedy, 3);
             const { verdict, retryAfter } = await tested.sendOne(worker);
             expect(verdict).toBe("limited");
+            expect((await tested.limiter.limitStatus(worker)).strikes).toBe(0);
             next.push(tested.clock.now() + retryAfter * SECOND);
           }
           due = next;
