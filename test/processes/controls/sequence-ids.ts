@@ -2,9 +2,12 @@
 // program of the service. Each statement waits up to 20 ms with the ids that it has taken, so that many overlap.
 import { newPet } from "../../../src/domains/pets/pets.statements.ts";
 
+// The lock is only held while ids are taken, so that those of a statement are in sequence.
 Object.assign(newPet.count, {
   sql: `
-    SELECT 256 * nextval('control_ids') AS id, CAST($2 AS BIGINT) AS at, 256 * currval('control_ids') AS log_id,
-      CAST(pg_sleep(random() * 0.02) AS TEXT) AS slept
-    WHERE CAST($1 AS BIGINT) + CAST($3 AS BIGINT) + CAST($4 + $5 + $6 + $7 AS BIGINT) > 0`,
+    WITH locked AS MATERIALIZED (SELECT pg_advisory_lock(1)),
+      taken AS MATERIALIZED (SELECT nextval('control_ids') AS id FROM locked, generate_series(1, CAST($3 AS BIGINT))),
+      first AS MATERIALIZED (SELECT min(id) AS id, pg_advisory_unlock(1) FROM taken)
+    SELECT id, CAST($2 AS BIGINT) AS at, id AS log_id, CAST(pg_sleep(random() * 0.02) AS TEXT) AS slept
+    FROM first WHERE CAST($1 AS BIGINT) + CAST($4 + $5 + $6 + $7 AS BIGINT) > 0`,
 });
