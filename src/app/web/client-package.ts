@@ -19,7 +19,8 @@ export async function clientModule(isMinified: boolean): Promise<string> {
     files: Object.fromEntries(files.map(([path, text]) => [`/${path}`, text])),
     minify: isMinified,
   });
-  return (outputs[0] as Blob).text();
+  const text = await (outputs[0] as Blob).text();
+  return text.replace(/^\/\/ (?:\.\.\/)+/gm, "// "); // Bun names each file by its path from the current folder
 }
 
 /**
