@@ -3,7 +3,7 @@ import { andCommit, together, withoutCommit } from "../../src/storage/combined-s
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Row, raisesVersion, statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, first, type Transaction } from "../../src/storage/transaction.ts";
+import { afterCommit, all, first, type Transaction, waitFor } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
@@ -62,6 +62,13 @@ const addEach = (storage: Storage, pets: readonly string[]) =>
     for (const name of pets) yield* all(addPet, ...petRow(name, 1, null));
     return pets.length;
   });
+
+/** Counts the animals, waits, and counts them again. */
+function* countTwice(wait: () => Promise<number>) {
+  const before = (yield* first(countPets))?.figure;
+  const waited = yield* waitFor(wait());
+  return [before, waited, (yield* first(countPets))?.figure];
+}
 
 /** Declares what every engine must pass. */
 export function storageConformance(engineName: string, engine: StorageEngine): void {
@@ -143,6 +150,37 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         const failure = await failureOf(() => storage.write(() => first(addPet, ...petRow("Rex", figure, null))));
         expect(failure).toBeInstanceOf(Error);
         expect((await storage.read(first(countPets)))?.figure).toBe(0n);
+      });
+    });
+
+    describe("a read", () => {
+      test("may wait for something else, and then sees what was written in the meantime", async () => {
+        const adding = async () => {
+          await add(storage, "Rex");
+          return 5;
+        };
+        expect(await storage.read(countTwice(adding))).toEqual([0n, 5, 1n]);
+      });
+
+      test("fails with the error of what it waits for, or its own", async () => {
+        const reason = new Error("Away.");
+        const mistaken = function* (): Transaction<never> {
+          yield* all(countPets);
+          throw reason;
+        };
+        expect(await failureOf(() => storage.read(countTwice(() => Promise.reject(reason))))).toBe(reason);
+        expect(await failureOf(() => storage.read(mistaken()))).toBe(reason);
+      });
+
+      test("cannot append, note an action or run steps together; and a change cannot wait", async () => {
+        const reads = [addAll([petRow("Rex", 1, null)]), afterCommit(() => {})];
+        for (const read of reads) expect(await failureOf(() => storage.read<unknown>(read))).toBeInstanceOf(TypeError);
+        const waiting = function* () {
+          yield* all(addPet, ...petRow("Rex", 1, null));
+          yield* waitFor(Promise.resolve());
+        };
+        expect(String(await failureOf(() => storage.write(waiting)))).toContain("waited for something other");
+        expect(await names(storage)).toEqual([]);
       });
     });
 

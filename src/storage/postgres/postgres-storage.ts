@@ -92,7 +92,7 @@ export class PostgresStorage implements Storage {
       const step = next.value;
       if ("waitsFor" in step) next = steps.next(await step.waitsFor);
       else if ("statement" in step) next = steps.next(await this.#rows(step.statement, step.parameters));
-      else throw new TypeError("A read tried to change the store.");
+      else throw new TypeError("A step of a read must be one statement.");
     }
     return next.value;
   }

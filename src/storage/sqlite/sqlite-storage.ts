@@ -174,7 +174,7 @@ export class SqliteStorage implements Storage {
       while (!next.done) {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
-        if (!("statement" in step)) throw new TypeError("A read tried to change the store.");
+        if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
         this.#beginRead();
         next = steps.next(this.#connection.all(step.statement, step.parameters));
       }
