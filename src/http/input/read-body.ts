@@ -17,15 +17,7 @@ import { type BodyLength, bodyLength, hasMalformedLength } from "./request-heade
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
-/**
- * Reads the body of a request and continues in the same step, with it and with `context`: each further promise costs
- * time.
- */
-export type BodyReader = <T, C>(
-  request: Request,
-  next: (body: BodyResult, context: C) => T,
-  context: C,
-) => MaybePromise<T>;
+export type BodyReader = (request: Request) => MaybePromise<BodyResult>;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -61,32 +53,27 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
     return { faults: faultsOf(value, schema, "/body", "field of this operation") };
   };
 
-  return (request, next, context) => {
+  return (request) => {
     const length = bodyLength(request.headers);
-    const refused = refuseType(request.headers) ?? refuseLength(length);
-    return refused
-      ? next(refused, context)
-      : readBytes(request, length, (bytes) => next(bytes instanceof Uint8Array ? parse(bytes) : bytes, context));
+    return refuseType(request.headers) ?? refuseLength(length) ?? readBytes(request, length, parse);
   };
 }
 
 /** Reads the body of an operation that has none. Many clients send an empty object. */
-export const readEmptyBody: BodyReader = (request, next, context) => {
+export const readEmptyBody: BodyReader = (request) => {
   const length = bodyLength(request.headers);
-  if (length === 0) return next(noBody, context);
-  const refused = refuseLength(length);
-  if (refused) return next(refused, context);
-  return readBytes(request, length, (bytes) => {
-    if (!(bytes instanceof Uint8Array)) return next(bytes, context);
-    const isEmpty =
-      bytes.length === 0 || /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/.test(Buffer.from(bytes).toString("latin1"));
-    return next(isEmpty ? noBody : unknownBody, context);
-  });
+  if (length === 0) return noBody;
+  return refuseLength(length) ?? readBytes(request, length, requireEmpty);
 };
 
+function requireEmpty(bytes: Uint8Array): BodyResult {
+  const isEmpty =
+    bytes.length === 0 || /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/.test(Buffer.from(bytes).toString("latin1"));
+  return isEmpty ? noBody : unknownBody;
+}
+
 /** Reads no body. The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
-export const ignoreBody: BodyReader = ({ headers }, next, context) =>
-  next(hasMalformedLength(headers) ? malformedLength : noBody, context);
+export const ignoreBody: BodyReader = ({ headers }) => (hasMalformedLength(headers) ? malformedLength : noBody);
 
 /** Compiles the check of a body's media type and encoding. */
 function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
@@ -124,12 +111,16 @@ function refuseLength(length: BodyLength): Failure | undefined {
   return length !== "chunked" && length > BODY_LIMIT ? tooLarge : undefined;
 }
 
-/** Continues with the full body, or with the reason why it is missing. */
-function readBytes<T>(request: Request, length: BodyLength, next: (bytes: Uint8Array | BodyResult) => T): Promise<T> {
+/** Parses the full body, or says why it is missing. */
+function readBytes(
+  request: Request,
+  length: BodyLength,
+  parse: (bytes: Uint8Array) => BodyResult,
+): Promise<BodyResult> {
   const reading = length === "chunked" ? readPieces(request) : request.bytes();
   return reading.then(
-    (bytes) => next(bytes && bytes.length <= BODY_LIMIT ? bytes : tooLarge),
-    () => next(endedBody),
+    (bytes) => (bytes && bytes.length <= BODY_LIMIT ? parse(bytes) : tooLarge),
+    () => endedBody,
   );
 }
 

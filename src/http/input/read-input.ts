@@ -8,7 +8,7 @@ import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-prop
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { compilePrecondition } from "../response/entity-tag.ts";
+import { compilePrecondition, type Matches } from "../response/entity-tag.ts";
 import type { PageLinks } from "../response/page-links.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
@@ -26,13 +26,15 @@ export function compileInputReader(
   operations: readonly Operation[],
   pages: PageLinks | undefined,
 ): InputReader {
+  const isStream = operation.response.stream !== undefined;
   const { readParams, refuseParams } = compileParams(operation, operations);
-  const readQuery = compileQueryReader(operation.response.stream ? withResumption(operation.query) : operation.query);
+  const readQuery = compileQueryReader(isStream ? withResumption(operation.query) : operation.query);
   const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
 
-  const combine = (body: BodyResult, { caller, requestId, params, key, query }: Parts): Input | Failure => {
+  const combine = (body: BodyResult, parts: Parts): Input | Failure => {
+    const { request, caller, requestId, params, key, query, matches } = parts;
     if ("error" in body) return body;
     if ("faults" in key || "faults" in query || "faults" in body) {
       return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
@@ -43,7 +45,7 @@ export function compileInputReader(
       if (after === undefined)
         return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
     }
-    return {
+    const input = {
       params,
       query: query.value,
       body: body.value,
@@ -51,23 +53,20 @@ export function compileInputReader(
       caller,
       requestId,
       idempotencyKey: key.value,
+      matches,
     } as Input;
+    return isStream ? withLastEventId(input, request.headers) : input;
   };
 
-  const read: InputReader = (request, caller, requestId) => {
+  return (request, caller, requestId) => {
+    const matches = readPrecondition?.(request.headers);
+    if (matches && "faults" in matches) return invalidInput(matches.faults);
     const params = readParams(request.params);
     const refusal = refuseParams(params);
     if (refusal) return refusal;
     const key = readKey(request.headers);
     const query = readQuery(queryText(request.url));
-    return readBody(request, combine, { caller, requestId, params, key, query });
-  };
-  if (operation.response.stream) return resuming(read);
-  if (!readPrecondition) return read;
-  return (request, caller, requestId) => {
-    const matches = readPrecondition(request.headers);
-    if ("faults" in matches) return invalidInput(matches.faults);
-    return whenReady(read(request, caller, requestId), (input) => ("error" in input ? input : { ...input, matches }));
+    return whenReady(readBody(request), combine, { request, caller, requestId, params, key, query, matches });
   };
 }
 
@@ -76,27 +75,26 @@ function withResumption(query?: TObject): TObject {
   return Type.Object({ ...query?.properties, [LAST_EVENT_ID.query]: Type.Optional(Type.String()) });
 }
 
-/** The reader of a streamed operation. It also reads the position from which the client resumes. */
-function resuming(read: InputReader): InputReader {
-  return (request, caller, requestId) =>
-    whenReady(read(request, caller, requestId), (input) => {
-      if ("error" in input) return input;
-      const { [LAST_EVENT_ID.query]: inQuery, ...query } = input.query as Readonly<Record<string, string | undefined>>;
-      const lastEventId = readLastEventId(request.headers.get(LAST_EVENT_ID.header), inQuery);
-      if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
-      return { ...input, query, lastEventId: lastEventId.value } as Input;
-    });
+/** The input of a streamed operation, with the position from which the client resumes. */
+function withLastEventId(input: Input, headers: Headers): Input | Failure {
+  const { [LAST_EVENT_ID.query]: inQuery, ...query } = input.query as Readonly<Record<string, string | undefined>>;
+  const lastEventId = readLastEventId(headers.get(LAST_EVENT_ID.header), inQuery);
+  if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
+  return { ...input, query, lastEventId: lastEventId.value } as Input;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** The parts of an input that are read before its body. */
 interface Parts {
+  readonly request: Request;
   readonly caller: Caller;
   readonly requestId: string;
   readonly params: Values;
   readonly key: IdempotencyKeyResult;
   readonly query: QueryResult;
+  /** See `Input`; undefined for an operation without preconditions. */
+  readonly matches: Matches | undefined;
 }
 
 const noParams: Values = {};

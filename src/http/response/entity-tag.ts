@@ -24,7 +24,7 @@ function matchesIfMatch(ifMatch: string, tag: string): boolean {
 }
 
 /** Whether a resource is still what the client expects. */
-type Matches = (current: unknown) => boolean;
+export type Matches = (current: unknown) => boolean;
 
 const always: Matches = () => true;
 
