@@ -116,7 +116,7 @@ export interface Append<R extends Values = Values, L extends Values = Values> {
    * first row gets, to which the others add 1 each; no row if the data of the shop was deleted.
    */
   readonly count: Statement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
-  /** `INSERT … SELECT` without `FROM`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */
+  /** `INSERT … VALUES (…)`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */
   readonly insert: Statement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
   /** The same. `$4` is the id in the log. */
   readonly log: Statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;

@@ -27,10 +27,10 @@ const appended: Append<PetValues, [actor: string]> = {
   ),
   insert: statement<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(
     `INSERT INTO pets (shop, id, added_at, name, category_id, status)
-     SELECT $1, $2, $3, $4, CAST($5 AS BIGINT), $6`,
+     VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6)`,
   ),
   log: statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
-    "INSERT INTO events (shop, pet_id, at, id, type, actor) SELECT $1, $2, $3, $4, 'pet.created', $5",
+    "INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
   ),
 };
 const log = statement<[], LogRow>(

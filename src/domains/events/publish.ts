@@ -52,7 +52,7 @@ type NewPetEvent = [type: string, actor: string, requestId: string | null, dataA
 /** The log's part of an `append` of animals. */
 export const logNewPet = statement<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
   `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
-   SELECT $1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8`,
+   VALUES ($1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8)`,
 );
 
 /**

@@ -76,7 +76,7 @@ export const setFields = statement<[...Fields, hasMetadata: 1 | null, ...Key]>(
 );
 export const insert = statement<[...Key, at: number | bigint, ...Fields, hasMetadata: 1 | null]>(
   `INSERT INTO pets (shop, id, added_at, name, name_folded, category_id, status, has_metadata)
-   SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT)`,
+   VALUES ($1, $2, $3, $4, $5, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT))`,
 );
 export const newPet = { count: countAnimals, insert, log: logNewPet };
 export const lastId = statement<[shop: number], IdRow>("SELECT last_pet_id AS id FROM shops WHERE shop = $1");

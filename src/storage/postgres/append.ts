@@ -26,11 +26,9 @@ function appendAll({ count, insert, log }: Append, rows: string): Statement {
   };
 }
 
-/** An `INSERT … SELECT` for all rows. Its first parameters are known; the JSON array `values` has the others. */
-function forEachRow({ sql }: Statement, values: string, known: readonly string[]): string {
-  const select = sql.replaceAll(
-    /\$(\d+)/g,
-    (_, number) => known[number - 1] ?? `(${values}->>${number - 1 - known.length})`,
-  );
-  return `${select} FROM counted, given`;
+/** An `INSERT … VALUES (…)` for all rows. Its first parameters are known; the JSON array `array` has the others. */
+function forEachRow({ sql }: Statement, array: string, known: readonly string[]): string {
+  return sql
+    .replace(/VALUES \(([^]*)\)$/, (_, values) => `SELECT ${values} FROM counted, given`)
+    .replaceAll(/\$(\d+)/g, (_, number) => known[number - 1] ?? `(${array}->>${number - 1 - known.length})`);
 }
