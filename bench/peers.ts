@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { rowsAfterByStatus, rowsNear } from "../src/domains/pets/pet-pages.store.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
-import { plainById, rowsAfterByStatus, rowsNear } from "../src/domains/pets/pets.statements.ts";
+import { plainById } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";
 import { forSqlite } from "../src/storage/sqlite/connection.ts";
 import { freePort } from "../test/harness/free-port.ts";

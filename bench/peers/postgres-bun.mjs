@@ -4,7 +4,8 @@
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { Redis } from "ioredis";
-import { appendByStatus, byId, rowsAfterByStatus } from "../../src/domains/pets/pets.statements.ts";
+import { rowsAfterByStatus } from "../../src/domains/pets/pet-pages.store.ts";
+import { appendByStatus, byId } from "../../src/domains/pets/pets.statements.ts";
 import { listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
 import { readHeaders } from "./read-headers.mjs";
 

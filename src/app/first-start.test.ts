@@ -8,7 +8,8 @@ import { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { CategoryStore } from "../domains/categories/categories.store.ts";
 import { keyDigest } from "../domains/keys/api-key.ts";
 import { KeyStore } from "../domains/keys/keys.store.ts";
-import { PetStore } from "../domains/pets/pets.store.ts";
+import { PetPages } from "../domains/pets/pet-pages.store.ts";
+import { petsByCategory } from "../domains/pets/pets-by-category.store.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
 import { firstStart } from "./first-start.ts";
 
@@ -35,7 +36,7 @@ test("makes an account, its key and six animals in four categories, once", async
   const owner = await storage.read(keys.findValid(keyDigest(key ?? ""), Date.now()));
   expect(owner).toMatchObject({ scopes: new Set(["read", "write", "admin"]), perMinute: 1_000 });
   const shop = owner?.shop as number;
-  const { items } = await storage.read(new PetStore(storage).page(shop, undefined, 100));
+  const { items } = await storage.read(new PetPages(storage).page(shop, undefined, 100));
   expect(items.map(({ id, name }) => `${id} ${name}`)).toEqual([
     "1 Rex",
     "2 Bella",
@@ -44,7 +45,7 @@ test("makes an account, its key and six animals in four categories, once", async
     "5 Kiwi",
     "6 Nemo",
   ]);
-  const categoryStore = new CategoryStore(new PetStore(storage).byCategory);
+  const categoryStore = new CategoryStore(petsByCategory);
   const { items: categories } = await storage.read(categoryStore.page(shop, undefined, 100));
   expect(categories.map(({ id, name }) => `${id} ${name}`)).toEqual(["1 Dogs", "2 Cats", "3 Birds", "4 Fish"]);
   const accountsBefore = spyOn(accounts, "list");

@@ -6,6 +6,7 @@ import { operator } from "../domains/events/author.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
 import { PetStore } from "../domains/pets/pets.store.ts";
+import { petsByCategory } from "../domains/pets/pets-by-category.store.ts";
 import { addSamples } from "../domains/sandbox/samples.ts";
 import { lockShopOf } from "../domains/shops/shops.store.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -22,7 +23,7 @@ export async function firstStart(
 ): Promise<IssuedKey | undefined> {
   if (await storage.read(first(anyAccount))) return undefined;
   const pets = new PetStore(storage);
-  const categories = new CategoryStore(pets.byCategory);
+  const categories = new CategoryStore(petsByCategory);
   const now = Date.now();
   return storage.write(function* () {
     if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one

@@ -18,6 +18,7 @@ import { importCommand } from "./pets/pets.import.command.ts";
 import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTables } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
+import { petsByCategory } from "./pets/pets-by-category.store.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
@@ -61,7 +62,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       decidingOrder,
       clock,
     });
-    const categories = new CategoryStore(pets.byCategory, clock);
+    const categories = new CategoryStore(petsByCategory, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
     const sandboxes = new SandboxStore({

@@ -78,7 +78,7 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       ["without an animal", { categoryId: 7n }, 0],
       ["of a status, without an animal", { categoryId: 7n, status: "available" }, 0],
     ] as const)("a page of a category that is %s, and that another page follows", async (_what, filters, animals) => {
-      const page = async () => storage.read(pets.page(shop, undefined, 20, filters));
+      const page = async () => storage.read(pets.pages.page(shop, undefined, 20, filters));
       const { items, next } = await page();
       expect([items.length, next !== undefined]).toEqual([animals, true]);
       expect(await tripsOf(page)).toBe(1);

@@ -19,9 +19,11 @@ import { belongsToProduction } from "../../src/domains/keys/store-environment.st
 import { lastByPet } from "../../src/domains/orders/orders.statements.ts";
 import { OrderStore } from "../../src/domains/orders/orders.store.ts";
 import { Reservations } from "../../src/domains/orders/reservations.store.ts";
-import { firstUnreferencedCategory } from "../../src/domains/pets/pets.statements.ts";
+import { PetPages } from "../../src/domains/pets/pet-pages.store.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
+import { petsByCategory } from "../../src/domains/pets/pets-by-category.store.ts";
 import { RequestStore } from "../../src/domains/requests/requests.store.ts";
+import type { LockedShop } from "../../src/domains/shops/figures.ts";
 import { ShopSummaries } from "../../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/delivery-retention.store.ts";
 import { waitingDeliveries } from "../../src/domains/webhooks/deliveries/waiting-deliveries.store.ts";
@@ -126,7 +128,8 @@ const work: Record<string, (storage: Storage) => Transaction<unknown> | Promise<
   "the figures of a shop": () => new ShopSummaries(clock).get(1),
   "a category": () => new CategoryStore({} as never).get(1, end),
   "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
-  "an id for a category that no animal refers to": () => first(firstUnreferencedCategory, 1n, 1),
+  "an id for a category that no animal refers to": () =>
+    petsByCategory.firstUnreferenced({ shop: 1 } as LockedShop, 1n),
   "whether a shop has events that are too old": (storage) => new EventRetention(storage, 30).sweep(0),
   "an event": () => new EventLog().get(1, end),
   "an account": (storage) => new AccountStore(storage).get("account 500"),
@@ -296,7 +299,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
 
   test("queries whose plan is the same for all values", async () => {
     const recorder = new Recorder(costs.storage);
-    await recorder.storage.read(new PetStore(recorder.storage).page(1, half, 20, { status: "sold" }));
+    await recorder.storage.read(new PetPages(recorder.storage).page(1, half, 20, { status: "sold" }));
     for (const read of recorder.take()) expect((await costs.explain(read)).plan).toMatch(/id > \$\d/);
   });
 });

@@ -22,7 +22,8 @@ import {
   readMetadata,
   replaceMetadata,
 } from "../metadata/metadata.store.ts";
-import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import type { LockedShop } from "../shops/figures.ts";
+import { lockShop } from "../shops/shops.store.ts";
 import {
   Category,
   type CategoryPatch,

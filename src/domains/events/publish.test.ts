@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { addToFigure } from "../shops/figures.ts";
-import type { LockedShop } from "../shops/shops.store.ts";
+import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { operator } from "./author.ts";
 import { publish } from "./publish.ts";
 

@@ -2,8 +2,8 @@ import type { EventType } from "../../contract/operation.ts";
 import { andCommit, together } from "../../storage/combined-steps.ts";
 import { type Append, statement, type Values } from "../../storage/statement.ts";
 import { all, append, type NewRow, type Transaction } from "../../storage/transaction.ts";
-import { updateShop } from "../shops/figures.ts";
-import { type LockedShop, ShopDeleted } from "../shops/shops.store.ts";
+import { type LockedShop, updateShop } from "../shops/figures.ts";
+import { ShopDeleted } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
 

@@ -1,7 +1,7 @@
 import type { EventType } from "../../contract/operation.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import type { LockedShop } from "../shops/shops.store.ts";
+import type { LockedShop } from "../shops/figures.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
 import { StoreOrder } from "./orders.schemas.ts";
 

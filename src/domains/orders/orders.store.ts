@@ -14,8 +14,8 @@ import {
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure } from "../shops/figures.ts";
-import { type LockedShop, lockShop } from "../shops/shops.store.ts";
+import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { lockShop } from "../shops/shops.store.ts";
 import type { OrderChange, OrderedPets, RefusedTransition } from "./order-changes.ts";
 import { orderEvent } from "./order-changes.ts";
 import { type OrderFilters, orderPlaced, orderUpdated } from "./orders.operations.ts";

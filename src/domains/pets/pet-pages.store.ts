@@ -1,12 +1,13 @@
 import { RecentMap } from "../../collections/maps.ts";
-import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
-import { type Page, pageOf } from "../../storage/pages.ts";
-import type { Values } from "../../storage/statement.ts";
+import { folded, INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
+import { type Condition, type Page, pageOf, readPage } from "../../storage/pages.ts";
+import { pageRead, type Statement, statement, type Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
+import { attachedMetadata } from "../metadata/metadata.store.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { type PageReads, readPets, rowsAfter, rowsAfterByStatus, rowsNear, toPet } from "./pets.statements.ts";
+import { columns, type FlaggedRow, type PetRow, plainColumns, toPet } from "./pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -16,10 +17,38 @@ const SPREAD = 3;
 /** How many lists are remembered as scattered: their animals are too far apart for that search. */
 const MAX_SCATTERED = 10_000;
 
-/** A page of animals. `next` is the id after which the next page starts; undefined on the last page. */
-export type PetPage = Page<Pet>;
+type PageAfter = [shop: number, after: bigint, limit: number];
+type PageByStatus = [shop: number, status: PetStatus, after: bigint, limit: number];
+type PageNear = [shop: number, status: PetStatus, after: bigint, end: bigint, limit: number];
 
-/** Reads lists of animals page by page. */
+/** The statements of a page, without and with metadata. */
+interface PageReads<P extends Values> {
+  readonly plain: Statement<P, FlaggedRow>;
+  readonly whole: Statement<P, PetRow>;
+}
+
+// The rows of a page, without and with metadata. A page is read with metadata only if one of its animals has any: most
+// have none.
+const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
+const rowsAfter = {
+  plain: pageRead<PageAfter, FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
+  whole: pageRead<PageAfter, PetRow>(`SELECT ${columns} ${afterId}`),
+};
+// The status is listed twice, so that only the index by status provides the order. See docs/decisions/postgresql.md.
+const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
+export const rowsAfterByStatus = {
+  plain: pageRead<PageByStatus, FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
+  whole: pageRead<PageByStatus, PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
+};
+// The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
+const amongNearby =
+  "FROM pets WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+export const rowsNear = {
+  plain: statement<PageNear, FlaggedRow>(`SELECT ${plainColumns} ${amongNearby}`),
+  whole: statement<PageNear, PetRow>(`SELECT ${columns} ${amongNearby}`),
+};
+
+/** Reads lists of animals page by page. `next` of a page is the id after which the next one starts. */
 export class PetPages {
   readonly #storage: Storage;
   /** The lists by status whose most recently read page was not found among nearby ids. */
@@ -30,7 +59,7 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters): Transaction<PetPage> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Transaction<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
       return readPets(shop, after, limit, filters);
@@ -45,7 +74,7 @@ export class PetPages {
    * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
    * fewer than `SPREAD` × n ids.
    */
-  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Transaction<PetPage> {
+  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Transaction<Page<Pet>> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
     if (after === undefined || !this.#storage.readsSynchronously) return yield* byIndex();
     const list = `${shop} ${status}`;
@@ -65,9 +94,47 @@ export class PetPages {
     { plain, whole }: PageReads<P>,
     parameters: NoInfer<P>,
     limit: number,
-  ): Transaction<PetPage> {
+  ): Transaction<Page<Pet>> {
     const rows = yield* all(plain, ...parameters);
     const found = rows.some(({ has_metadata }) => has_metadata !== null) ? yield* all(whole, ...parameters) : rows;
     return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);
   }
+}
+
+const attached = attachedMetadata("pet");
+
+/** One page of a list with any filters: up to `limit` animals after `after`. */
+export function readPets(
+  shop: number,
+  after: bigint | undefined,
+  limit: number,
+  { status, categoryId, ids, name, sort }: ListFilters,
+): Transaction<Page<Pet>> {
+  const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
+  const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
+  const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
+  const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
+  // A list of ids needs no scan.
+  if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] }, toPet);
+  // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
+  const scannedColumns = [...page.columns, "name_folded"];
+  if (name !== undefined)
+    return readPage({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns }, toPet);
+  // There is no index by category: see docs/decisions/pets-and-categories.md. The index by status has no names.
+  const lead = status === undefined ? undefined : { column: "status", value: status };
+  return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
+}
+
+/** True if the name contains the text. Letter case does not matter. */
+function hasInName(text: string): Condition {
+  const searched = "coalesce(name_folded, lower(name))";
+  // The only search without wildcards that all engines support.
+  return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;
+}
+
+/** The list is padded with its last id to one of a few lengths, so that there are few statements. */
+function isOneOf(ids: readonly bigint[]): Condition {
+  const length = [1, 10, 100].find((one) => one >= ids.length) ?? ids.length;
+  const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
+  return (bind) => `id IN (${padded.map((id) => bind(id)).join(", ")})`;
 }

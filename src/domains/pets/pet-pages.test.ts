@@ -5,8 +5,8 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { createShops, shopOf } from "../shops/shops.store.ts";
+import { PetPages } from "./pet-pages.store.ts";
 import type { PetStatus } from "./pets.schemas.ts";
-import { PetStore } from "./pets.store.ts";
 
 interface Animal {
   readonly id: bigint;
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 test("a page has the next animals with the status, wherever they lie", async () => {
-  const pets = new PetStore(storage);
+  const list = new PetPages(storage);
   const pages = fc.record({
     status: fc.constantFrom<PetStatus>("available", "pending", "sold"),
     after: fc.constantFrom(...animals.map(({ id }) => id), 0n, 500n, INT64_MIN, INT64_MAX - 40n, INT64_MAX),
@@ -73,7 +73,7 @@ test("a page has the next animals with the status, wherever they lie", async () 
         metadata: hasMetadata ? { a: "b" } : undefined,
       }));
       const next = rest.length > limit ? { next: items.at(-1)?.id } : {};
-      expect(await storage.read(pets.page(shop, after, limit, { status }))).toEqual({ items, ...next } as never);
+      expect(await storage.read(list.page(shop, after, limit, { status }))).toEqual({ items, ...next } as never);
     }),
     { numRuns: 400 },
   );

@@ -1,43 +1,55 @@
 import { exactJson } from "../../contract/serialize.ts";
+import { statement } from "../../storage/statement.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { NewEvent } from "../events/new-event.ts";
-import type { LockedShop } from "../shops/shops.store.ts";
+import type { LockedShop } from "../shops/figures.ts";
 import { petsReassigned } from "./pets.operations.ts";
-import {
-  countByCategory,
-  countFewer,
-  countMore,
-  firstUnreferencedCategory,
-  type IdRow,
-  reassignCategory,
-} from "./pets.statements.ts";
+import type { IdRow } from "./pets.statements.ts";
 
-/** The animals of each category. All methods are parts of a transaction. */
-export class PetsByCategory {
-  /** The number of animals in the category. */
+const countByCategory = statement<[shop: number, categoryId: bigint], { animals: bigint }>(
+  "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
+);
+const reassignCategory = statement<[to: bigint, shop: number, from: bigint]>(
+  "UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3",
+);
+/** `$1` is the number of animals that left the category. A trigger counts added animals. */
+export const countFewer = statement<[animals: number | bigint, shop: number, categoryId: bigint]>(
+  "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
+);
+const countMore = statement<[shop: number, categoryId: bigint, animals: number | bigint]>(
+  `INSERT INTO category_animals (shop, category_id, animals) VALUES ($1, $2, $3)
+   ON CONFLICT (shop, category_id) DO UPDATE SET animals = category_animals.animals + excluded.animals`,
+);
+const firstUnreferencedCategory = statement<[from: bigint, shop: number], IdRow>(`
+  WITH RECURSIVE candidate (id) AS (
+    SELECT CAST($1 AS BIGINT)
+    UNION ALL
+    SELECT id + 1 FROM candidate
+    WHERE EXISTS (SELECT 1 FROM category_animals WHERE shop = $2 AND category_id = candidate.id AND animals > 0)
+  )
+  SELECT max(id) AS id FROM candidate
+`);
+
+/** The `CategorizedPets` of the categories, which says what each function does. */
+export const petsByCategory = {
   *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
     return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
-  }
+  },
 
-  /**
-   * Moves all animals of one category to another. Returns the event, which the transaction must publish; undefined if the
-   * category has no animals.
-   */
   *reassign(locked: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined> {
     // The update scans all animals, so it is skipped if there is none to move.
-    const animals = yield* this.countIn(locked, from);
+    const animals = yield* petsByCategory.countIn(locked, from);
     if (animals === 0n) return undefined;
     yield* all(reassignCategory, to, locked.shop, from);
     yield* moveCount(locked, from, to, animals);
     const data = exactJson({ from, to, animals });
     return { type: petsReassigned, petId: null, subjectId: String(from), data, previous: null };
-  }
+  },
 
-  /** The first category id, from this one on, that no animal refers to. */
   *firstUnreferenced({ shop }: LockedShop, from: bigint): Transaction<bigint> {
     return ((yield* first(firstUnreferencedCategory, from, shop)) as IdRow).id;
-  }
-}
+  },
+};
 
 /** Part of a transaction: counts animals that move from one category to another. */
 export function* moveCount(

@@ -10,11 +10,13 @@ import { allAnimals } from "../shops/figures.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./pets.files.ts";
-import { type CountRow, columns, type PetRow, toPet } from "./pets.statements.ts";
+import { columns, type PetRow, toPet } from "./pets.statements.ts";
 
 const everyRow = statement<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
-const countOf = statement<[shop: number], CountRow>(`SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`);
+const countOf = statement<[shop: number], { animals: bigint }>(
+  `SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`,
+);
 
 export const exportCommand: Command = {
   name: "export",

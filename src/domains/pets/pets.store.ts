@@ -15,14 +15,13 @@ import {
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
-import { addToFigure, animalTotals, countStatus, statusFigure } from "../shops/figures.ts";
-import { type LockedShop, lockShop } from "../shops/shops.store.ts";
-import { type PetPage, PetPages } from "./pet-pages.store.ts";
-import { type ListFilters, notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
+import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
+import { lockShop } from "../shops/shops.store.ts";
+import { PetPages } from "./pet-pages.store.ts";
+import { notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
 import {
   byId,
-  countFewer,
   type IdRow,
   insert,
   lastId,
@@ -34,7 +33,7 @@ import {
   setStatus,
   toPet,
 } from "./pets.statements.ts";
-import { moveCount, PetsByCategory } from "./pets-by-category.store.ts";
+import { countFewer, moveCount } from "./pets-by-category.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
 
 /** Part of a transaction: true if an animal may be in this category. */
@@ -87,17 +86,15 @@ type Expectation = (pet: Pet) => boolean;
 
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
-  readonly byCategory: PetsByCategory;
+  readonly pages: PetPages;
   readonly #storage: Storage;
-  readonly #pages: PetPages;
   readonly #clock: Clock;
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #decidingOrder: FindDecidingOrder | undefined;
 
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
     this.#storage = storage;
-    this.#pages = new PetPages(storage);
-    this.byCategory = new PetsByCategory();
+    this.pages = new PetPages(storage);
     this.#clock = clock;
     this.#categoryExists = categoryExists;
     this.#decidingOrder = decidingOrder;
@@ -111,11 +108,6 @@ export class PetStore {
     }
     const row = yield* first(byId, shop, id);
     return row && toPet(row);
-  }
-
-  /** Up to `limit` animals of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Transaction<PetPage> {
-    return this.#pages.page(shop, after, limit, filters);
   }
 
   /** The last steps of a transaction: adds an animal. */

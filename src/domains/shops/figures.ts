@@ -16,11 +16,13 @@ export type Figure = (typeof totals)[number] | (typeof daily)[number];
 /** By how much a transaction changes the figures of its shop. */
 type Changes = Partial<Record<Figure, number>>;
 
-/** The part of a `LockedShop` that its figures need. */
-export interface CountedShop {
+/** A shop that a transaction has locked. */
+export interface LockedShop {
   readonly shop: number;
   /** The time of the change by the shop's clock, in Unix milliseconds. */
   readonly at: number;
+  /** How far the shop's clock is ahead of real time, in milliseconds. */
+  readonly ahead: number;
   /** The newest event of the shop, the transaction's own included. */
   lastEventId: bigint;
   /** Changes of the figures that the transaction has not written yet. */
@@ -50,19 +52,19 @@ export function statusFigure(status: AnimalStatus): (typeof totals)[number] {
 }
 
 /** Records a change of a figure. The transaction writes it with its events. */
-export function addToFigure({ changes }: CountedShop, figure: Figure, by = 1): void {
+export function addToFigure({ changes }: LockedShop, figure: Figure, by = 1): void {
   changes[figure] = (changes[figure] ?? 0) + by;
 }
 
 /** Records that an animal has changed its status. */
-export function countStatus(locked: CountedShop, from: AnimalStatus, to: AnimalStatus): void {
+export function countStatus(locked: LockedShop, from: AnimalStatus, to: AnimalStatus): void {
   addToFigure(locked, statusFigure(from), -1);
   addToFigure(locked, statusFigure(to));
   if (to === "sold") addToFigure(locked, "sold");
 }
 
 /** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */
-export function updateShop(locked: CountedShop): Transaction<unknown> {
+export function updateShop(locked: LockedShop): Transaction<unknown> {
   const { shop, at, changes, lastEventId } = locked;
   if (Object.keys(changes).length === 0) return all(setLastEvent, shop, lastEventId);
   const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../storage/transaction.ts";
-import type { LockedShop } from "./shops.store.ts";
+import type { LockedShop } from "./figures.ts";
 
 /** The work that waits in a shop. */
 export interface WaitingWork {

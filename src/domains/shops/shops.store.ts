@@ -1,7 +1,7 @@
 import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
-import type { CountedShop } from "./figures.ts";
+import type { LockedShop } from "./figures.ts";
 import {
   byAccount,
   end,
@@ -19,12 +19,6 @@ export class ShopDeleted extends StorageUnavailable {
   constructor() {
     super("The data of the shop was deleted.");
   }
-}
-
-/** A shop that a transaction has locked. */
-export interface LockedShop extends CountedShop {
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  readonly ahead: number;
 }
 
 /**
