@@ -1,9 +1,8 @@
 import { RecentMap, ShopMap } from "../collections/maps.ts";
 import { type Caller, type Quota, type SeparateQuota, type ShopName, sandboxQuota } from "../contract/caller.ts";
 import type { Admission, Limiter, LimitStatus } from "../http/interfaces.ts";
-import type { Clock } from "../timing/clock.ts";
+import { type Clock, ClockReader, type ClockReading } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { ClockReader, type ClockReading } from "./clock-reading.ts";
 import type { LimitStore } from "./limits.store.ts";
 import { MAX_SHOPS, ShopWindows, type StartingCounts, type WindowStorage } from "./shop-windows.ts";
 import { Strikes } from "./strikes.ts";

@@ -1,7 +1,7 @@
 import { entriesOf, ShopMap } from "../collections/maps.ts";
 import { type Mode, modes, type ShopName } from "../contract/caller.ts";
+import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
-import { aheadBy, type ClockReader, type ClockReading, storedEnd } from "./clock-reading.ts";
 import { type LimitStore, SAVE_BATCH } from "./limits.store.ts";
 import { Windows } from "./windows.ts";
 

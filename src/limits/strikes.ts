@@ -1,6 +1,6 @@
 import { strikesForBan } from "../contract/bans.ts";
 import type { ShopName } from "../contract/caller.ts";
-import type { ClockReading } from "./clock-reading.ts";
+import type { ClockReading } from "../timing/clock.ts";
 
 /** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
 export const GRACE = 1_000;

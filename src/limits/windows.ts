@@ -1,15 +1,16 @@
 import type { Quota } from "../contract/caller.ts";
 import type { Admission, WindowStatus } from "../http/interfaces.ts";
-import { DAY_MS, MINUTE_MS } from "../timing/clock.ts";
 import {
   aheadBy,
   type ClockReading,
+  DAY_MS,
+  MINUTE_MS,
   realSeconds,
   remainingUntil,
   retryAfterOf,
   type StoredEnd,
   storedEnd,
-} from "./clock-reading.ts";
+} from "../timing/clock.ts";
 
 /** The UTC calendar day of a wall time, as days since 1970-01-01. */
 function dayOf(wall: number): number {

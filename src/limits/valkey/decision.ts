@@ -1,7 +1,6 @@
 import type { Quota } from "../../contract/caller.ts";
 import type { Admission, LimitStatus } from "../../http/interfaces.ts";
-import { DAY_MS } from "../../timing/clock.ts";
-import { realSeconds, retryAfterOf } from "../clock-reading.ts";
+import { DAY_MS, realSeconds, retryAfterOf } from "../../timing/clock.ts";
 import { windowStatus } from "../windows.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { entriesOf, RecentMap, ShopMap } from "../../collections/maps.ts";
 import type { Caller, ShopName } from "../../contract/caller.ts";
-import { DAY_MS } from "../../timing/clock.ts";
-import type { StoredEnd } from "../clock-reading.ts";
+import { DAY_MS, type StoredEnd } from "../../timing/clock.ts";
 import { type LimitStore, SAVE_BATCH } from "../limits.store.ts";
 import { noStoredLimits, type StoredLimits } from "../stored-limits.store.ts";
 import type { WindowState } from "../windows.ts";
