@@ -77,7 +77,7 @@ function prepareForWork(database: Database, file: string, migrations: readonly M
   if (!mayMigrate) requireCurrentSchema(database, file, migrations);
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
-  database.run("PRAGMA wal_autocheckpoint = 0"); // checkpoints.ts runs checkpoints
+  database.run("PRAGMA wal_autocheckpoint = 0"); // `Checkpoints` runs them
   database.run(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
   database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
   database.run("PRAGMA foreign_keys = ON");

@@ -3,7 +3,7 @@ import type { Transaction } from "../transaction.ts";
 import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
 import { type RunGroupOptions, runGroup, type Settle, type Waiting } from "./run-group.ts";
-import type { WalFile } from "./wal-file.ts";
+import type { WalFile } from "./store-files.ts";
 
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;

@@ -6,14 +6,11 @@ import { migrations as allMigrations } from "../migrations.ts";
 import type { Row, Statement, Values } from "../statement.ts";
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type KnownSteps, type Transaction } from "../transaction.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { beginImmediate, Connection } from "./connection.ts";
+import { beginImmediate, Connection, TurnRead } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { realStoreFile, StoreFiles, StoreFilesGone } from "./store-files.ts";
+import { Checkpoints, realStoreFile, StoreFiles, StoreFilesGone, WalFile } from "./store-files.ts";
 import { streamRows } from "./stream-rows.ts";
-import { TurnRead } from "./turn-read.ts";
-import { WalFile } from "./wal-file.ts";
 
 /** How long a statement may block the thread while it waits for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;

@@ -8,7 +8,7 @@ import { StorageUnavailable } from "../errors.ts";
 import { type Row, raisesVersion, statement } from "../statement.ts";
 import { afterCommit, all, first } from "../transaction.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
-import { WalFile } from "./wal-file.ts";
+import { WalFile } from "./store-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

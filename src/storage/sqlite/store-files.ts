@@ -1,5 +1,7 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { StorageUnavailable } from "../errors.ts";
+import type { Statement } from "../statement.ts";
+import type { Connection } from "./connection.ts";
 
 /** The files of the open store were moved, replaced or deleted. */
 export class StoreFilesGone extends StorageUnavailable {}
@@ -49,5 +51,107 @@ function isInPlace({ path, device, inode }: OpenFile): boolean {
     return dev === device && ino === inode;
   } catch {
     return false;
+  }
+}
+
+/**
+ * The write-ahead log of an open database. Syncing it on another thread lets this thread continue to serve requests.
+ *
+ * With `synchronous = NORMAL`, SQLite writes commits to the log without a sync. It still makes the syncs around a
+ * checkpoint, which protect the database file from damage.
+ */
+export class WalFile {
+  readonly #descriptor: number;
+
+  /** `file` is the database, which must be open in WAL mode. Closing the log file releases none of SQLite's locks. */
+  constructor(file: string) {
+    this.#descriptor = openSync(`${realpathSync(file)}-wal`, "r+");
+  }
+
+  /** Calls back when everything committed before the call is on disk, or with an error. */
+  sync(done: (error: Error | null) => void): void {
+    fdatasync(this.#descriptor, done);
+  }
+
+  /** Like `sync`, but blocks this thread. Throws the error. */
+  syncHere(): void {
+    fdatasyncSync(this.#descriptor);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+/** A write-ahead log of this many pages (about 4 MB) is checkpointed. SQLite's default is the same. */
+const CHECKPOINT_PAGES = 1_000;
+/** The wait after an incomplete checkpoint, in milliseconds. */
+const PAUSE = 1_000;
+
+const measure: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
+const copy: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
+const copyAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
+
+export interface CheckpointOptions {
+  readonly connection: Connection;
+  /** Ends the read transaction. Called before each checkpoint, which needs a connection without a transaction. */
+  readonly endRead: () => void;
+  /** Called with each error that SQLite throws. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Copies the write-ahead log into the database file when the log gets long. SQLite's automatic checkpoints do
+ * not report failures. A failed sync must be reported, because it must not be retried: the retry can succeed
+ * although the first sync lost data.
+ */
+export class Checkpoints {
+  readonly #options: CheckpointOptions;
+  #isDue = false;
+  #isStopped = false;
+  #notBefore = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CheckpointOptions) {
+    this.#options = options;
+  }
+
+  /** Call it after each commit, outside a transaction. */
+  committed(): void {
+    if (this.#isDue || performance.now() < this.#notBefore) return;
+    const { log = 0n } = this.#query(measure) ?? {};
+    if (Number(log) < CHECKPOINT_PAGES) return;
+    this.#isDue = true;
+    setImmediate(() => this.#run()); // answer clients that wait for the commit first
+  }
+
+  /**
+   * Runs a checkpoint, even while other processes write. What is newer than a snapshot that one of them still reads is
+   * copied by a later checkpoint.
+   */
+  #run(): void {
+    this.#isDue = false;
+    if (this.#isStopped) return;
+    const { log, checkpointed } = this.#query(copy) ?? {};
+    if (log === undefined || log !== checkpointed) this.#notBefore = performance.now() + PAUSE;
+  }
+
+  /** Copies the whole log into the database file and empties it. Returns false if another process uses the log. */
+  truncate(): boolean {
+    return !this.#isStopped && Number(this.#query(copyAll)?.["busy"]) === 0;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #query(statement: Statement) {
+    const { connection, endRead, failed } = this.#options;
+    try {
+      endRead();
+      return connection.first(statement, []);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
   }
 }

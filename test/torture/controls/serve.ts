@@ -6,7 +6,7 @@ import { domains } from "../../../src/app/domains.ts";
 import { openStorage } from "../../../src/app/store/engines.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { settingsOf } from "../../../src/domains/domain.ts";
-import { WalFile } from "../../../src/storage/sqlite/wal-file.ts";
+import { WalFile } from "../../../src/storage/sqlite/store-files.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { EarlyStorage } from "./early-storage.ts";
 import { PiecemealStorage } from "./piecemeal-storage.ts";
