@@ -1,7 +1,7 @@
 import { Deadlines } from "./deadlines.ts";
 import { BodyDrains } from "./input/body-drains.ts";
 import { type LoadLimits, LoadShedder } from "./load-shedder.ts";
-import { Unread } from "./response/large-body.ts";
+import { Unread } from "./response/response.ts";
 import { Delays } from "./simulation/simulate.ts";
 import { type StreamServices, Streams } from "./streams/streams.ts";
 

@@ -8,11 +8,17 @@ import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-prop
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
-import { compilePrecondition, type Matches } from "../response/entity-tag.ts";
 import type { PageLinks } from "../response/page-links.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
-import { type IdempotencyKeyResult, noIdempotencyKey, readIdempotencyKey, readLastEventId } from "./request-headers.ts";
+import {
+  compilePrecondition,
+  type IdempotencyKeyResult,
+  type Matches,
+  noIdempotencyKey,
+  readIdempotencyKey,
+  readLastEventId,
+} from "./request-headers.ts";
 
 /** A request as the server provides it. `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };

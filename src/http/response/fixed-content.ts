@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { entityTag, matchesIfNoneMatch } from "./entity-tag.ts";
-import { sharedBody } from "./large-body.ts";
+import { matchesIfNoneMatch } from "../input/request-headers.ts";
+import { entityTag } from "./headers.ts";
+import { sharedBody } from "./response.ts";
 
 /** Larger content, in bytes, is compressed at a lower level, because the first client would wait for seconds. */
 const LARGE = 1_000_000;

@@ -118,3 +118,12 @@ export function challenge({ error, scope }: Failure, scopes: readonly Scope[] = 
   const needed = scope === undefined || scopes.includes(scope) ? scopes : [...scopes, scope];
   return `${realm}, error="insufficient_scope", scope="${needed.join(" ")}"`;
 }
+
+/**
+ * A strong entity tag (RFC 9110, section 8.8.3) of a representation, from its text and, for one page
+ * of many, its links.
+ */
+export function entityTag(body: string | Uint8Array<ArrayBuffer>, link = ""): string {
+  const digest = link === "" ? Bun.hash(body) : Bun.hash(body, BigInt(Bun.hash.crc32(link)));
+  return `"${digest.toString(16)}"`; // a third of the time of other bases
+}

@@ -2,7 +2,7 @@ import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../../cont
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import type { FixedContent } from "./fixed-content.ts";
 import { noSniff } from "./headers.ts";
-import { bodyOf } from "./large-body.ts";
+import { bodyOf } from "./response.ts";
 
 interface ContentHeaders {
   /** The media type. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readStream } from "../../../test/harness/server-sent-events.ts";
 import { streamTicks, tick } from "../../../test/harness/ticks.ts";
-import { Unread } from "../response/large-body.ts";
+import { Unread } from "../response/response.ts";
 import { compileEventEncoder, type EventEncoder } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 

@@ -1,5 +1,5 @@
 import type { StreamSink } from "../../contract/stream.ts";
-import type { Unread } from "../response/large-body.ts";
+import type { Unread } from "../response/response.ts";
 import { aliveComment, type EventEncoder, endOfLog, streamHead } from "./event-encoder.ts";
 
 /** The maximum number of bytes that wait for a slow client, in addition to the system's buffers of its connection. */

@@ -7,7 +7,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Exchange, IDLE_TIMEOUT } from "../exchange.ts";
 import type { Authenticator } from "../interfaces.ts";
-import type { Unread } from "../response/large-body.ts";
+import type { Unread } from "../response/response.ts";
 import type { EncodedStream } from "./event-encoder.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 
