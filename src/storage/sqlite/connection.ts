@@ -2,7 +2,7 @@ import { constants, type Database, type Statement as SqliteStatement } from "bun
 import type { Row, SqlParameter, Statement } from "../statement.ts";
 
 /** Takes no lock before the first statement that needs one. */
-export const begin: Statement = { sql: "BEGIN" };
+const begin: Statement = { sql: "BEGIN" };
 /** Takes the write lock of the store. */
 export const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
 export const commit: Statement = { sql: "COMMIT" };
