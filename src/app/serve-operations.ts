@@ -15,7 +15,6 @@ import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts
 import { Server } from "../http/server.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { MaybePromise } from "../timing/maybe-promise.ts";
 import { baseAddress, docsAddress, rootOf } from "./web/base-address.ts";
 import { Console } from "./web/console.ts";
 import { documentContent, documentedBases, pageProtection } from "./web/documents.ts";
@@ -46,17 +45,12 @@ export function serveOperations(
 ): Serving {
   const operations = bound.map(({ operation }) => operation);
   let served!: Omit<Serving, "server">; // set by the callback, which the constructor of `Server` calls before it returns
-  const failureFor: ApiServices["failureFor"] = (...args) => failureForError(storage, ...args);
+  const failureFor = failureForError(storage);
   const server = new Server(config, ({ host, port }) => {
     const base = baseAddress(config, host, port);
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
     const docs = docsAddress(base);
-    const targets: LinkTargets = {
-      base,
-      docs,
-      cursorSecret: generation,
-    };
     const { clock } = services;
     const webConsole = new Console(root, pageProtection);
     served = { base, docs, webConsole };
@@ -72,7 +66,7 @@ export function serveOperations(
       api: new Api({ ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor }, base),
       basePath,
       baseLinks: startingLinks(root),
-      routes: compileRoutes(bound, operations, targets),
+      routes: compileRoutes(bound, operations, { base, docs, cursorSecret: generation }),
       content,
       paths,
       onError: (error) => services.log.failing("request_failed", error, {}),
@@ -81,15 +75,11 @@ export function serveOperations(
   return { server, ...served };
 }
 
-/** Never rejects. */
-function failureForError(
-  storage: Storage,
-  error: unknown,
-  caller: Caller | undefined,
-  isWrite: boolean,
-): MaybePromise<Failure | undefined> {
-  if (!(error instanceof StorageUnavailable)) return undefined;
-  return error instanceof ShopDeleted && caller ? failureForDeletedShop(storage, caller, isWrite) : unavailable();
+function failureForError(storage: Storage): ApiServices["failureFor"] {
+  return (error, caller, isWrite) => {
+    if (!(error instanceof StorageUnavailable)) return undefined;
+    return error instanceof ShopDeleted && caller ? failureForDeletedShop(storage, caller, isWrite) : unavailable();
+  };
 }
 
 /** A reset has given the sandbox another shop, or its account was deleted, and so its keys. */

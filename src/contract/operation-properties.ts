@@ -106,8 +106,11 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] as string);
 }
 
-/** Compiles a path like `/pets/{id}` into a function that fills in values, percent-encoded (RFC 3986). */
-export function compileFillPath(path: string): (values: Readonly<Record<string, unknown>>) => string {
+/** Returns a path with its parameters filled in, percent-encoded (RFC 3986). */
+export type FillPath = (values: Readonly<Record<string, unknown>>) => string;
+
+/** `path` is like `/pets/{id}`. */
+export function compileFillPath(path: string): FillPath {
   const parts = path.split(/\{([^}]*)\}/); // alternates fixed text and names
   if (parts.length === 1) return () => path;
   return (values) => {

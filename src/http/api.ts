@@ -38,7 +38,6 @@ export class Api {
   #ids = "";
   #used = 0;
 
-  /** `base` is the base address. */
   constructor(services: ApiServices, base: string) {
     this.#services = services;
     this.#reports = new RequestReports(services, base);
@@ -46,7 +45,12 @@ export class Api {
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
-    return this.#respond(new Exchange(request, route, this.#newId(), performance.now(), peers));
+    const exchange = new Exchange(request, route, this.#newId(), performance.now(), peers);
+    if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
+    const response = this.#run(exchange, runStages(exchange, this.#services));
+    if (response) return response;
+    exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
+    return exchange.pending.result;
   }
 
   #newId(): string {
@@ -55,14 +59,6 @@ export class Api {
       this.#used = 0;
     }
     return this.#ids.slice(this.#used, (this.#used += ID_LENGTH));
-  }
-
-  #respond(exchange: Exchange): MaybePromise<Response> {
-    if (exchange.request.method === "OPTIONS" && exchange.route.allow !== "") return this.#serveOptions(exchange);
-    const response = this.#run(exchange, runStages(exchange, this.#services));
-    if (response) return response;
-    exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
-    return exchange.pending.result;
   }
 
   /** The response to a request that has waited too long. Its later stages do not run. */
@@ -97,14 +93,14 @@ export class Api {
     const { shedder, metrics, tracer } = this.#services;
     const { stage } = exchange;
     const awaitsBody = stage === "readInput";
-    const awaitsStore = !awaitsBody && stage !== "shedLoad";
+    const awaitsStoreOrLimiter = !awaitsBody && stage !== "shedLoad";
     const isTimed = !awaitsBody || tracer !== undefined; // otherwise not needed, and reading the clock takes time
     const from = isTimed ? performance.now() : 0;
     const shop = exchange.caller?.shop;
-    if (awaitsStore) shedder.wait(shop);
+    if (awaitsStoreOrLimiter) shedder.wait(shop);
     const goOn = (next: () => MaybePromise<Response> | undefined) => {
       const to = isTimed ? performance.now() : 0;
-      if (awaitsStore) shedder.endWait(shop);
+      if (awaitsStoreOrLimiter) shedder.endWait(shop);
       if (!awaitsBody) metrics.waited(stage, (to - from) / 1000);
       tracer?.waited(exchange, stage, from, to);
       this.#resume(exchange, next);

@@ -4,6 +4,7 @@ import {
   compileFillPath,
   dateToUnixSeconds,
   deprecationHeaders,
+  type FillPath,
   takesIdempotencyKey,
 } from "../contract/operation-properties.ts";
 import { compileIdentityReader, type IdentityReader } from "./idempotency/request-identity.ts";
@@ -24,8 +25,7 @@ export interface LinkTargets {
 
 /** An operation with everything that is prepared once at startup. */
 export interface CompiledOperation extends BoundOperation, PreparedResponses {
-  /** The path, with its parameters filled in. */
-  readonly fillPath: (params: Readonly<Record<string, unknown>>) => string;
+  readonly fillPath: FillPath;
   readonly readSimulation: SimulationReader;
   readonly readInput: InputReader;
   /** Set for operations that accept an idempotency key. */
@@ -42,14 +42,15 @@ export function compileOperation(
   const { operation } = bound;
   const { deprecation } = operation;
   const ofDeprecation = deprecationHeaders(operation, operations, { base, docs });
-  const pages = compilePageLinks(operation, base, cursorSecret);
+  const fillPath = compileFillPath(operation.path);
+  const pages = compilePageLinks(operation, fillPath, base, cursorSecret);
   return {
     ...bound,
     ...prepareResponses(operation, base, pages, ofDeprecation),
-    fillPath: compileFillPath(operation.path),
+    fillPath,
     readSimulation: simulationReader(operation, operations),
     readInput: compileInputReader(operation, operations, pages),
-    identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation) : undefined,
+    identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation, fillPath) : undefined,
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
   };
 }

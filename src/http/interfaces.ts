@@ -124,7 +124,6 @@ export interface CompletedRequest {
   readonly duration: number;
 }
 
-/** Records requests that failed, and every POST, PATCH and DELETE. */
 export interface RequestRecords {
   /**
    * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each
@@ -135,7 +134,7 @@ export interface RequestRecords {
   add(request: CompletedRequest): void;
 }
 
-/** Runs the operations. */
+/** The storage, as far as requests need it. */
 export interface Store {
   read<T>(transaction: Transaction<T>): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */

@@ -28,7 +28,6 @@ export class RequestReports {
   readonly #services: ReportServices;
   readonly #base: URL;
 
-  /** `base` is the base address. */
   constructor(services: ReportServices, base: string) {
     this.#services = services;
     this.#base = new URL(base);
@@ -38,7 +37,7 @@ export class RequestReports {
   report(exchange: Exchange, response: Response): MaybePromise<Response> {
     const duration = performance.now() - exchange.startedAt;
     const { caller, failed, simulation } = exchange;
-    const isSimulated = simulation !== undefined && hasSimulatedFailure(exchange);
+    const isSimulated = hasSimulatedFailure(exchange);
     const { usage, metrics, log, tracer } = this.#services;
     const operation = exchange.operation?.operation;
     if (caller) usage.count(caller, operation, response.status);
@@ -82,7 +81,6 @@ export class RequestReports {
     });
   }
 
-  /** Records a request that failed, or a POST, PATCH or DELETE. */
   #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, stage } = exchange;
@@ -119,7 +117,6 @@ function recordedPath({ fillPath }: CompiledOperation, params: RoutedRequest["pa
   return arePlain(params) ? fillPath(params) : undefined;
 }
 
-/** True if the failure was simulated. */
 function hasSimulatedFailure({ failed, simulation }: Exchange): boolean {
   return failed !== undefined && failed === simulation?.failure;
 }

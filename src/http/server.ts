@@ -52,7 +52,6 @@ type Handler = (request: Request, server: Bun.Server<undefined>) => MaybePromise
 
 const unknownRoute: Route = { methods: new Map(), allow: "" };
 
-/** A listening server. */
 export class Server {
   readonly #server: Bun.Server<undefined>;
   #asksToClose = false;

@@ -36,7 +36,6 @@ import type { SharedPages } from "./response/shared-pages.ts";
 import { type Delays, simulate } from "./simulation/simulate.ts";
 import type { Streams } from "./streams/streams.ts";
 
-/** The services that the stages need. */
 export interface StageServices {
   readonly authenticator: Authenticator;
   readonly shedder: LoadShedder;
@@ -268,7 +267,7 @@ function render(outcome: Success | Failure, compiled: CompiledOperation, input: 
   return "error" in declared ? declared : compiled.render(declared, input);
 }
 
-/** A failure of the operation, with what the client may not see. */
+/** Adds to a 404 what the key cannot see, and to a failed If-Match that weak tags never match. */
 function explain(failed: Failure, { headers }: Request, { mode }: Caller): Failure {
   if (failed.error.status !== 404) return explainMismatch(failed, headers);
   return { ...failed, message: `${failed.message} ${seen[mode]}` };

@@ -138,6 +138,11 @@ export class TransactionRun<T> {
   }
 }
 
+/** True if the steps can run together: they have the same append to the same shop. */
+export function isSameAppend(one: AppendStep, other: StoreStep | undefined): boolean {
+  return other !== undefined && "append" in other && one.append === other.append && one.shop === other.shop;
+}
+
 /** The parameters of `count` for several steps with the same append to the same shop. */
 export function countParameters(steps: readonly AppendStep[]): SqlParameter[] {
   const [{ shop, amounts }] = steps as [AppendStep];

@@ -40,9 +40,7 @@ export class Idempotency {
     );
   }
 
-  /**
-   * Serves a request with an idempotency key. Sets `isReplay` of the exchange if the outcome is a stored one.
-   */
+  /** Sets `isReplay` of the exchange if the outcome is a stored one. */
   async serve(
     exchange: Exchange,
     compiled: CompiledOperation,

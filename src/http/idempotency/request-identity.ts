@@ -1,6 +1,6 @@
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { compileFillPath } from "../../contract/operation-properties.ts";
+import type { FillPath } from "../../contract/operation-properties.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { bearerToken } from "../input/request-headers.ts";
 
@@ -20,15 +20,16 @@ export interface RequestIdentity {
   readonly secret: string;
 }
 
-/** `input` is that of the request. */
 export type IdentityReader = (request: Request, input: Input) => RequestIdentity;
 
 /**
  * Compiles the function that identifies the requests of an operation. Two requests with the same content, as the
  * operation's schemas read it, have the same fingerprint.
  */
-export function compileIdentityReader({ method, path, query, body, ifMatch, response }: Operation): IdentityReader {
-  const fillPath = compileFillPath(path);
+export function compileIdentityReader(
+  { method, query, body, ifMatch, response }: Operation,
+  fillPath: FillPath,
+): IdentityReader {
   const writeQuery = query ? compileSerializer(query) : () => "";
   const writeBody = body ? compileSerializer(body.schema, "sorted") : () => "";
   return ({ headers }, input) => {

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import type { Input } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { compileFillPath } from "../../contract/operation-properties.ts";
+import type { FillPath } from "../../contract/operation-properties.ts";
 import { pageParameterNames } from "../../contract/paging.ts";
 import { compileTextReader, compileValidator } from "../../contract/validators.ts";
 
@@ -30,12 +30,16 @@ interface QueryTexts {
  * `base` is the base address of the API. `secret` keeps others from computing the digests of cursors, which would show the
  * number of the shop. Undefined for an operation that has no pages.
  */
-export function compilePageLinks(operation: Operation, base: string, secret: string): PageLinks | undefined {
+export function compilePageLinks(
+  operation: Operation,
+  fillPath: FillPath,
+  base: string,
+  secret: string,
+): PageLinks | undefined {
   if (!operation.paged) return undefined;
   const nameOf = compileListName(operation);
   const filtersText = compileFiltersText(operation);
   const readPosition = compilePositionReader(operation.paged.position);
-  const fillPath = compileFillPath(operation.path);
   const known = new WeakMap<Values, QueryTexts>();
   const textsOf = (query: Values): QueryTexts => {
     let texts = known.get(query);

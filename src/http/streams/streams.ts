@@ -25,7 +25,6 @@ interface Entry {
   readonly mayContinue: (now: Caller | undefined) => boolean;
 }
 
-/** The services that streams need. */
 export interface StreamServices {
   readonly clock: Clock;
   readonly log: Log;

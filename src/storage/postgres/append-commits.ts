@@ -1,5 +1,5 @@
 import { CommitUnknown } from "../errors.ts";
-import type { Appended, Row, SqlParameter, Statement } from "../statement.ts";
+import type { Appended, Row, Statement, Values } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { AppendStep, TransactionRun } from "../transaction.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
@@ -24,7 +24,7 @@ export interface Waiting {
 export interface GroupStatement {
   readonly members: readonly Waiting[];
   readonly statement: Statement;
-  readonly parameters: readonly SqlParameter[];
+  readonly parameters: Values;
 }
 
 export interface AppendCommitsOptions {

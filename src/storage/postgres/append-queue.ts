@@ -1,5 +1,5 @@
-import type { AppendStep, TransactionRun } from "../transaction.ts";
-import { appendTogether } from "./append.ts";
+import { type AppendStep, isSameAppend, type TransactionRun } from "../transaction.ts";
+import { appendStatement } from "./append.ts";
 import { AppendCommits, type AppendCommitsOptions, type GroupStatement, type Waiting } from "./append-commits.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
@@ -117,11 +117,7 @@ function statementsOf(group: readonly Waiting[]): GroupStatement[] {
   return statements.map(statementOf);
 }
 
-function isSameAppend(one: AppendStep, other: AppendStep): boolean {
-  return one.shop === other.shop && one.append === other.append;
-}
-
 function statementOf(members: readonly Waiting[]): GroupStatement {
-  const [statement, parameters] = appendTogether(members.map(({ step }) => step));
+  const [statement, parameters] = appendStatement(members.map(({ step }) => step));
   return { members, statement, parameters };
 }

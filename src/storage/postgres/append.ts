@@ -4,7 +4,7 @@ import { type AppendStep, countParameters } from "../transaction.ts";
 const statements = new Map<Append, Statement>();
 
 /** The statement that runs one or more steps with the same append to the same shop, with its parameters. */
-export function appendTogether(steps: readonly AppendStep[]): [Statement, SqlParameter[]] {
+export function appendStatement(steps: readonly AppendStep[]): [Statement, SqlParameter[]] {
   const [{ append }] = steps as [AppendStep];
   const counted = countParameters(steps);
   let statement = statements.get(append);

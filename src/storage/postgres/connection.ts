@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
 import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
@@ -151,7 +151,7 @@ export class Connection {
   }
 
   /** Sends a statement immediately. Resolves with its rows; their `command` is the server's command tag. */
-  async run(statement: Statement, parameters: readonly SqlParameter[] = []): Promise<Row[] & { command: string }> {
+  async run(statement: Statement, parameters: Values = []): Promise<Row[] & { command: string }> {
     this.#pending++;
     try {
       // Only in this form does the driver pipeline a statement without parameters.

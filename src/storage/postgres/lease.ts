@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, Statement, Values } from "../statement.ts";
 
 /** How long a lease lasts, in milliseconds. If the leader dies, another process takes over after this time. */
 const LENGTH = 3_000;
@@ -26,14 +26,14 @@ const takeAsSubstitute = takeIf("holder = $1");
  * expires even if its holder is frozen or its machine is disconnected.
  */
 export class Lease {
-  readonly #run: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
+  readonly #run: (statement: Statement, parameters: Values) => Promise<Row[]>;
   /** Unique. The machine and the process id help operators who look at the row. */
   readonly #holder = `${hostname()} ${process.pid} ${randomUUID()}`;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #leads = false;
 
   /** `run` runs a statement as a transaction. */
-  constructor(run: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>) {
+  constructor(run: (statement: Statement, parameters: Values) => Promise<Row[]>) {
     this.#run = run;
   }
 

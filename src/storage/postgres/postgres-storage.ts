@@ -1,5 +1,5 @@
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { Row, Statement, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 import { type KnownSteps, type Transaction, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
@@ -9,7 +9,7 @@ import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
 import { Lease } from "./lease.ts";
 import { writeNothing } from "./schema.ts";
-import { isShared, SharedReads } from "./shared-reads.ts";
+import { SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
@@ -91,7 +91,7 @@ export class PostgresStorage implements Storage {
     while (!next.done) {
       const step = next.value;
       if ("waitsFor" in step) next = steps.next(await step.waitsFor);
-      else if ("statement" in step) next = steps.next(await this.#rows(step.statement, step.parameters));
+      else if ("statement" in step) next = steps.next(await this.#shared.rows(step.statement, step.parameters));
       else throw new TypeError("A step of a read must be one statement.");
     }
     return next.value;
@@ -176,11 +176,7 @@ export class PostgresStorage implements Storage {
     for (const listener of this.#commitListeners) listener();
   }
 
-  #rows(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
-    return isShared(statement) ? this.#shared.rows(statement, parameters) : this.#read(statement, parameters);
-  }
-
-  async #read(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+  async #read(statement: Statement, parameters: Values): Promise<Row[]> {
     const started = performance.now();
     let slot = this.#nextReader();
     const connection = slot.get();
@@ -203,7 +199,7 @@ export class PostgresStorage implements Storage {
   }
 
   /** Repeats a read on another connection if its connection is lost. All connections may be lost at once. */
-  async #readOver(first: ConnectionSlot, statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+  async #readOver(first: ConnectionSlot, statement: Statement, parameters: Values): Promise<Row[]> {
     for (let slot = first, attempt = 1; ; slot = this.#nextReader(), attempt++) {
       const connection = await slot.get();
       try {

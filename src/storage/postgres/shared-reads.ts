@@ -1,8 +1,8 @@
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 
 /** A read of this turn of the event loop. */
 interface Read {
-  readonly parameters: readonly SqlParameter[];
+  readonly parameters: Values;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -19,19 +19,20 @@ export function isShared({ isLookUp, isPage }: Statement): boolean {
 }
 
 /**
- * Reads rows by key, and pages (see `lookUp` and `pageRead`). Reads with the same statement in one turn of the event
- * loop are sent as one statement, which costs the server and this process less.
+ * Reads rows by key, and pages (see `lookUp` and `pageRead`). Those with the same statement in one turn of the event
+ * loop are sent as one statement, which costs the server and this process less. Other reads are sent alone.
  */
 export class SharedReads {
-  readonly #read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>;
+  readonly #read: (statement: Statement, parameters: Values) => Promise<Row[]>;
   readonly #together = new Map<Statement, Statement>();
   #waiting = new Map<Statement, Read[]>();
 
-  constructor(read: (statement: Statement, parameters: readonly SqlParameter[]) => Promise<Row[]>) {
+  constructor(read: (statement: Statement, parameters: Values) => Promise<Row[]>) {
     this.#read = read;
   }
 
-  rows(statement: Statement, parameters: readonly SqlParameter[]): Promise<Row[]> {
+  rows(statement: Statement, parameters: Values): Promise<Row[]> {
+    if (!isShared(statement)) return this.#read(statement, parameters);
     return new Promise((resolve, reject) => {
       const read = { parameters, resolve, reject };
       const others = this.#waiting.get(statement);
@@ -79,7 +80,7 @@ export class SharedReads {
 }
 
 /** Several parameter lists of one statement as one: the SQL type and the values of each parameter, in order. */
-export function listsOf(all: readonly (readonly SqlParameter[])[]): [types: string[], lists: string[]] {
+export function listsOf(all: readonly Values[]): [types: string[], lists: string[]] {
   const [first = []] = all;
   return [first.map(typeOf), first.map((_, index) => arrayOf(all.map((parameters) => parameters[index] ?? null)))];
 }
@@ -104,7 +105,7 @@ function typeOf(parameter: SqlParameter): string {
 }
 
 /** A PostgreSQL array as text. */
-function arrayOf(values: readonly SqlParameter[]): string {
+function arrayOf(values: Values): string {
   return `{${values.map((value) => (typeof value === "string" ? quoted(value) : value)).join(",")}}`;
 }
 

@@ -1,5 +1,5 @@
 import { streamIdle } from "../errors.ts";
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { Row, Statement, Values } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
@@ -16,7 +16,7 @@ const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
 export async function* streamRows<R extends Row>(
   connection: Connection,
   { sql }: Statement<Values, R>,
-  parameters: readonly SqlParameter[],
+  parameters: Values,
 ): AsyncGenerator<R[]> {
   try {
     await connection.run(begin);

@@ -2,7 +2,7 @@ import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import type { SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import { type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
-import { appendTogether } from "./append.ts";
+import { appendStatement } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
@@ -207,7 +207,7 @@ export class Transactions {
 /** Sends a step in one round trip. Resolves with its result. */
 function send(connection: Connection, step: StoreStep): Promise<unknown> {
   if ("group" in step) return Promise.all(step.group.map((one) => send(connection, one)));
-  if ("append" in step) return connection.run(...appendTogether([step]));
+  if ("append" in step) return connection.run(...appendStatement([step]));
   return connection.run(step.statement, step.parameters);
 }
 

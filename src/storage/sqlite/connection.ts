@@ -1,5 +1,5 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
-import type { Row, SqlParameter, Statement } from "../statement.ts";
+import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
 
 /** Takes no lock before the first statement that needs one. */
 const begin: Statement = { sql: "BEGIN" };
@@ -21,16 +21,16 @@ export class Connection {
     return this.#database.inTransaction;
   }
 
-  all(statement: Statement, parameters: readonly SqlParameter[]): Row[] {
+  all(statement: Statement, parameters: Values): Row[] {
     return this.#prepare(statement).all(...parameters);
   }
 
-  first(statement: Statement, parameters: readonly SqlParameter[]): Row | undefined {
+  first(statement: Statement, parameters: Values): Row | undefined {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
   /** The rows in batches. The statement stays open, and its snapshot stays fixed, until the last row is read. */
-  *batches(statement: Statement, parameters: readonly SqlParameter[], size: number): Generator<Row[]> {
+  *batches(statement: Statement, parameters: Values, size: number): Generator<Row[]> {
     let batch: Row[] = [];
     for (const row of this.#prepare(statement).iterate(...parameters)) {
       if (batch.push(row) < size) continue;

@@ -1,5 +1,12 @@
 import type { Appended, Row, Statement } from "../statement.ts";
-import { type AppendStep, countParameters, type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
+import {
+  type AppendStep,
+  countParameters,
+  isSameAppend,
+  type StoreStep,
+  type Transaction,
+  TransactionRun,
+} from "../transaction.ts";
 import { type Connection, rollback } from "./connection.ts";
 
 const savepoint: Statement = { sql: "SAVEPOINT member" };
@@ -55,7 +62,6 @@ function runTogether(group: readonly Waiting[], options: RunGroupOptions): Settl
   }
 }
 
-/** Runs each member in a savepoint. */
 function runApart(group: readonly Waiting[], options: RunGroupOptions): Settle[] {
   const { connection, report } = options;
   return group.map((waiting) => {
@@ -94,10 +100,6 @@ function sameAppends(runs: readonly TransactionRun<unknown>[], index: number): n
   return end - index;
 }
 
-function isSameAppend(one: AppendStep, other: StoreStep | undefined): boolean {
-  return other !== undefined && "append" in other && one.append === other.append && one.shop === other.shop;
-}
-
 /** Runs transactions that begin with the same append to the same shop. */
 function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unknown>[]): void {
   const rows = appendTogether(
@@ -129,7 +131,6 @@ function runToEnd(options: RunGroupOptions, run: TransactionRun<unknown>): void 
   for (let step = run.step; step; step = run.step) run.advance(runStep(options, step));
 }
 
-/** Returns the result of the step. */
 function runStep(options: RunGroupOptions, step: StoreStep): unknown {
   if ("group" in step) return step.group.map((one) => runStep(options, one));
   const { connection, raise } = options;

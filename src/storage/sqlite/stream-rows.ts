@@ -1,5 +1,5 @@
 import { STREAM_IDLE, streamIdle } from "../errors.ts";
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { Row, Statement, Values } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { asStorageError, openWithoutMigrating } from "./database.ts";
 
@@ -14,7 +14,7 @@ const BATCH = 500;
 export async function* streamRows<R extends Row>(
   file: string,
   statement: Statement<Values, R>,
-  parameters: readonly SqlParameter[],
+  parameters: Values,
 ): AsyncGenerator<R[]> {
   const connection = new Connection(openWithoutMigrating(file));
   let isIdle = false;
