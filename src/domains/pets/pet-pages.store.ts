@@ -61,7 +61,7 @@ export class PetPages {
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
   page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Transaction<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
-    if (categoryId !== undefined || ids !== undefined || name !== undefined || sort !== undefined) {
+    if (categoryId !== undefined || ids !== undefined || name !== undefined || sort === "-id") {
       return readPets(shop, after, limit, filters);
     }
     return status === undefined

@@ -1,12 +1,17 @@
 // A page by status is read from nearby ids or by the index. Which of them, its reader cannot tell.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { firstStatementOf } from "../../../test/harness/stepwise-read.ts";
 import { newTestStore, type TestStore } from "../../../test/harness/test-store.ts";
+import type { Page } from "../../contract/handler.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import { createShops, shopOf } from "../shops/shops.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
+import { petHandlers } from "./pets.handlers.ts";
 import type { PetStatus } from "./pets.schemas.ts";
+import { PetStore } from "./pets.store.ts";
 
 interface Animal {
   readonly id: bigint;
@@ -77,4 +82,14 @@ test("a page has the next animals with the status, wherever they lie", async () 
     }),
     { numRuns: 400 },
   );
+});
+
+test("the default order is read and cached in the same way if a client asks for it", async () => {
+  const { listPets } = petHandlers(new PetStore(storage)) as unknown as {
+    listPets: (input: object) => Transaction<Page>;
+  };
+  const list = (sort?: string) => listPets({ caller: { shop }, query: { limit: 2, sort }, after: undefined });
+  expect(firstStatementOf(list("id"))).toBe(firstStatementOf(list()));
+  expect(await storage.read(list("id"))).toMatchObject({ lasts: true });
+  expect(await storage.read(list("-id"))).toMatchObject({ lasts: false });
 });

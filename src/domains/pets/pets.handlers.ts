@@ -16,7 +16,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     // New animals come last, so they change no page that has a next one; the version of the shop tells of other changes.
     *listPets({ caller, query, after }) {
       const page = yield* pets.pages.page(caller.shop, after, query.limit, query);
-      return { ...page, lasts: page.next !== undefined && query.sort === undefined };
+      return { ...page, lasts: page.next !== undefined && query.sort !== "-id" };
     },
 
     *createPet({ caller, requestId, body }) {
