@@ -1,9 +1,8 @@
 import type { EventType } from "../../contract/operation.ts";
 import { andCommit, together } from "../../storage/combined-steps.ts";
-import { type Append, statement, type Values } from "../../storage/statement.ts";
-import { all, append, type NewRow, type Transaction } from "../../storage/transaction.ts";
+import { statement } from "../../storage/statement.ts";
+import { all, type Transaction } from "../../storage/transaction.ts";
 import { type LockedShop, updateShop } from "../shops/figures.ts";
-import { ShopDeleted } from "../shops/shops.store.ts";
 import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
 
@@ -55,19 +54,7 @@ export const logNewPet = statement<[shop: number, id: bigint, at: number | bigin
    VALUES ($1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8)`,
 );
 
-/**
- * The last step of a transaction: appends an animal with an event. `data` is the JSON of the animal without its id.
- * Returns its id. Throws `ShopDeleted`.
- */
-export function* publishNewPet<R extends Values>(
-  to: Append<R, NewPetEvent>,
-  { shop, actor, requestId }: Author,
-  { type }: EventType,
-  data: string,
-  values: Pick<NewRow<NoInfer<R>>, "now" | "row" | "amounts">,
-): Transaction<bigint> {
-  const logged: NewPetEvent = [type, actor, requestId, `,${data.slice(1)}`];
-  const added = yield* append(to, { ...values, shop, logged });
-  if (!added) throw new ShopDeleted(); // and nothing was added
-  return added.id;
+/** The values of `logNewPet`. `data` is the JSON of the animal without its id. */
+export function newPetEvent({ actor, requestId }: Author, { type }: EventType, data: string): NewPetEvent {
+  return [type, actor, requestId, `,${data.slice(1)}`];
 }

@@ -2,11 +2,11 @@ import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, append, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { publishLast, publishNewPet } from "../events/publish.ts";
+import { newPetEvent, publishLast } from "../events/publish.ts";
 import {
   metadataRefusal,
   patchedMetadata,
@@ -16,7 +16,7 @@ import {
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
-import { lockShop } from "../shops/shops.store.ts";
+import { lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
@@ -123,12 +123,15 @@ export class PetStore {
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
       return "unknown category";
     }
-    const amounts = animalTotals.map((figure) => Number(figure === statusFigure(status)));
-    const id = yield* publishNewPet(newPet, author, petCreated, plainJson(pet), {
+    const added = yield* append(newPet, {
+      shop,
       now,
       row: [name, foldedToStore(name), categoryId, status ?? null, null],
-      amounts,
+      amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
+      logged: newPetEvent(author, petCreated, plainJson(pet)),
     });
+    if (!added) throw new ShopDeleted(); // and nothing was added
+    const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   }
 
