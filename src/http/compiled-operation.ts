@@ -24,10 +24,9 @@ export interface LinkTargets {
 }
 
 /** An operation with everything that is prepared once at startup. */
-export interface CompiledOperation extends BoundOperation, PreparedResponses {
+export interface CompiledOperation extends BoundOperation, InputReader, PreparedResponses {
   readonly fillPath: FillPath;
   readonly readSimulation: SimulationReader;
-  readonly readInput: InputReader;
   /** Set for operations that accept an idempotency key. */
   readonly identityOf: IdentityReader | undefined;
   /** From this moment on the operation returns 410, in Unix milliseconds. */
@@ -46,10 +45,10 @@ export function compileOperation(
   const pages = compilePageLinks(operation, fillPath, base, cursorSecret);
   return {
     ...bound,
+    ...compileInputReader(operation, operations, pages),
     ...prepareResponses(operation, base, pages, ofDeprecation),
     fillPath,
     readSimulation: simulationReader(operation, operations),
-    readInput: compileInputReader(operation, operations, pages),
     identityOf: takesIdempotencyKey(operation) ? compileIdentityReader(operation, fillPath) : undefined,
     removedFrom: deprecation ? dateToUnixSeconds(deprecation.removal) * 1000 : Number.POSITIVE_INFINITY,
   };

@@ -101,8 +101,11 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   }
 
   exchange.stage = "readInput";
-  let input = compiled.readInput(request, caller, exchange.id);
-  if (input instanceof Promise) input = yield input;
+  const head = compiled.readHead(request);
+  if ("error" in head) return head;
+  let body = compiled.readBody(request);
+  if (body instanceof Promise) body = yield body;
+  const input = compiled.toInput(head, body, caller, exchange.id);
   if ("error" in input) return input;
 
   exchange.stage = "handle";

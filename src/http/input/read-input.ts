@@ -7,7 +7,6 @@ import type { Operation } from "../../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
-import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import type { PageLinks } from "../response/page-links.ts";
 import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
@@ -23,10 +22,27 @@ import {
 /** A request as the server provides it. `params` are percent-decoded. */
 export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
 
-/** `requestId` is the id that the service gave the request. */
-export type InputReader = (request: RoutedRequest, caller: Caller, requestId: string) => MaybePromise<Input | Failure>;
+type Values = Readonly<Record<string, unknown>>;
 
-/** Compiles an operation's input schemas into the function that reads a request. `pages` are its own, if it has any. */
+/** What of an input is read without waiting. */
+interface Head {
+  readonly headers: Headers;
+  readonly params: Values;
+  readonly key: IdempotencyKeyResult;
+  readonly query: QueryResult;
+  /** See `Input`; undefined for an operation without preconditions. */
+  readonly matches: Matches | undefined;
+}
+
+/** Reads the requests of one operation: first all but the body, then the body, for which it may have to wait. */
+export interface InputReader {
+  readonly readHead: (request: RoutedRequest) => Head | Failure;
+  readonly readBody: BodyReader;
+  /** `requestId` is the id that the service gave the request. */
+  readonly toInput: (head: Head, body: BodyResult, caller: Caller, requestId: string) => Input | Failure;
+}
+
+/** Compiles the reader of an operation from its input schemas. `pages` are its own, if it has any. */
 export function compileInputReader(
   operation: Operation,
   operations: readonly Operation[],
@@ -35,44 +51,40 @@ export function compileInputReader(
   const isStream = operation.response.stream !== undefined;
   const { readParams, refuseParams } = compileParams(operation, operations);
   const readQuery = compileQueryReader(isStream ? withResumption(operation.query) : operation.query);
-  const readBody = bodyReaderOf(operation);
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
-
-  const combine = (body: BodyResult, parts: Parts): Input | Failure => {
-    const { request, caller, requestId, params, key, query, matches } = parts;
-    if ("error" in body) return body;
-    if ("faults" in key || "faults" in query || "faults" in body) {
-      return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
-    }
-    let after: unknown;
-    if (pages && query.cursor !== undefined) {
-      after = pages.position(query.cursor, caller.shop, params, query.value);
-      if (after === undefined)
-        return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
-    }
-    const input = {
-      params,
-      query: query.value,
-      body: body.value,
-      after,
-      caller,
-      requestId,
-      idempotencyKey: key.value,
-      matches,
-    } as Input;
-    return isStream ? withLastEventId(input, request.headers) : input;
-  };
-
-  return (request, caller, requestId) => {
-    const matches = readPrecondition?.(request.headers);
-    if (matches && "faults" in matches) return invalidInput(matches.faults);
-    const params = readParams(request.params);
-    const refusal = refuseParams(params);
-    if (refusal) return refusal;
-    const key = readKey(request.headers);
-    const query = readQuery(queryText(request.url));
-    return whenReady(readBody(request), combine, { request, caller, requestId, params, key, query, matches });
+  return {
+    readHead: ({ headers, params: texts, url }) => {
+      const matches = readPrecondition?.(headers);
+      if (matches && "faults" in matches) return invalidInput(matches.faults);
+      const params = readParams(texts);
+      const refusal = refuseParams(params);
+      return refusal ?? { headers, params, key: readKey(headers), query: readQuery(queryText(url)), matches };
+    },
+    readBody: bodyReaderOf(operation),
+    toInput: ({ headers, params, key, query, matches }, body, caller, requestId) => {
+      if ("error" in body) return body;
+      if ("faults" in key || "faults" in query || "faults" in body) {
+        return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
+      }
+      let after: unknown;
+      if (pages && query.cursor !== undefined) {
+        after = pages.position(query.cursor, caller.shop, params, query.value);
+        if (after === undefined)
+          return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
+      }
+      const input = {
+        params,
+        query: query.value,
+        body: body.value,
+        after,
+        caller,
+        requestId,
+        idempotencyKey: key.value,
+        matches,
+      } as Input;
+      return isStream ? withLastEventId(input, headers) : input;
+    },
   };
 }
 
@@ -87,20 +99,6 @@ function withLastEventId(input: Input, headers: Headers): Input | Failure {
   const lastEventId = readLastEventId(headers.get(LAST_EVENT_ID.header), inQuery);
   if ("faults" in lastEventId) return invalidInput(lastEventId.faults);
   return { ...input, query, lastEventId: lastEventId.value } as Input;
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** The parts of an input that are read before its body. */
-interface Parts {
-  readonly request: Request;
-  readonly caller: Caller;
-  readonly requestId: string;
-  readonly params: Values;
-  readonly key: IdempotencyKeyResult;
-  readonly query: QueryResult;
-  /** See `Input`; undefined for an operation without preconditions. */
-  readonly matches: Matches | undefined;
 }
 
 const noParams: Values = {};
