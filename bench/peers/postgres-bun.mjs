@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { Redis } from "ioredis";
 import { rowsAfterByStatus } from "../../src/domains/pets/pet-pages.store.ts";
-import { appendByStatus, byId } from "../../src/domains/pets/pets.statements.ts";
+import { byId, newPet } from "../../src/domains/pets/pets.statements.ts";
+import { appendStatement } from "../../src/storage/postgres/append.ts";
 import { listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
 import { readHeaders } from "./read-headers.mjs";
 
@@ -110,15 +111,19 @@ function reading(connections, statement, atOnce) {
 
 /** Creates of a turn, or that arrive during the previous commit, are one statement with one sync. */
 function adding(connection) {
-  const { sql } = appendByStatus.available.insertAll;
   return together(
     async (pets) => {
-      const rows = pets.map((pet) => {
-        const { name, categoryId, status } = pet;
-        return [name, categoryId, status, null, "key", "request", `,${JSON.stringify(pet).slice(1)}`];
-      });
-      const parameters = [Date.now(), SHOP, pets.length].map(BigInt);
-      const [{ id }] = await connection.unsafe(sql, [...parameters, JSON.stringify(rows)]);
+      const now = Date.now();
+      const steps = pets.map((pet) => ({
+        append: newPet,
+        shop: SHOP,
+        now,
+        row: [pet.name, null, pet.categoryId, pet.status, null],
+        amounts: [1, 0, 0, 0], // all are available
+        logged: ["pet.created", "key", "request", `,${JSON.stringify(pet).slice(1)}`],
+      }));
+      const [{ sql }, parameters] = appendStatement(steps);
+      const [{ id }] = await connection.unsafe(sql, parameters);
       return pets.map((pet, index) => ({ id: Number(id) + index, ...pet }));
     },
     { inSequence: true },
