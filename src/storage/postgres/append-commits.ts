@@ -2,16 +2,17 @@ import { CommitUnknown } from "../errors.ts";
 import type { Appended, Row, Statement, Values } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { AppendStep, TransactionRun } from "../transaction.ts";
+import { appendStatement } from "./append.ts";
 import { begin, commitAfter, commitResultLost } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
-import { endsConnection, isConflict } from "./errors.ts";
+import { endsConnection, isConflict, isLockTimeout } from "./errors.ts";
 
 /** The maximum number of attempts after conflicts, or after lost connections. */
 const ATTEMPTS = 10;
 
 /** A transaction of one append that waits for its result. */
-export interface Waiting {
+export interface WaitingAppend {
   readonly run: TransactionRun<unknown>;
   readonly step: AppendStep;
   /** When it was added: `performance.now()`. */
@@ -22,72 +23,55 @@ export interface Waiting {
 
 /** One statement for one or more members of a group, which append to the same shop. */
 export interface GroupStatement {
-  readonly members: readonly Waiting[];
+  readonly members: readonly WaitingAppend[];
   readonly statement: Statement;
   readonly parameters: Values;
 }
 
-export interface AppendCommitsOptions {
-  readonly slot: ConnectionSlot;
-  readonly committed: StorageObserver["committed"];
-  /** Converts an error for the caller. */
-  readonly report: (error: unknown) => unknown;
+export function statementOf(members: readonly WaitingAppend[]): GroupStatement {
+  const [statement, parameters] = appendStatement(members.map(({ step }) => step));
+  return { members, statement, parameters };
 }
 
-/** Called with the error of a statement that ran alone. It settles the members or postpones them. */
-type OnFailure = (connection: Connection, one: GroupStatement, error: unknown) => void | Promise<void>;
+/** Members that failed alike. */
+interface Failed {
+  readonly members: readonly WaitingAppend[];
+  readonly error: unknown;
+}
 
 /**
- * Commits the statements of a group in one transaction and one round trip, and settles its members. Each still succeeds
- * or fails independently, unless the response to the commit is lost.
+ * Commits the statements of a group in one transaction and one round trip, and settles those of its members that succeed.
+ * Each still succeeds or fails independently, unless the response to the commit is lost.
  */
 export class AppendCommits {
   readonly #slot: ConnectionSlot;
   readonly #committed: StorageObserver["committed"];
-  readonly #report: (error: unknown) => unknown;
-  readonly #onFailure: OnFailure;
 
-  constructor({ slot, committed, report }: AppendCommitsOptions, onFailure: OnFailure) {
+  constructor(slot: ConnectionSlot, committed: StorageObserver["committed"]) {
     this.#slot = slot;
     this.#committed = committed;
-    this.#report = report;
-    this.#onFailure = onFailure;
   }
 
-  /** Commits the statements together, or if one fails, each alone. Never rejects. */
-  async commit(statements: readonly GroupStatement[]): Promise<void> {
-    try {
-      await this.#commit(statements);
-    } catch (error) {
-      this.reject(
-        statements.flatMap(({ members }) => members),
-        error,
-      );
-    }
-  }
-
-  /** Commits each statement alone. Never rejects. */
-  async commitEach(connection: Connection, statements: readonly GroupStatement[]): Promise<void> {
-    await Promise.all(statements.map((one) => this.#commitAlone(connection, one)));
-  }
-
-  reject(members: readonly Waiting[], error: unknown): void {
-    const reported = this.#report(error);
-    for (const { reject } of members) reject(reported);
-  }
-
-  async #commit(statements: readonly GroupStatement[]): Promise<void> {
+  /**
+   * Commits the statements together, or if one fails, each alone. Returns the members that failed. Throws an error of all
+   * of them.
+   */
+  async commit(statements: readonly GroupStatement[]): Promise<Failed[]> {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#slot.get();
       try {
-        if (statements.length > 1 && (await this.#commitTogether(connection, statements))) return;
-        return await this.commitEach(connection, statements);
+        if (statements.length > 1 && (await this.#commitTogether(connection, statements))) return [];
+        return await this.#commitEach(connection, statements);
       } catch (error) {
         this.#slot.failed(connection, error);
         // An error that ends the connection, and is not `CommitUnknown`, means that nothing was committed.
         if (error instanceof CommitUnknown || !endsConnection(error) || attempt === ATTEMPTS) throw error;
       }
     }
+  }
+
+  async #commitEach(connection: Connection, statements: readonly GroupStatement[]): Promise<Failed[]> {
+    return (await Promise.all(statements.map((one) => this.#commitAlone(connection, one)))).flat();
   }
 
   /** Returns false if a statement failed; then all were rolled back. */
@@ -110,20 +94,30 @@ export class AppendCommits {
     return true;
   }
 
-  /** Runs one statement, which is a transaction without `BEGIN` and `COMMIT`. After a conflict, it runs again. */
-  async #commitAlone(connection: Connection, one: GroupStatement): Promise<void> {
+  /**
+   * Runs one statement, which is a transaction without `BEGIN` and `COMMIT`. After a conflict, it runs again; after another error of
+   * several members, each member runs alone, unless their shop is locked.
+   */
+  async #commitAlone(connection: Connection, one: GroupStatement): Promise<Failed[]> {
     const { members, statement, parameters } = one;
     const started = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         const rows = await connection.run(statement, parameters);
         this.#committed((performance.now() - started) / 1000, members.length);
-        return succeedAll(one, rows);
+        succeedAll(one, rows);
+        return [];
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
-        if (!endsConnection(error)) return this.#onFailure(connection, one, error);
-        this.#slot.failed(connection, error);
-        return this.reject(members, commitResultLost(error));
+        if (endsConnection(error)) {
+          this.#slot.failed(connection, error);
+          return [{ members, error: commitResultLost(error) }];
+        }
+        if (members.length === 1 || isLockTimeout(error)) return [{ members, error }];
+        return this.#commitEach(
+          connection,
+          members.map((member) => statementOf([member])),
+        );
       }
     }
   }
@@ -138,7 +132,7 @@ function succeedAll({ members }: GroupStatement, rows: Row[]): void {
   );
 }
 
-function succeed({ run, resolve, reject }: Waiting, rows: Row[]): void {
+function succeed({ run, resolve, reject }: WaitingAppend, rows: Row[]): void {
   try {
     run.advance(rows);
     resolve(run.finish());

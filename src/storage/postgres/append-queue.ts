@@ -1,7 +1,6 @@
+import type { StorageObserver } from "../storage.ts";
 import { type AppendStep, isSameAppend, type TransactionRun } from "../transaction.ts";
-import { appendStatement } from "./append.ts";
-import { AppendCommits, type AppendCommitsOptions, type GroupStatement, type Waiting } from "./append-commits.ts";
-import type { Connection } from "./connection.ts";
+import { AppendCommits, type GroupStatement, statementOf, type WaitingAppend } from "./append-commits.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { isLockTimeout } from "./errors.ts";
 import { silentServer } from "./silence.ts";
@@ -11,6 +10,13 @@ const GROUP_SIZE = 256;
 /** How long an append waits for a shop that another transaction has locked, in milliseconds. */
 const LOCK_DEADLINE = 2_000;
 
+interface AppendQueueOptions {
+  readonly slot: ConnectionSlot;
+  readonly committed: StorageObserver["committed"];
+  /** Converts an error for the caller. */
+  readonly report: (error: unknown) => unknown;
+}
+
 /**
  * A queue of transactions of one append. Those that arrive in one turn of the event loop, or during the previous commit,
  * are one group, in which those to one shop share one statement. Those to a shop that another transaction keeps locked
@@ -19,21 +25,23 @@ const LOCK_DEADLINE = 2_000;
 export class AppendQueue {
   readonly #slot: ConnectionSlot;
   readonly #commits: AppendCommits;
-  #waiting: Waiting[] = [];
+  readonly #report: (error: unknown) => unknown;
+  #waiting: WaitingAppend[] = [];
   /** Appends to locked shops, by shop. The shop that was tried last comes last. */
-  readonly #postponed = new Map<number, Waiting[]>();
+  readonly #postponed = new Map<number, WaitingAppend[]>();
   #running: Promise<void> | undefined;
 
-  constructor(options: AppendCommitsOptions) {
-    this.#slot = options.slot;
-    this.#commits = new AppendCommits(options, (connection, one, error) => this.#failed(connection, one, error));
+  constructor({ slot, committed, report }: AppendQueueOptions) {
+    this.#slot = slot;
+    this.#commits = new AppendCommits(slot, committed);
+    this.#report = report;
   }
 
   /** `step` is the current step of `run`, its first and last. */
   add<T>(run: TransactionRun<T>, step: AppendStep): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const since = performance.now();
-      this.#waiting.push({ run, step, since, resolve: resolve as Waiting["resolve"], reject });
+      this.#waiting.push({ run, step, since, resolve: resolve as WaitingAppend["resolve"], reject });
       this.#running ??= this.#run();
     });
   }
@@ -46,21 +54,16 @@ export class AppendQueue {
   async #run(): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
     while (this.#waiting.length > 0 || this.#postponed.size > 0) {
-      const group = this.#waiting.splice(0, GROUP_SIZE);
-      try {
-        await this.#commit(group);
-      } catch (error) {
-        for (const { reject } of group) reject(error); // those that are settled ignore it
-      }
+      await this.#serve(this.#waiting.splice(0, GROUP_SIZE));
       if (this.#slot.isSilent) this.#refuseAll();
     }
     this.#running = undefined;
   }
 
-  async #commit(group: readonly Waiting[]): Promise<void> {
-    const ready: Waiting[] = [];
+  async #serve(group: readonly WaitingAppend[]): Promise<void> {
+    const ready: WaitingAppend[] = [];
     for (const waiting of group) (this.#postponed.get(waiting.step.shop) ?? ready).push(waiting);
-    if (ready.length > 0) await this.#commits.commit(statementsOf(ready));
+    if (ready.length > 0) await this.#commit(ready);
     if (!this.#slot.isSilent) await this.#tryLockedShop();
   }
 
@@ -69,26 +72,36 @@ export class AppendQueue {
     if (!next) return;
     const [shop, members] = next;
     this.#postponed.delete(shop);
-    await this.#commits.commit(statementsOf(members.slice(0, GROUP_SIZE)));
+    await this.#commit(members.slice(0, GROUP_SIZE));
     for (const waiting of members.slice(GROUP_SIZE)) this.#postpone(waiting);
   }
 
-  #failed(connection: Connection, { members }: GroupStatement, error: unknown): void | Promise<void> {
-    if (isLockTimeout(error)) return this.#shopIsLocked(members, error);
-    if (members.length === 1) return this.#commits.reject(members, error);
-    const each = members.map((waiting) => statementOf([waiting]));
-    return this.#commits.commitEach(connection, each);
+  /** Never rejects. */
+  async #commit(group: readonly WaitingAppend[]): Promise<void> {
+    try {
+      for (const { members, error } of await this.#commits.commit(statementsOf(group))) {
+        if (isLockTimeout(error)) this.#shopIsLocked(members, error);
+        else this.#reject(members, error);
+      }
+    } catch (error) {
+      this.#reject(group, error); // those that are settled ignore it
+    }
   }
 
   /** Postpones appends, except those that have waited too long. */
-  #shopIsLocked(members: readonly Waiting[], error: unknown): void {
+  #shopIsLocked(members: readonly WaitingAppend[], error: unknown): void {
     for (const waiting of members) {
-      if (performance.now() - waiting.since > LOCK_DEADLINE) this.#commits.reject([waiting], error);
+      if (performance.now() - waiting.since > LOCK_DEADLINE) this.#reject([waiting], error);
       else this.#postpone(waiting);
     }
   }
 
-  #postpone(waiting: Waiting): void {
+  #reject(members: readonly WaitingAppend[], error: unknown): void {
+    const reported = this.#report(error);
+    for (const { reject } of members) reject(reported);
+  }
+
+  #postpone(waiting: WaitingAppend): void {
     const { shop } = waiting.step;
     const others = this.#postponed.get(shop);
     if (others) others.push(waiting);
@@ -107,17 +120,12 @@ export class AppendQueue {
  * The statements of a group, one for each shop. Each locks its shop. They are in ascending order of the shops, because a
  * fixed order avoids deadlocks.
  */
-function statementsOf(group: readonly Waiting[]): GroupStatement[] {
-  const statements: [Waiting, ...Waiting[]][] = [];
+function statementsOf(group: readonly WaitingAppend[]): GroupStatement[] {
+  const statements: [WaitingAppend, ...WaitingAppend[]][] = [];
   for (const waiting of group.toSorted((one, other) => one.step.shop - other.step.shop)) {
     const members = statements.at(-1);
     if (members && isSameAppend(members[0].step, waiting.step)) members.push(waiting);
     else statements.push([waiting]);
   }
   return statements.map(statementOf);
-}
-
-function statementOf(members: readonly Waiting[]): GroupStatement {
-  const [statement, parameters] = appendStatement(members.map(({ step }) => step));
-  return { members, statement, parameters };
 }
