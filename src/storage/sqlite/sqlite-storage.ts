@@ -173,7 +173,10 @@ export class SqliteStorage implements Storage {
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
         if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
         this.#beginRead();
-        next = steps.next(this.#connection.all(step.statement, step.parameters));
+        const { statement, parameters, takesFirst } = step;
+        next = steps.next(
+          takesFirst ? [this.#connection.first(statement, parameters)] : this.#connection.all(statement, parameters),
+        );
       }
       return next.value;
     } catch (error) {
