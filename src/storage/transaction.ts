@@ -7,8 +7,6 @@ export type { Transaction } from "../contract/transaction.ts";
 export interface StatementStep {
   readonly statement: Statement;
   readonly parameters: Values;
-  /** True if only the first row is used. */
-  readonly takesFirst?: boolean;
   /** True if the transaction ends after this step, and no later code rolls it back. */
   readonly isLast?: boolean;
 }
@@ -71,7 +69,7 @@ export function* first<P extends Values, R extends Row>(
   statement: Statement<P, R>,
   ...parameters: NoInfer<P>
 ): Transaction<R | undefined> {
-  return ((yield step({ statement, parameters, takesFirst: true })) as readonly R[])[0];
+  return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
 /** The last step of a transaction: appends a row. Returns undefined if the data of the shop was deleted. */

@@ -173,10 +173,7 @@ export class SqliteStorage implements Storage {
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
         if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
         this.#beginRead();
-        const { statement, parameters, takesFirst } = step;
-        next = steps.next(
-          takesFirst ? [this.#connection.first(statement, parameters)] : this.#connection.all(statement, parameters),
-        );
+        next = steps.next(this.#connection.all(step.statement, step.parameters));
       }
       return next.value;
     } catch (error) {
