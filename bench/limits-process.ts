@@ -51,7 +51,16 @@ const { Metrics } = await load<typeof import("../src/telemetry/metrics.ts")>("..
 
 const config = readConfig({ PETSTORE_VALKEY_URL: valkey, PETSTORE_DATA_DIR: folder });
 const storage = await openStorage(config);
-const parts = { storage, clock: systemClock, log: new Log("error"), metrics: new Metrics(), repeat: () => {} };
+const nothing = () => {};
+const metrics = new Metrics();
+const parts = {
+  storage,
+  clock: systemClock,
+  log: new Log("error"),
+  metrics,
+  repeat: nothing,
+  hasDueTimes: nothing,
+};
 const { limiter } = await openLimiter(config, parts);
 
 process.on("message", (message: LimitsLoad) => void run(message).then((result) => process.send?.(result)));
@@ -63,6 +72,7 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
     accountId: `acc_${index}`,
     keyId: `key_${index}`,
     mode: "test" as const,
+    name: "till",
     digest: "",
     shop: 1,
     expiresAt: Number.POSITIVE_INFINITY,
@@ -76,7 +86,7 @@ async function run({ perTurn, accounts, seconds }: LimitsLoad): Promise<LimitsRe
   let usedLocalFallback = false;
   const checks = setInterval(() => {
     // Older checkouts say `alone`.
-    usedLocalFallback ||= /^petstore_limiter_(degraded|alone) 1$/m.test(parts.metrics.expose());
+    usedLocalFallback ||= /^petstore_limiter_(degraded|alone) 1$/m.test(metrics.expose());
   }, CHECK_INTERVAL);
   const before = process.cpuUsage();
   const end = performance.now() + seconds * 1_000;

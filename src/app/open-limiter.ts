@@ -1,12 +1,13 @@
 import type { Config } from "../config.ts";
-import { addressQuota } from "../contract/caller.ts";
 import type { Host } from "../domains/domain.ts";
 import type { Limiter } from "../http/interfaces.ts";
+import { WindowLimiter } from "../limits/limiter.ts";
 import { LimitStore } from "../limits/limits.store.ts";
-import { MemoryLimiter, noStorage } from "../limits/memory-limiter.ts";
-import { Share } from "../limits/valkey/share.ts";
-import { ValkeyCounts } from "../limits/valkey/valkey-counts.ts";
-import { ValkeyLimiter } from "../limits/valkey/valkey-limiter.ts";
+import { MemoryCounts } from "../limits/memory-counts.ts";
+import { Commands } from "../limits/valkey/commands.ts";
+import { SharedCounts } from "../limits/valkey/shared-counts.ts";
+import type { ValkeyAddress } from "../limits/valkey/valkey-url.ts";
+import { waitFor } from "../storage/transaction.ts";
 import { engineOf } from "./store/engines.ts";
 
 /** The limiter of a running service. */
@@ -15,60 +16,57 @@ export interface RunningLimiter {
   close(): void;
 }
 
-const gauges = {
-  shops: "Shops whose windows are in memory.",
-  addresses: "Addresses whose windows are in memory.",
-  keys: "Keys that were limited recently.",
-};
+type Parts = Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat" | "hasDueTimes">;
 
 /**
- * Opens the limiter that the settings choose: the memory of this process, which is saved in the store, or a Valkey or
- * Redis server that all processes share.
+ * Opens the limiter that the settings choose. It counts in a Valkey or Redis server that all processes share, or in the
+ * memory of this process, which an embedded store saves.
  */
-export async function openLimiter(
-  config: Config,
-  { storage, clock, log, metrics, repeat }: Pick<Host, "storage" | "clock" | "log" | "metrics" | "repeat">,
-): Promise<RunningLimiter> {
+export async function openLimiter(config: Config, parts: Parts): Promise<RunningLimiter> {
   const { valkey } = config;
-  const share = new Share(); // of each limit, for this process during a local fallback
-  const store = new LimitStore(storage);
-  const memory =
-    valkey === undefined
-      ? new MemoryLimiter(store, clock, addressQuota)
-      : new MemoryLimiter(noStorage, clock, share.of(addressQuota));
-  for (const [kind, meaning] of Object.entries(gauges) as [keyof typeof gauges, string][]) {
-    metrics.gauge(`petstore_limiter_${kind}`, meaning, () => memory.size[kind]);
-  }
-  if (valkey === undefined) {
-    // Several processes may serve the store.
-    if (!engineOf(config).lock) log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
-    repeat({ name: "save_limits", by: "each", run: () => memory.save() });
-    return { limiter: memory, close: () => {} };
-  }
+  const running = valkey ? await openShared(valkey, parts) : openInMemory(config, parts);
+  const { limiter } = running;
+  parts.hasDueTimes({
+    *waiting(sandbox) {
+      const { count, next } = yield* waitFor(limiter.waiting(sandbox));
+      return count > 0 ? [{ kind: "limit_window", count, next }] : [];
+    },
+    settle: (sandbox, milliseconds) => limiter.bringNearer(sandbox, milliseconds),
+  });
+  return running;
+}
 
+function openInMemory(config: Config, { storage, clock, log, repeat }: Parts): RunningLimiter {
+  const isEmbedded = engineOf(config).lock !== undefined;
+  const counts = new MemoryCounts(clock, isEmbedded ? new LimitStore(storage) : undefined);
+  if (isEmbedded) repeat({ name: "save_limits", by: "each", run: () => counts.save() });
+  else log.warn("limits_not_shared", { reason: "PETSTORE_VALKEY_URL is not set" });
+  return { limiter: new WindowLimiter(counts), close: () => {} };
+}
+
+async function openShared(address: ValkeyAddress, { clock, log, metrics }: Parts): Promise<RunningLimiter> {
   // The client takes 20 MB, which a service without Valkey does not need.
   const { Valkey } = await import("../limits/valkey/valkey.ts");
-  const limiter = await ValkeyLimiter.open({
-    counts: new ValkeyCounts(await Valkey.connect(valkey)),
-    local: memory,
-    share,
-    addressQuota,
-    backup: store,
-    onFallback: (isActive, reason) => {
-      if (isActive) log.warn("limits_not_shared", { reason: reason?.message ?? "" });
-      else log.info("limits_shared_again");
+  let times = 0;
+  const counts = await SharedCounts.open({
+    commands: new Commands(await Valkey.connect(address)),
+    local: new MemoryCounts(clock),
+    onAlone: (isAlone, reason) => {
+      if (!isAlone) return log.info("limits_shared_again");
+      times++;
+      log.warn("limits_not_shared", { reason: reason?.message ?? "" });
     },
   });
   metrics.gauge(
     "petstore_limiter_degraded",
     "1 while this process counts limits alone, because Valkey is unreachable.",
-    () => Number(limiter.isInFallback),
+    () => Number(counts.isAlone),
   );
-  metrics.gauge("petstore_limiter_processes", "Processes that share the counts of limits.", () => share.processes);
-  const save = async () => {
-    await memory.save();
-    await limiter.save();
-  };
-  repeat({ name: "save_limits", by: "each", run: save });
-  return { limiter, close: () => limiter.close() };
+  metrics.counter(
+    "petstore_limiter_degraded_total",
+    "How often this process began to count limits alone, because Valkey was unreachable.",
+    () => times,
+  );
+  metrics.gauge("petstore_limiter_processes", "Processes that share the counts of limits.", () => counts.processes);
+  return { limiter: new WindowLimiter(counts), close: () => counts.close() };
 }

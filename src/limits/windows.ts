@@ -1,205 +1,248 @@
+import { strikesForBan } from "../contract/bans.ts";
 import type { Quota } from "../contract/caller.ts";
-import type { Admission, WindowStatus } from "../http/interfaces.ts";
-import {
-  aheadBy,
-  type ClockReading,
-  DAY_MS,
-  MINUTE_MS,
-  realSeconds,
-  remainingUntil,
-  retryAfterOf,
-  type StoredEnd,
-  storedEnd,
-} from "../timing/clock.ts";
+import type { Admission } from "../http/interfaces.ts";
+import { DAY_MS, MINUTE_MS, retryAfterOf } from "../timing/clock.ts";
 
-/** The UTC calendar day of a wall time, as days since 1970-01-01. */
-function dayOf(wall: number): number {
-  return Math.floor(wall / DAY_MS);
+/** For this long after the first 429, in milliseconds, requests are not strikes: they may already have been sent. */
+export const GRACE = 1_000;
+
+/** What is counted: requests of a shop, of an address, or with a separate quota of an account or a shop. */
+export const kinds = ["live", "test", "address", "sandbox", "live-plan", "test-plan"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Names a record of windows. */
+export interface Name {
+  readonly kind: Kind;
+  /** An account or an address. */
+  readonly owner: string;
 }
 
-/** How many requests were admitted on a day. */
-export interface DayCount {
-  readonly day: number;
-  readonly used: number;
+/** Who sends requests, and how many are allowed. */
+export interface Sender extends Name {
+  /** The key whose strikes count; empty if there are none. */
+  readonly keyId: string;
+  readonly quota: Quota;
 }
 
-/** Stands for a missing day. */
-export const noDay: DayCount = { day: 0, used: 0 };
+/** The requests that a window has admitted, and when it ends, in Unix milliseconds. */
+export interface Window {
+  used: number;
+  ends: number;
+}
+
+/** By how many times its plan's minute a sandbox may exceed it in a minute of real time, with fast-forwards. */
+export const SANDBOX_MINUTES = 3;
 
 /**
- * The number of earlier days whose counts are kept. A clock that is set wrong, passes midnight and is then corrected
- * shows at most this many other days before it returns.
+ * The decision on requests that a sender sends at one instant, and its windows after it. In the order of arrival, the
+ * first requests are admitted, and the rest are denied.
  */
-const EARLIER_DAYS = 2;
-
-/** The stored state of the two windows. */
-export interface WindowState {
-  readonly minuteEnd: StoredEnd;
-  readonly minuteUsed: number;
-  readonly day: number;
-  readonly dayUsed: number;
-  /** Earlier days with requests, most recently used first. */
-  readonly earlierDays: readonly DayCount[];
+export interface Decision {
+  readonly admitted: number;
+  /** Which of the denied requests is the last strike of the key, from 1; 0 for none. */
+  readonly lastStrike: number;
+  /** The strikes of the key that count now. */
+  readonly strikes: number;
+  /** In Unix milliseconds, by the clock that decides. */
+  readonly now: number;
+  readonly minute: Window;
+  readonly day: Window;
+  /** The minute of real time, of a sandbox with a fast-forward in it. */
+  readonly realMinute: Window | undefined;
+  /** How many times each request is counted. */
+  readonly weight: number;
 }
 
-/** The state of the windows of a shop, and how many milliseconds its clock is ahead of real time. */
-export interface ShopState extends WindowState {
-  readonly ahead: number;
+/** The denial of a key: it began with a 429, and ends when the `Retry-After` has passed. In Unix milliseconds. */
+interface Denial {
+  since: number;
+  until: number;
+  strikes: number;
+}
+
+/** Windows that are saved. */
+export interface SavedWindows {
+  readonly minute: Window;
+  readonly day: Window;
+}
+
+/** Requests that this process admitted without asking Valkey, in windows that end in so many milliseconds. */
+export interface AdmittedAlone {
+  readonly minute: number;
+  readonly minuteRest: number;
+  readonly day: number;
+  readonly dayRest: number;
 }
 
 /**
- * The two windows of one shop or address: a minute that starts with the first request, and the UTC calendar day. The
- * most recently used days are kept too, so that their counts continue if the wall clock jumps over midnight and back.
+ * The record of a shop, an address or a separate quota: a minute that starts with the first request, the UTC calendar
+ * day, and the strikes of its keys, which each day starts without. `decideScript` follows the same rules.
  */
 export class Windows {
-  #minuteEnds = Number.NEGATIVE_INFINITY; // monotonic
-  #minuteEndsWall = 0; // the same time in Unix milliseconds; within a window, only a jump of the clock changes it
-  #minuteUsed = 0;
-  #day = Number.NEGATIVE_INFINITY;
-  #dayUsed = 0;
-  #earlierDays: readonly DayCount[] = [];
-  #jumps = 0;
-  /** True if a request was counted since the last `save`. */
-  changed = false;
-  /** How many milliseconds the clock of the shop is ahead of real time. All times in this class use that clock. */
-  #ahead: number;
+  readonly kind: Kind;
+  readonly owner: string;
+  #minute: Window;
+  #day: Window;
+  /** Kept by the first fast-forward in it. */
+  #realMinute: Window | undefined;
+  /** By key. */
+  #denials: Map<string, Denial> | undefined;
+  /** What was admitted in these windows since Valkey stopped answering. */
+  #alone = { minute: 0, day: 0 };
+  /** True if a request was counted since the last save. */
+  isChanged = false;
 
-  constructor(ahead = 0) {
-    this.#ahead = ahead;
+  constructor({ kind, owner }: Name, saved?: SavedWindows) {
+    this.kind = kind;
+    this.owner = owner;
+    this.#minute = saved?.minute ?? { used: 0, ends: 0 };
+    this.#day = saved?.day ?? { used: 0, ends: 0 };
   }
 
-  /** Restores saved windows. `opened` is the time when the limiter started. */
-  static restore({ ahead, ...state }: ShopState, reading: ClockReading, opened: ClockReading): Windows {
-    const windows = new Windows(ahead);
-    const now = aheadBy(reading, ahead);
-    const rest = remainingUntil(state.minuteEnd, MINUTE_MS, now, aheadBy(opened, ahead));
-    if (rest > 0) windows.#startMinute(now, rest, state.minuteUsed);
-    windows.#day = state.day;
-    windows.#dayUsed = state.dayUsed;
-    windows.#earlierDays = state.earlierDays;
-    return windows;
+  get saved(): SavedWindows {
+    return { minute: this.#minute, day: this.#day };
   }
 
-  /** Converts a reading to the clock of the shop. */
-  at(reading: ClockReading): ClockReading {
-    return aheadBy(reading, this.#ahead);
-  }
-
-  /** Sets the clock of the shop at least this many milliseconds ahead of real time. It never moves back. */
-  setClockOffset(ahead: number): void {
-    this.#ahead = Math.max(this.#ahead, ahead);
-  }
-
-  /** Returns the state to save, and marks it as unchanged. */
-  save(reading: ClockReading): WindowState {
-    this.changed = false;
-    const now = this.at(reading);
-    return {
-      minuteEnd: storedEnd(this.#minuteEnds - now.monotonic, now),
-      minuteUsed: this.#minuteUsed,
-      day: this.#day,
-      dayUsed: this.#dayUsed,
-      earlierDays: this.#earlierDays,
-    };
-  }
-
-  /**
-   * Counts one request if both windows have room for it. Returns the resulting status, with the limits of `shown`.
-   */
-  admit(quota: Quota, reading: ClockReading, shown = quota): Admission {
-    this.#startNewWindows(reading);
-    if (this.#minuteUsed >= quota.perMinute || this.#dayUsed >= quota.perDay) {
-      return this.#denial(quota, reading, shown);
+  /** Decides on requests that come at one instant. Each counts `weight` times. */
+  admit({ quota, keyId }: Pick<Sender, "quota" | "keyId">, requests: number, now: number, weight = 1): Decision {
+    const minute = isRunning(this.#minute, MINUTE_MS, now) ? this.#minute : { used: 0, ends: now + MINUTE_MS };
+    const day = isRunning(this.#day, DAY_MS, now) ? this.#day : { used: 0, ends: endOfDay(now) };
+    const realMinute = this.#realMinute && isRunning(this.#realMinute, MINUTE_MS, now) ? this.#realMinute : undefined;
+    const { perMinute, perDay } = quota;
+    let room = Math.min(roomIn(minute, perMinute, weight), roomIn(day, perDay, weight));
+    if (realMinute) room = Math.min(room, roomIn(realMinute, SANDBOX_MINUTES * perMinute, weight));
+    const admitted = Math.min(requests, room);
+    if (requests > 0 && day !== this.#day) this.#startDay(day);
+    if (admitted > 0) {
+      if (minute !== this.#minute) this.#startMinute(minute);
+      const counted = admitted * weight;
+      minute.used += counted;
+      day.used += counted;
+      if (realMinute) realMinute.used += counted;
+      this.#alone.minute += admitted;
+      this.#alone.day += admitted;
+      this.#denials?.delete(keyId);
     }
-    if (this.#minuteUsed === 0) this.#startMinute(reading, MINUTE_MS, 0);
-    this.#minuteUsed++;
-    this.#dayUsed++;
-    this.changed = true;
-    return this.#admission(quota, reading, shown);
-  }
-
-  /** Like `admit`, without counting a request. */
-  peek(quota: Quota, reading: ClockReading, shown = quota): Admission {
-    this.#startNewWindows(reading);
-    return this.#admission(quota, reading, shown);
-  }
-
-  /** Returns the status of each window without counting a request. */
-  limitStatus(quota: Quota, reading: ClockReading): { minute: WindowStatus; day: WindowStatus } {
-    this.#startNewWindows(reading);
-    return {
-      minute: windowStatus(quota.perMinute, this.#minuteUsed, realSeconds(this.#minuteEndsWall, reading.ahead)),
-      day: windowStatus(quota.perDay, this.#dayUsed, endOfDay(reading)),
-    };
-  }
-
-  #startNewWindows(reading: ClockReading): void {
-    if (reading.monotonic >= this.#minuteEnds) {
-      this.#minuteUsed = 0;
-      this.#startMinute(reading, MINUTE_MS, 0);
-    } else if (reading.jumps !== this.#jumps) {
-      this.#startMinute(reading, this.#minuteEnds - reading.monotonic, this.#minuteUsed);
+    const decision = { admitted, lastStrike: 0, strikes: 0, now, minute, day, realMinute, weight };
+    if (admitted < requests && keyId !== "") {
+      const ends = now + 1000 * refusal(decision, quota).retryAfter;
+      if (admitted > 0) this.#begin(keyId, now, ends);
+      else decision.lastStrike = this.#deny(keyId, requests, strikesForBan(perMinute), now, ends);
     }
-    const today = dayOf(reading.wall);
-    if (today !== this.#day) this.#startDay(today);
+    if (this.#denials) decision.strikes = this.#denialOf(keyId, now)?.strikes ?? 0;
+    return decision;
   }
 
-  #startDay(today: number): void {
-    const seen = [{ day: this.#day, used: this.#dayUsed }, ...this.#earlierDays];
-    this.#earlierDays = seen.filter(({ day, used }) => used > 0 && day !== today).slice(0, EARLIER_DAYS);
-    this.#day = today;
-    this.#dayUsed = seen.find(({ day }) => day === today)?.used ?? 0;
+  /** All windows but the real minute, and the denials of keys, end this many milliseconds earlier. */
+  bringNearer(milliseconds: number, now: number): void {
+    if (isRunning(this.#minute, MINUTE_MS, now) && !(this.#realMinute && isRunning(this.#realMinute, MINUTE_MS, now))) {
+      this.#realMinute = { ...this.#minute };
+    }
+    for (const window of [this.#minute, this.#day]) window.ends -= milliseconds;
+    for (const denial of this.#denials?.values() ?? []) {
+      denial.since -= milliseconds;
+      denial.until -= milliseconds;
+    }
   }
 
-  #startMinute(reading: ClockReading, length: number, used: number): void {
-    this.#minuteEnds = reading.monotonic + length;
-    this.#minuteEndsWall = reading.wall + length;
-    this.#minuteUsed = used;
-    this.#jumps = reading.jumps;
+  /** Continues from the windows of a decision of Valkey, whose clock is `now` at the same time. */
+  continueFrom({ minute, day, realMinute, now: theirs }: Decision, now: number): void {
+    const here = ({ used, ends }: Window) => ({ used, ends: ends - theirs + now });
+    this.#minute = here(minute);
+    this.#day = here(day);
+    this.#realMinute = realMinute && here(realMinute);
+    this.#alone = { minute: 0, day: 0 };
   }
 
-  /** The status of the window with the fewest remaining requests; of the day in a tie. */
-  #admission(quota: Quota, reading: ClockReading, shown: Quota): Admission {
-    const minuteLeft = Math.max(0, quota.perMinute - this.#minuteUsed);
-    const dayLeft = Math.max(0, quota.perDay - this.#dayUsed);
-    return minuteLeft < dayLeft
-      ? {
-          verdict: "admitted",
-          limit: shown.perMinute,
-          remaining: minuteLeft,
-          reset: realSeconds(this.#minuteEndsWall, reading.ahead),
-          retryAfter: 0,
-        }
-      : { verdict: "admitted", limit: shown.perDay, remaining: dayLeft, reset: endOfDay(reading), retryAfter: 0 };
+  /** Returns what was admitted without Valkey in windows that still run, and forgets it; undefined if there is nothing. */
+  takeAlone(now: number): AdmittedAlone | undefined {
+    const [minuteRest, dayRest] = [this.#minute.ends - now, this.#day.ends - now];
+    const [minute, day] = [minuteRest > 0 ? this.#alone.minute : 0, dayRest > 0 ? this.#alone.day : 0];
+    this.#alone = { minute: 0, day: 0 };
+    return minute > 0 || day > 0 ? { minute, minuteRest, day, dayRest } : undefined;
   }
 
-  /** If both windows are used up, the one that ends later determines `Retry-After`. */
-  #denial(quota: Quota, reading: ClockReading, shown: Quota): Admission {
-    const ofDay = {
-      verdict: "limited" as const,
-      limit: shown.perDay,
-      remaining: 0,
-      reset: endOfDay(reading),
-      retryAfter: retryAfterOf(DAY_MS - (reading.wall - this.#day * DAY_MS)),
-    };
-    const ofMinute = {
-      verdict: "limited" as const,
-      limit: shown.perMinute,
-      remaining: 0,
-      reset: realSeconds(this.#minuteEndsWall, reading.ahead),
-      retryAfter: retryAfterOf(this.#minuteEnds - reading.monotonic),
-    };
-    if (this.#dayUsed < quota.perDay) return ofMinute;
-    if (this.#minuteUsed < quota.perMinute) return ofDay;
-    return ofMinute.retryAfter > ofDay.retryAfter ? ofMinute : ofDay;
+  /** Takes back what could not be added to the counts in Valkey. */
+  putBackAlone({ minute, day }: AdmittedAlone): void {
+    this.#alone.minute += minute;
+    this.#alone.day += day;
+  }
+
+  #startMinute(minute: Window): void {
+    this.#minute = minute;
+    this.#alone.minute = 0;
+  }
+
+  #startDay(day: Window): void {
+    this.#day = day;
+    this.#alone.day = 0;
+    this.#denials = undefined;
+  }
+
+  /** Counts requests of a key none of which was admitted. Returns which of them is the last strike, from 1; 0 for none. */
+  #deny(keyId: string, requests: number, allowed: number, now: number, ends: number): number {
+    const denial = this.#denialOf(keyId, now);
+    if (!denial) {
+      this.#begin(keyId, now, ends);
+      return 0;
+    }
+    // Parallel requests get different times. Waiting for any of them must be enough.
+    denial.until = Math.min(denial.until, ends);
+    if (now - denial.since < GRACE) return 0;
+    const untilBan = Math.max(1, allowed - denial.strikes);
+    denial.strikes += requests;
+    if (requests < untilBan) return 0;
+    this.#denials?.delete(keyId);
+    if (requests > untilBan) this.#begin(keyId, now, ends);
+    return untilBan;
+  }
+
+  #begin(keyId: string, now: number, ends: number): void {
+    this.#denials ??= new Map();
+    this.#denials.set(keyId, { since: now, until: ends, strikes: 0 });
+  }
+
+  /** The denial of a key that runs. */
+  #denialOf(keyId: string, now: number): Denial | undefined {
+    const denial = this.#denials?.get(keyId);
+    return denial && now < denial.until && denial.until <= now + DAY_MS ? denial : undefined;
   }
 }
 
-/** After a change of plan, `used` can exceed `limit`. */
-export function windowStatus(limit: number, used: number, reset: number): WindowStatus {
-  return { limit, used, remaining: Math.max(0, limit - used), reset };
+/** False for an end that lies further away than a window of this length can end: the clock was set. */
+function isRunning({ ends }: Window, length: number, now: number): boolean {
+  return now < ends && ends <= now + length;
 }
 
-function endOfDay(reading: ClockReading): number {
-  return realSeconds((dayOf(reading.wall) + 1) * DAY_MS, reading.ahead);
+/** Of the UTC day. */
+function endOfDay(now: number): number {
+  return (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+}
+
+/** How many more requests fit into a window. */
+export function roomIn({ used }: Window, limit: number, weight: number): number {
+  return Math.max(0, Math.floor((limit - used) / weight));
+}
+
+/** The figures of the used-up window that ends last; of the day if another one ends in the same second. */
+export function refusal(decision: Decision, { perMinute, perDay }: Quota): Admission {
+  const { minute, day, realMinute } = decision;
+  let [limit, { ends }, retryAfter] = [perDay, day, waitFor(day, perDay, decision)];
+  const forMinute = waitFor(minute, perMinute, decision);
+  if (forMinute > retryAfter) [limit, ends, retryAfter] = [perMinute, minute.ends, forMinute];
+  if (realMinute) {
+    const forReal = waitFor(realMinute, SANDBOX_MINUTES * perMinute, decision);
+    if (forReal > retryAfter) [limit, ends, retryAfter] = [SANDBOX_MINUTES * perMinute, realMinute.ends, forReal];
+  }
+  return { verdict: "limited", limit, remaining: 0, reset: seconds(ends), retryAfter };
+}
+
+/** Whole seconds until a window has room; 0 if it has. */
+function waitFor(window: Window, limit: number, { weight, now }: Decision): number {
+  return roomIn(window, limit, weight) > 0 ? 0 : retryAfterOf(window.ends - now);
+}
+
+/** Rounded up: at that second the window has ended. */
+export function seconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
 }

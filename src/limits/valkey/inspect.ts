@@ -1,4 +1,4 @@
-import { script } from "./script.ts";
+import { script } from "./scripts.ts";
 import { OPERATOR_TIMEOUT, Valkey } from "./valkey.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 

@@ -6,7 +6,7 @@ import { openProcess } from "../../../test/harness/limiter-process.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { hasValkey, ValkeyCluster, ValkeyServer } from "../../../test/harness/valkey-server.ts";
 import { inspectValkey } from "./inspect.ts";
-import { script } from "./script.ts";
+import { script } from "./scripts.ts";
 import { Valkey } from "./valkey.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "./valkey-url.ts";
 

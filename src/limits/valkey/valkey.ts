@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { settlesWithin } from "../../timing/waiting.ts";
-import type { Script } from "./script.ts";
+import type { Script } from "./scripts.ts";
 import type { ValkeyAddress } from "./valkey-url.ts";
 
 /** How long connecting may take, in milliseconds. */
@@ -71,9 +71,16 @@ export class Valkey {
       return await this.#client.evalsha(script.digest, keys.length, ...keys, ...values);
     } catch (error) {
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw this.#explain(error);
-      return this.#client.eval(script.lua, keys.length, ...keys, ...values).catch((again: unknown) => {
-        throw this.#explain(again);
-      });
+      return this.runInOrder(script, keys, values);
+    }
+  }
+
+  /** Like `run`, but before whatever is run later, although the server may not have the script. */
+  async runInOrder(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#client.eval(script.lua, keys.length, ...keys, ...values);
+    } catch (error) {
+      throw this.#explain(error);
     }
   }
 

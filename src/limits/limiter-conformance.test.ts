@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assert, asyncProperty, constantFrom, oneof } from "fast-check";
+import { array, assert, asyncProperty, constantFrom, integer, oneof, property, record } from "fast-check";
 import { limiterConformance } from "../../test/conformance/limiter.ts";
 import {
   arbitraryEvent,
@@ -16,15 +16,16 @@ import { ManualClock, NOON } from "../../test/harness/manual-clock.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Admission } from "../http/interfaces.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
+import { admissionOf, WindowLimiter } from "./limiter.ts";
 import { LimitStore } from "./limits.store.ts";
-import { MemoryLimiter } from "./memory-limiter.ts";
+import { MemoryCounts } from "./memory-counts.ts";
+import { Windows } from "./windows.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** To 2030-12-05. */
 const LEAP = Date.UTC(2030, 11, 5) - Date.UTC(2026, 10, 21);
-const addressQuota = { perMinute: 60, perDay: 1_000 };
 const noonSecond = NOON / SECOND;
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-limits-"));
@@ -39,21 +40,23 @@ function newFile(): string {
   return file;
 }
 
-limiterConformance("MemoryLimiter", async (clock, quota) => {
+limiterConformance("a limiter in memory", async (clock) => {
   const storage = new SqliteStorage(newFile());
-  const limiter = new MemoryLimiter(new LimitStore(storage), clock, quota);
+  const limiter = new WindowLimiter(new MemoryCounts(clock, new LimitStore(storage)));
   return { limiter, close: () => storage.close() };
 });
 
-describe("MemoryLimiter over time", () => {
+describe("a limiter in memory, over time,", () => {
   let clock: ManualClock;
   let file: string;
   let storage: SqliteStorage;
-  let limiter: MemoryLimiter;
+  let counts: MemoryCounts;
+  let limiter: WindowLimiter;
 
   const start = () => {
     storage = new SqliteStorage(file);
-    limiter = new MemoryLimiter(new LimitStore(storage), clock, addressQuota);
+    counts = new MemoryCounts(clock, new LimitStore(storage));
+    limiter = new WindowLimiter(counts);
   };
   /** Ends the process without a last save, and starts it again. */
   const restart = async () => {
@@ -82,7 +85,7 @@ describe("MemoryLimiter over time", () => {
   describe("after a restart", () => {
     test("continues with the minute and the day as they were saved", async () => {
       await send(2);
-      await limiter.save();
+      await counts.save();
       clock.advance(20 * SECOND);
       await restart();
       expect(await sendOne()).toMatchObject({ verdict: "admitted", remaining: 0, reset: noonSecond + 60 });
@@ -93,92 +96,46 @@ describe("MemoryLimiter over time", () => {
 
     test("has lost only what was not saved", async () => {
       await send(1);
-      await limiter.save();
+      await counts.save();
       await send(1);
       await restart();
       expect((await send(3)).map(({ verdict }) => verdict)).toEqual(["admitted", "admitted", "limited"]);
     });
 
-    test("continues with the advanced clock of a sandbox", async () => {
-      await limiter.setClockOffset(who, 30 * DAY);
+    test("continues after a fast-forward", async () => {
       await send(3);
-      await limiter.save();
+      await limiter.bringNearer(who, 40 * SECOND);
+      await counts.save();
       await restart();
-      expect(await sendOne()).toMatchObject({ verdict: "limited", reset: noonSecond + 60, retryAfter: 60 });
-      await limiter.setClockOffset(who, 30 * DAY + 60 * SECOND);
-      clock.reboot();
-      await restart();
-      expect(await sendOne()).toMatchObject({ verdict: "admitted", reset: noonSecond + 60 });
-    });
-
-    test("extends no minute although the wall clock was set back before the start", async () => {
-      await send(3);
-      await limiter.save();
-      clock.setWall(clock.now() - HOUR);
-      clock.reboot();
-      await restart();
-      expect(await sendOne()).toMatchObject({ verdict: "limited", retryAfter: 60 });
+      expect(await sendOne()).toMatchObject({ verdict: "limited", reset: noonSecond + 20, retryAfter: 20 });
     });
   });
 
-  describe("when the wall clock jumps", () => {
-    const jumps: [string, number][] = [
-      ["back by an hour", -HOUR],
-      ["back by a day", -DAY],
-      ["forward by an hour", HOUR],
-      ["forward by a day", DAY],
-      ["forward by a month", 30 * DAY],
-    ];
-
-    test.each(jumps)("%s, the minute neither ends nor restarts", async (_, jump) => {
-      await send(3);
-      clock.advance(20 * SECOND);
-      clock.setWall(clock.now() + jump);
-      const reset = noonSecond + jump / SECOND + 60;
-      expect(await sendOne()).toMatchObject({ verdict: "limited", remaining: 0, reset, retryAfter: 40 });
-      clock.advance(39_999);
-      expect(await sendOne()).toMatchObject({ verdict: "limited", reset, retryAfter: 1 });
-      clock.advance(1);
-      expect((await sendOne()).verdict).toBe("admitted");
-    });
-
-    test.each(jumps)("%s and back, the day keeps its count", async (_, jump) => {
+  describe("when the wall clock is set,", () => {
+    test.each([-DAY, -HOUR, -61 * SECOND])("back by %p ms, a window whose end is too far away is new", async (jump) => {
       await send(3);
       clock.setWall(clock.now() + jump);
-      clock.advance(60 * SECOND);
-      expect((await sendOne()).verdict).toBe("admitted");
-      clock.setWall(clock.now() - jump);
-      clock.advance(60 * SECOND);
-      const sameDay = Math.abs(jump) < DAY;
-      const { remaining } = await sendOne(callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 }));
-      expect(remaining).toBe(sameDay ? 5 : 6);
+      const now = clock.now() / SECOND;
+      expect(await sendOne()).toMatchObject({ verdict: "admitted", remaining: 2, reset: now + 60 });
+      const { day } = await limiter.limitStatus(who);
+      expect(day.used).toBe(jump === -DAY ? 1 : 4);
     });
-  });
 
-  test("a day keeps its count although a clock that was a day wrong was corrected after midnight", async () => {
-    const caller = callerOf("acc_1", "key_1", { perMinute: 100, perDay: 10 });
-    clock.setWall(NOON + DAY / 2 - 30 * SECOND);
-    await send(4, caller);
-    clock.setWall(clock.now() - DAY);
-    await send(1, caller);
-    clock.advance(60 * SECOND); // midnight passes without a request
-    clock.setWall(clock.now() + DAY);
-    await send(1, caller);
-    clock.setWall(clock.now() - DAY);
-    expect((await sendOne(caller)).remaining).toBe(5);
+    test("forward, windows end", async () => {
+      await send(3);
+      clock.setWall(clock.now() + DAY);
+      expect(await sendOne()).toMatchObject({ verdict: "admitted", remaining: 2 });
+      expect((await limiter.limitStatus(who)).day.used).toBe(1);
+    });
   });
 
   /**
-   * Runs random stories: the limiter is saved and restarted, with or without a reboot of the machine, and the wall
-   * clock is set wrong by this many milliseconds and corrected, at any time.
+   * Runs random stories: the limiter is saved and restarted, and the wall clock is set wrong by this many milliseconds
+   * and corrected, at any time.
    */
-  const tell = async (wrong: number, withMachine: boolean) => {
-    // A clock that is wrong by two days, for several days, visits more days than are kept.
-    const known = arbitraryEvent.filter(
-      (one) => Math.abs(wrong) <= DAY || one.kind === "requests" || one.milliseconds < DAY / 2,
-    );
+  const tell = async (wrong: number) => {
     const event = oneof(
-      { weight: 8, arbitrary: known },
+      { weight: 8, arbitrary: arbitraryEvent },
       { weight: 2, arbitrary: constantFrom("save" as const, "end" as const, "set" as const) },
     );
     const told = asyncProperty(arbitraryStart, storyOf(event), async (wall, story) => {
@@ -190,10 +147,9 @@ describe("MemoryLimiter over time", () => {
       let next = wrong;
       for (const one of story) {
         if (one === "save") {
-          await limiter.save();
+          await counts.save();
           model.save();
         } else if (one === "end") {
-          if (withMachine) clock.reboot();
           await restart();
           model.restart();
         } else if (one === "set") {
@@ -205,12 +161,41 @@ describe("MemoryLimiter over time", () => {
     await assert(told, { numRuns: 40 });
   };
 
-  describe("agrees with the model", () => {
-    test("with any saves and restarts of the machine", () => tell(0, true));
+  test.each([0, -LEAP, -2 * DAY, -DAY, -HOUR, -1_500, 1_500, HOUR, DAY, 2 * DAY, LEAP])(
+    "agrees with the model, saved and restarted at any time, its clock set wrong by %p ms and right again",
+    tell,
+  );
+});
 
-    test.each([-LEAP, -2 * DAY, -DAY, -HOUR, -1_500, 1_500, HOUR, DAY, 2 * DAY, LEAP])(
-      "however often the wall clock is set wrong by %p ms and right again, also while nothing runs",
-      (wrong) => tell(wrong, false),
-    );
+describe("a decision on n requests", () => {
+  const quota = { perMinute: 44, perDay: 100 };
+  const story = array(
+    oneof(
+      record({ requests: integer({ min: 1, max: 70 }), keyId: constantFrom("key_1", "key_2") }),
+      record({ passes: integer({ min: 1, max: 40_000 }) }),
+      record({ nearer: integer({ min: 1, max: 70_000 }) }),
+    ),
+    { maxLength: 60, size: "max" },
+  );
+
+  test("equals n decisions on one request each at the same instant", () => {
+    const told = property(arbitraryStart, story, (start, events) => {
+      const names = { kind: "test", owner: "acc_1" } as const;
+      const [together, single] = [new Windows(names), new Windows(names)];
+      let now = start;
+      for (const event of events) {
+        if ("passes" in event) now += event.passes;
+        else if ("nearer" in event) for (const windows of [together, single]) windows.bringNearer(event.nearer, now);
+        else {
+          const { requests, keyId } = event;
+          const all = together.admit({ quota, keyId }, requests, now);
+          const answers = Array.from({ length: requests }, (_, position) => admissionOf(all, quota, position));
+          const each = answers.map(() => admissionOf(single.admit({ quota, keyId }, 1, now), quota, 0));
+          expect(answers).toEqual(each);
+          expect(together.admit({ quota, keyId }, 0, now)).toEqual(single.admit({ quota, keyId }, 0, now));
+        }
+      }
+    });
+    assert(told, { numRuns: 500 });
   });
 });

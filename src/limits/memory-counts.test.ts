@@ -8,8 +8,11 @@ import { failureOf } from "../../test/harness/failure-of.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
+import { statement } from "../storage/statement.ts";
+import { all } from "../storage/transaction.ts";
+import { WindowLimiter } from "./limiter.ts";
 import { LimitStore } from "./limits.store.ts";
-import { MemoryLimiter } from "./memory-limiter.ts";
+import { MemoryCounts } from "./memory-counts.ts";
 
 const quota = { perMinute: 100, perDay: 1_000 };
 const caller = (account: number) => callerOf(`acc_${account}`, `key_${account}`, quota);
@@ -17,14 +20,18 @@ const caller = (account: number) => callerOf(`acc_${account}`, `key_${account}`,
 let folder: string;
 let clock: ManualClock;
 let storage: DistantStorage;
-let limiter: MemoryLimiter;
+let counts: MemoryCounts;
+let limiter: WindowLimiter;
 
-const start = () => new MemoryLimiter(new LimitStore(storage), clock, { perMinute: 60, perDay: 1_000 });
+const start = () => {
+  counts = new MemoryCounts(clock, new LimitStore(storage));
+  limiter = new WindowLimiter(counts);
+};
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "petstore-limiter-"));
   clock = new ManualClock();
   storage = new DistantStorage(new SqliteStorage(join(folder, "petstore.db")));
-  limiter = start();
+  start();
 });
 afterEach(async () => {
   await storage.close();
@@ -61,11 +68,11 @@ describe("a save that fails", () => {
     const accounts = 2_500; // more than fit into one transaction
     for (let account = 0; account < accounts; account++) await limiter.admit(caller(account));
     storage.writesLeft = good;
-    expect(await failureOf(limiter.save())).toBeInstanceOf(StorageUnavailable);
+    expect(await failureOf(counts.save())).toBeInstanceOf(StorageUnavailable);
     for (let account = 0; account < accounts; account += 2) await limiter.admit(caller(account));
     storage.writesLeft = Number.POSITIVE_INFINITY;
-    await limiter.save();
-    limiter = start();
+    await counts.save();
+    start();
     for (let account = 0; account < accounts; account++) {
       expect((await limiter.admit(caller(account))).remaining).toBe(account % 2 === 0 ? 97 : 98);
     }
@@ -74,43 +81,61 @@ describe("a save that fails", () => {
 
 test("a request that arrives during a save is in the next save", async () => {
   await limiter.admit(caller(1));
-  const saved = limiter.save();
+  const saved = counts.save();
   await limiter.admit(caller(1));
   await saved;
-  await limiter.save();
-  limiter = start();
+  await counts.save();
+  start();
   expect((await limiter.admit(caller(1))).remaining).toBe(97);
 });
 
 describe("memory is bounded:", () => {
-  test("it has at most 100,000 addresses, and keeps one that continues sending", () => {
-    for (let address = 0; address < 300_000; address++) {
-      limiter.admitAddress(`address ${address}`);
-      if (address % 10_000 === 0) limiter.admitAddress("192.0.2.1");
-      expect(limiter.size.addresses).toBeLessThanOrEqual(100_000);
+  test("it forgets the addresses and shops that were used least recently", async () => {
+    const addresses = new WindowLimiter(new MemoryCounts(clock));
+    for (let address = 0; address < 150_000; address++) {
+      await addresses.admitAddress(`address ${address}`);
+      if (address % 10_000 === 0) await addresses.admitAddress("192.0.2.1");
     }
-    expect(limiter.admitAddress("192.0.2.1").remaining).toBe(60 - 31);
+    expect((await addresses.admitAddress("192.0.2.1")).remaining).toBe(60 - 16);
+    expect((await addresses.admitAddress("address 0")).remaining).toBe(59); // forgotten
   });
 
-  test("reading an address stores nothing", () => {
-    limiter.peekAddress("192.0.2.1");
-    expect(limiter.size.addresses).toBe(0);
+  test("reading an address stores nothing", async () => {
+    for (let address = 0; address < 200_000; address++) await limiter.peekAddress(`address ${address}`);
+    await limiter.admitAddress("192.0.2.1");
+    for (let address = 0; address < 200_000; address++) await limiter.peekAddress(`address ${address}`);
+    expect((await limiter.admitAddress("192.0.2.1")).remaining).toBe(58);
   });
 
-  test("it has at most 100,000 shops after a save, and none loses its count", async () => {
+  test("no shop that is forgotten loses its count", async () => {
     for (let account = 0; account < 100_500; account++) await limiter.admit(caller(account));
-    await limiter.save();
-    expect(limiter.size.shops).toBe(100_000);
-    for (const account of [0, 1, 499, 500, 100_499]) {
+    expect((await limiter.admit(caller(0))).remaining).toBe(98); // not saved yet
+    await counts.save();
+    for (const account of [1, 499, 500, 100_499]) {
       expect((await limiter.admit(caller(account))).remaining).toBe(98);
     }
   });
+});
 
-  test("a limited key is removed when it may send again", async () => {
-    for (let request = 0; request <= 100; request++) await limiter.admit(caller(1));
-    expect(limiter.size.keys).toBe(1);
-    clock.advance(60_000);
-    await limiter.save();
-    expect(limiter.size.keys).toBe(0);
+describe("the saved windows of an account", () => {
+  const rows = statement<[], { account_id: string }>("SELECT account_id FROM limit_windows");
+
+  test("are deleted with it, even during a write, and not written again", async () => {
+    for (const who of [caller(1), { ...caller(1), mode: "live" as const }, caller(2)]) await limiter.admit(who);
+    const saved = counts.save();
+    await limiter.forget("acc_1");
+    await saved;
+    await counts.save();
+    expect((await storage.read(all(rows))).map(({ account_id }) => account_id)).toEqual(["acc_2"]);
+  });
+
+  test("are those after a fast-forward", async () => {
+    await limiter.admit(caller(1));
+    await counts.save();
+    await limiter.bringNearer({ accountId: "acc_1", mode: "test" }, 20_000);
+    await counts.save();
+    const ends = clock.now() + 40_000;
+    start();
+    expect((await limiter.limitStatus(caller(1))).minute).toMatchObject({ used: 1, reset: ends / 1_000 });
   });
 });

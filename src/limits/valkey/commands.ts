@@ -1,0 +1,112 @@
+import { strikesForBan } from "../../contract/bans.ts";
+import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Sender } from "../windows.ts";
+import { add, bringNearer, decide, forget, presence } from "./scripts.ts";
+import type { Valkey } from "./valkey.ts";
+
+/** The most records in one call. It limits how long the call blocks the server. */
+const MAX_RECORDS = 500;
+
+/** Requests of a sender that come in one turn of the event loop. With none, nothing is counted. */
+export interface Question {
+  readonly sender: Sender;
+  readonly requests: number;
+}
+
+/** What a process has admitted alone in a record. */
+export interface Addition {
+  readonly windows: Name;
+  readonly alone: AdmittedAlone;
+}
+
+/** The records in a Valkey or Redis server or cluster. Each method is one call, and rejects if it fails. */
+export class Commands {
+  readonly #valkey: Valkey;
+  readonly #prefix: string;
+  readonly #time: (() => number) | undefined;
+
+  /** `prefix` begins the name of each key. `time` replaces the server's clock in tests, in Unix milliseconds. */
+  constructor(valkey: Valkey, prefix = "petstore:", time?: () => number) {
+    this.#valkey = valkey;
+    this.#prefix = prefix;
+    this.#time = time;
+  }
+
+  /** Splits items into calls. In a cluster a call goes to one slot, which accounts and addresses rarely share. */
+  split<T>(items: readonly T[], ownerOf: (item: T) => string): (readonly T[])[] {
+    if (this.#valkey.isCluster) return [...Map.groupBy(items, ownerOf).values()];
+    if (items.length <= MAX_RECORDS) return [items];
+    const calls = Math.ceil(items.length / MAX_RECORDS);
+    return Array.from({ length: calls }, (_, call) => items.slice(call * MAX_RECORDS, (call + 1) * MAX_RECORDS));
+  }
+
+  async decide(questions: readonly Question[]): Promise<Decision[]> {
+    const records = questions.map(({ sender }) => this.#recordOf(sender.kind, sender.owner));
+    const replies = await this.#valkey.run(decide, records, [this.#now(), ...questions.map(questionText)]);
+    return (replies as string[]).map(readDecision);
+  }
+
+  /** Commands that are sent later run later, although the server may not know the script. */
+  async add(additions: readonly Addition[]): Promise<void> {
+    const records = additions.map(({ windows: { kind, owner } }) => this.#recordOf(kind, owner));
+    const texts = additions.map(({ alone: { minute, minuteRest, day, dayRest } }) =>
+      [minute, minuteRest, day, dayRest].join(" "),
+    );
+    await this.#valkey.runInOrder(add, records, [this.#now(), ...texts]);
+  }
+
+  async bringNearer(accountId: string, milliseconds: number): Promise<void> {
+    await this.#valkey.run(bringNearer, [this.#recordOf("test", accountId)], [this.#now(), milliseconds]);
+  }
+
+  async forget(accountId: string): Promise<void> {
+    const records = kinds.map((kind) => this.#recordOf(kind, accountId));
+    await this.#valkey.run(forget, records, []);
+  }
+
+  /** Reports that this process runs. Returns the number of running processes once every server has replied. */
+  async reportPresence(process: string): Promise<number> {
+    const noted = this.#valkey.run(presence, [`${this.#prefix}processes`], ["", process]);
+    const [processes] = await Promise.all([noted, this.#valkey.ping()]);
+    return Number(processes);
+  }
+
+  /** Drops connections that no longer receive anything. */
+  reconnect(): void {
+    this.#valkey.reconnect();
+  }
+
+  close(): void {
+    this.#valkey.close();
+  }
+
+  #recordOf(kind: Kind, owner: string): string {
+    return `${this.#prefix}{${owner}}:${kind}`;
+  }
+
+  #now(): string | number {
+    return this.#time?.() ?? "";
+  }
+}
+
+/** The argument of the script `decide` for one record. */
+function questionText({ sender: { quota, keyId }, requests }: Question): string {
+  const { perMinute, perDay } = quota;
+  return `${requests} ${perMinute} ${perDay} ${strikesForBan(perMinute)} ${keyId}`;
+}
+
+function readDecision(reply: string): Decision {
+  const numbers = reply.split(" ").map(Number);
+  const [admitted = 0, lastStrike = 0, strikes = 0, now = 0, minute = 0, minuteEnds = 0, day = 0, dayEnds = 0] =
+    numbers;
+  const [used = 0, ends] = numbers.slice(8);
+  return {
+    admitted,
+    lastStrike,
+    strikes,
+    now,
+    minute: { used: minute, ends: minuteEnds },
+    day: { used: day, ends: dayEnds },
+    realMinute: ends === undefined ? undefined : { used, ends },
+    weight: 1,
+  };
+}
