@@ -3,7 +3,7 @@ import { all } from "../../storage/transaction.ts";
 import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
 import { table } from "../../terminal/output.ts";
 import { systemClock } from "../../timing/clock.ts";
-import { operator } from "../events/author.ts";
+import { operator } from "../events/publish.ts";
 import { requireAccount } from "../shops/shop-options.ts";
 import { allEndpoints, type OwnedEndpointRow } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore, type StoredEndpoint, toEndpoint } from "./endpoints/endpoints.store.ts";

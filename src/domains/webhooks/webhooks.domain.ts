@@ -3,7 +3,7 @@ import type { EventType } from "../../contract/operation.ts";
 import type { Values } from "../../settings/setting.ts";
 import { defineDomain, type Host } from "../domain.ts";
 import { EventLog } from "../events/events.store.ts";
-import { DeliveryRetention } from "./deliveries/delivery-retention.store.ts";
+import { deleteOldDeliveries } from "./deliveries/deliveries.store.ts";
 import { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { DispatchStore } from "./dispatch/dispatch.store.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
@@ -11,15 +11,16 @@ import { DisabledEndpoints } from "./endpoints/disabled-endpoints.store.ts";
 import { webhookAccountTables, webhookShopTables } from "./endpoints/endpoints.statements.ts";
 import { EndpointStore } from "./endpoints/endpoints.store.ts";
 import { listenCommand } from "./listen/listen.command.ts";
-import { MissingSecretKeys } from "./secrets/missing-secret-keys.ts";
-import { openSecretKeys, type SecretKeys } from "./secrets/secret-keys.ts";
+import { requireSecretKeys } from "./secrets/endpoint-secrets.ts";
+import { openSecretKeys } from "./secrets/secret-keys.ts";
 import { AddressPolicy } from "./sending/addresses.ts";
 import { send, type systemNetwork } from "./sending/send.ts";
+import { webhookDueTimes } from "./webhook-due-times.store.ts";
 import { webhookCommands } from "./webhooks.command.ts";
 import { type WebhookParts, webhookHandlers } from "./webhooks.handlers.ts";
 import { webhookOperations } from "./webhooks.operations.ts";
 import { webhookEventTypes } from "./webhooks.schemas.ts";
-import { listenSettings, webhookSettings } from "./webhooks.settings.ts";
+import { webhookSettings } from "./webhooks.settings.ts";
 
 /** Webhooks of these types of events, sent over a network. */
 export function webhooksDomain(types: readonly EventType[], networkOf: typeof systemNetwork) {
@@ -29,18 +30,13 @@ export function webhooksDomain(types: readonly EventType[], networkOf: typeof sy
     operations,
     eventTypes: webhookEventTypes,
     commands: [...webhookCommands, listenCommand],
-    settings: { ...webhookSettings, ...listenSettings },
+    settings: webhookSettings,
     shopTables: webhookShopTables,
     accountTables: webhookAccountTables,
-    open: (host, settings) =>
-      bind(operations, webhookHandlers(operations, openWebhooks(host, settings, { types, networkOf }))),
+    check: ({ storage, dataFolder }, { PETSTORE_SECRET_KEY }) =>
+      requireSecretKeys(storage, PETSTORE_SECRET_KEY, dataFolder),
+    open: (host, settings) => bind(operations, webhookHandlers(operations, openWebhooks(host, settings, networkOf))),
   });
-}
-
-interface WebhookContext {
-  /** All types of events. */
-  readonly types: readonly EventType[];
-  readonly networkOf: typeof systemNetwork;
 }
 
 /**
@@ -50,15 +46,15 @@ interface WebhookContext {
 function openWebhooks(
   host: Host,
   { PETSTORE_SECRET_KEY, PETSTORE_WEBHOOK_DENY = [] }: Values<typeof webhookSettings>,
-  context: WebhookContext,
+  networkOf: typeof systemNetwork,
 ): WebhookParts | undefined {
   const { clock, dataFolder, isDevelopment } = host;
+  host.hasDueTimes(webhookDueTimes(clock));
   const secretKeys = openSecretKeys(PETSTORE_SECRET_KEY, dataFolder);
-  checkSecretKeys(host, secretKeys);
   if (!secretKeys) return undefined;
   const policy = new AddressPolicy({ isDevelopment, denied: PETSTORE_WEBHOOK_DENY });
   const endpoints = new EndpointStore(clock, secretKeys);
-  deliver(host, { policy, endpoints, secretKeys }, context);
+  deliver(host, { policy, endpoints, secretKeys }, networkOf);
   return {
     endpoints,
     redeliveries: new RedeliveryStore(clock),
@@ -68,43 +64,24 @@ function openWebhooks(
   };
 }
 
-/** Registers the check and the metric of missing keys. A process without all keys leaves the deliveries to another. */
-function checkSecretKeys(host: Host, secretKeys: SecretKeys | undefined): void {
-  const missing = new MissingSecretKeys(host, secretKeys);
-  host.metrics.gauge(
-    "petstore_webhook_endpoints_without_key",
-    "Enabled webhook endpoints whose secret key this process lacks, counted once a minute.",
-    () => missing.endpoints,
-  );
-  host.repeat({
-    name: "check_secret_keys",
-    by: "each",
-    run: () => missing.check(),
-    preventsLeading: () => missing.endpoints > 0,
-  });
-}
-
 /** Registers the tasks and metrics of the deliveries, which the leader of all processes makes. */
 function deliver(
   { storage, generation, clock, expiry, log, metrics, repeat }: Host,
   { policy, endpoints, secretKeys }: Pick<WebhookParts, "policy" | "endpoints" | "secretKeys">,
-  { types, networkOf }: WebhookContext,
+  networkOf: typeof systemNetwork,
 ): void {
   const network = networkOf(policy, clock);
   const store = new DispatchStore(storage, endpoints, clock);
   repeat({ name: "disable_expired_endpoints", by: "leader", run: () => store.disableExpired() });
-  const parts = {
+  const dispatcher = new Dispatcher({
     store,
     storage,
     log: new EventLog(),
     generation,
     clock,
     secretKeys,
-    types: types.map(({ type }) => type),
-    send: (message: Parameters<typeof send>[0]) => send(message, network),
+    send: (message, cancel) => send(message, network, cancel),
     random: Math.random,
-  };
-  const dispatcher = new Dispatcher(parts, {
     disabled: ({ id, accountId }) => log.warn("webhook_endpoint_disabled", { endpointId: id, accountId }),
     failed: (error) => log.failing("task_failed", error, { task: "deliver_webhooks" }),
   });
@@ -135,10 +112,9 @@ function deliver(
     run: () => dispatcher.run(),
     finish: () => dispatcher.finish(),
   });
-  const retention = new DeliveryRetention(storage);
   repeat({
     name: "delete_old_webhook_deliveries",
     by: "leader",
-    run: () => retention.sweep(expiry.now()),
+    run: () => deleteOldDeliveries(storage, expiry.now()),
   });
 }

@@ -1,8 +1,8 @@
 import { type Failure, failure, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
-import { authorOf } from "../events/author.ts";
 import { expired } from "../events/events.operations.ts";
+import { authorOf } from "../events/publish.ts";
 import { deliveryOf, deliveryPage } from "./deliveries/deliveries.store.ts";
 import type { RedeliveryStore } from "./deliveries/redeliveries.store.ts";
 import { successRate } from "./endpoints/endpoint-health.ts";
@@ -162,10 +162,10 @@ const noEvents = invalidInput([{ path: "/body", message: "names no stored event"
 const emptyRange = invalidInput([{ path: "/body/from", message: "is after `to`, or after the newest event" }]);
 
 function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: number): Endpoint {
-  const { id, url, types, description, state, secrets, createdAt, health, expiresAt, ahead, position } = endpoint;
+  const { id, url, types, description, state, secrets, createdAt, health, expiresAt, position } = endpoint;
   const keys = currentKeys(id, secrets, secretKeys);
-  const rate = successRate(health, now + ahead);
-  const { failingSince, retriesAt, lastFailure } = health;
+  const rate = successRate(health, now);
+  const { failingSince, waitsUntil, lastFailure } = health;
   return {
     id,
     url,
@@ -177,7 +177,7 @@ function shownEndpoint(endpoint: StoredEndpoint, secretKeys: SecretKeys, now: nu
     ...expiryOf(expiresAt),
     ...(rate !== undefined && { successRate24h: rate }),
     ...(failingSince !== null && { failingSince: timestampOf(failingSince) }),
-    ...(retriesAt !== null && { retriesAt: timestampOf(retriesAt) }),
+    ...(waitsUntil !== null && waitsUntil > now && { retriesAt: timestampOf(waitsUntil) }),
     ...(state === "disabled" && { missed: { from: position + 1n } }),
     ...(lastFailure && {
       lastFailure: {

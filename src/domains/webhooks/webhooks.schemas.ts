@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/operation.ts";
-import { described, Int32, Int64, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { Choice, described, Int32, Int64, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
@@ -11,29 +11,6 @@ export const ALL_TYPES = "*";
 
 /** The type of the message that `testWebhookEndpoint` sends. It is not in the event log. */
 export const TEST_TYPE = "webhook_endpoint.test";
-
-const readBy = { scope: "admin" } as const;
-export const endpointCreated = defineEvent({
-  ...readBy,
-  type: "webhook_endpoint.created",
-  meaning: "An endpoint was created.",
-});
-export const endpointUpdated = defineEvent({
-  ...readBy,
-  type: "webhook_endpoint.updated",
-  meaning: "An endpoint was changed, or its secret was replaced.",
-});
-export const endpointDisabled = defineEvent({
-  ...readBy,
-  type: "webhook_endpoint.disabled",
-  meaning: "The service disabled an endpoint because it failed for 5 days, returned 410 or expired.",
-});
-export const endpointDeleted = defineEvent({
-  ...readBy,
-  type: "webhook_endpoint.deleted",
-  meaning: "An endpoint was deleted.",
-});
-export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisabled, endpointDeleted] as const;
 
 /** The reasons to reject a URL, by error code. */
 export const refusals = {
@@ -67,9 +44,8 @@ export type SendFailure = keyof typeof sendFailures;
 const endpointStates = ["enabled", "paused", "disabled"] as const;
 export type EndpointState = (typeof endpointStates)[number];
 
-const Failure = Type.Enum(Object.keys(sendFailures) as SendFailure[], {
+const Failure = Choice(Object.keys(sendFailures) as SendFailure[], {
   title: "WebhookFailure",
-  type: "string",
   description: "Why a delivery failed.",
 });
 
@@ -108,9 +84,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
   url,
   types,
   description,
-  state: Type.Enum([...endpointStates], {
+  state: Choice(endpointStates, {
     title: "WebhookEndpointState",
-    type: "string",
     description:
       "`paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, " +
       "after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`.",
@@ -146,9 +121,8 @@ const endpointFields = <T extends TSchema>(types: T) => ({
 /** The schemas of endpoints, for these types of events. */
 export function endpointSchemas(known: readonly EventType[]) {
   const EventTypes = Type.Array(
-    Type.Enum([ALL_TYPES, ...known.map(({ type }): string => type)], {
+    Choice([ALL_TYPES, ...known.map(({ type }): string => type)], {
       title: "WebhookEventType",
-      type: "string",
       description: "An event type, or `*` for all.",
     }),
     { description: "The event types to send.", minItems: 1, maxItems: known.length + 1 },
@@ -194,24 +168,46 @@ export type EndpointPatch = Static<ReturnType<typeof endpointSchemas>["EndpointP
 export type Endpoint = Static<ReturnType<typeof endpointSchemas>["Endpoint"]>;
 
 /** The fields of an endpoint in events: all except the state of its deliveries. */
-export const RecordedEndpoint = Type.Pick(Type.Object(endpointFields(Type.Array(Type.String()))), [
-  "id",
-  "url",
-  "types",
-  "description",
-  "state",
-  "publicKey",
-  "createdAt",
-  "expiresAt",
-]);
+export const RecordedEndpoint = Type.Pick(
+  Type.Object(endpointFields(Type.Array(Type.String(), { description: "The event types to send.", maxItems: 100 }))),
+  ["id", "url", "types", "description", "state", "publicKey", "createdAt", "expiresAt"],
+  { title: "RecordedWebhookEndpoint", description: "A webhook endpoint without the state of its deliveries." },
+);
 export type RecordedEndpoint = Static<typeof RecordedEndpoint>;
+
+const readBy = { scope: "admin" } as const;
+const change = { data: RecordedEndpoint, previous: RecordedEndpoint } as const;
+export const endpointCreated = defineEvent({
+  ...readBy,
+  type: "webhook_endpoint.created",
+  meaning: "An endpoint was created.",
+  data: RecordedEndpoint,
+});
+export const endpointUpdated = defineEvent({
+  ...readBy,
+  ...change,
+  type: "webhook_endpoint.updated",
+  meaning: "An endpoint was changed, or its secret was replaced.",
+});
+export const endpointDisabled = defineEvent({
+  ...readBy,
+  ...change,
+  type: "webhook_endpoint.disabled",
+  meaning: "The service disabled an endpoint because it failed for 5 days, returned 410 or expired.",
+});
+export const endpointDeleted = defineEvent({
+  ...readBy,
+  type: "webhook_endpoint.deleted",
+  meaning: "An endpoint was deleted.",
+  previous: RecordedEndpoint,
+});
+export const webhookEventTypes = [endpointCreated, endpointUpdated, endpointDisabled, endpointDeleted] as const;
 
 export const outcomes = ["succeeded", "failed"] as const;
 export type DeliveryOutcome = (typeof outcomes)[number];
 
-export const Outcome = Type.Enum([...outcomes], {
+export const Outcome = Choice(outcomes, {
   title: "WebhookDeliveryOutcome",
-  type: "string",
   description: "Whether the receiver accepted the message.",
 });
 
@@ -224,11 +220,7 @@ export const Delivery = Type.Object(
     webhookId: Type.String({
       description: "The `webhook-id` of the message, the same in all its deliveries.",
     }),
-    kind: Type.Enum([...deliveryKinds], {
-      title: "WebhookDeliveryKind",
-      type: "string",
-      description: "Why the message was sent.",
-    }),
+    kind: Choice(deliveryKinds, { title: "WebhookDeliveryKind", description: "Why the message was sent." }),
     type: Type.String({ description: "The type of the event.", examples: ["pet.created"] }),
     eventId: Type.Optional(Int64({ description: "The event. Absent for a test." })),
     attempt: Int32({ description: "1 for the first delivery. A redelivery starts at 1 again.", minimum: 1 }),
@@ -251,6 +243,7 @@ export const Redelivery = Type.Object(
   },
   { title: "WebhookRedelivery", description: "The events to send again." },
 );
+export type Redelivery = Static<typeof Redelivery>;
 
 export const NewRedelivery = Type.Object(
   {

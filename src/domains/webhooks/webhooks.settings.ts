@@ -1,5 +1,5 @@
 import { isNetwork } from "../../http/input/client-address.ts";
-import { optionalSetting, setting } from "../../settings/setting.ts";
+import { optionalSetting } from "../../settings/setting.ts";
 
 /** The least number of bytes of a key: 32 random bytes cannot be guessed. */
 const MIN_BYTES = 32;
@@ -10,7 +10,7 @@ export const webhookSettings = {
   PETSTORE_SECRET_KEY: optionalSetting<readonly Uint8Array[]>({
     meaning:
       "The key from which webhook secrets are derived. In a list, the first key is for new secrets; secrets of the " +
-      "other keys stay valid. To replace a key, add the new one to the end of the list in all processes, then move it " +
+      "other keys stay valid. A service that lacks the key of an enabled endpoint does not start. To replace a key, add the new one to the end of the list in all processes, then move it " +
       "to the front. Unset: the embedded store has a key in `secret.key` in its folder; with PostgreSQL there are no " +
       "webhooks.",
     expects:
@@ -26,38 +26,6 @@ export const webhookSettings = {
     parse: (text) => {
       const networks = text.split(",").map((network) => network.trim());
       return networks.every(isNetwork) ? networks : undefined;
-    },
-  }),
-};
-
-/** The length of the secret of `petstore listen`. */
-export const LISTEN_SECRET_BYTES = 32;
-
-/** The settings of `petstore listen`, with the names that the client uses. */
-export const listenSettings = {
-  PETSTORE_KEY: optionalSetting<string>({
-    meaning: "The test key of `petstore listen`.",
-    expects: "an API key such as psk_test_…",
-    parse: (text) => (/^[!-~]+$/.test(text) ? text : undefined),
-    isSecret: true,
-  }),
-  PETSTORE_WEBHOOK_SECRET: optionalSetting<Uint8Array>({
-    meaning:
-      "The secret with which `petstore listen` signs, so that the receiver can keep it. Unset: a new one for each run.",
-    expects: "a secret such as `petstore listen` prints (whsec_…)",
-    parse: (text) => {
-      const bytes = Buffer.from(text.replace(/^whsec_/, ""), "base64");
-      return bytes.length === LISTEN_SECRET_BYTES && text === `whsec_${bytes.toString("base64")}` ? bytes : undefined;
-    },
-    isSecret: true,
-  }),
-  PETSTORE_URL: setting<string>({
-    meaning: "The service that `petstore listen` follows.",
-    fallback: "http://127.0.0.1:8080/v1",
-    expects: "an http or https URL that ends with /v1",
-    parse: (text) => {
-      const url = text.replace(/\/+$/, "");
-      return /^https?:\/\/.+\/v1$/.test(url) && URL.canParse(url) ? url : undefined;
     },
   }),
 };

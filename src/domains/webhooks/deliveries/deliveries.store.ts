@@ -1,7 +1,11 @@
 import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
+import { together } from "../../../storage/combined-steps.ts";
+import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
-import { type Row, statement } from "../../../storage/statement.ts";
+import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import { DAY_MS } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
 import {
   type Delivery,
@@ -26,6 +30,18 @@ interface DeliveryRow extends Row {
   response: string | null;
 }
 
+interface OldRow extends Row {
+  shop: bigint;
+  endpoint_id: string;
+  id: bigint;
+  at: bigint;
+}
+
+/** How long a delivery is stored, in milliseconds. */
+const RETENTION = 7 * DAY_MS;
+/** Transactions in one round of background work. The next round deletes the rest. */
+const BATCHES = 20;
+
 const columns = "id, kind, webhook_id, event_id, event_type, attempt, at, duration, outcome, failure, status";
 const ofEndpoint = "shop = $1 AND endpoint_id = $2";
 
@@ -43,6 +59,11 @@ const deliveriesBeforeByOutcome = statement<
   `SELECT ${columns}, NULL AS response FROM webhook_deliveries
    WHERE ${ofEndpoint} AND outcome = $3 AND id < $4 ORDER BY id DESC LIMIT $5`,
 );
+
+const old = acrossShops<[at: number, limit: number], OldRow>(
+  "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1 ORDER BY at LIMIT $2",
+);
+const remove = statement<[...KeyInShop, id: bigint]>(`DELETE FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`);
 
 /** One delivery, as clients read it. */
 export function* deliveryOf(shop: number, endpointId: string, id: bigint): Transaction<Delivery | undefined> {
@@ -81,4 +102,15 @@ function toDelivery(row: DeliveryRow): Delivery {
     ...(status !== null && { status: Number(status) }),
     ...(response !== null && { response }),
   };
+}
+
+/** Deletes some of the deliveries that are too old. `now` is in Unix milliseconds. Rejects with `StorageUnavailable`. */
+export async function deleteOldDeliveries(storage: Storage, now: number): Promise<void> {
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const found = await storage.read(all(old, now - RETENTION, DELETE_BATCH_SIZE));
+    if (found.length === 0) return;
+    await storage.write(() =>
+      together(found.map(({ shop, endpoint_id, id }) => all(remove, Number(shop), endpoint_id, id))),
+    );
+  }
 }

@@ -8,18 +8,12 @@ import {
   endpointById,
   insertRedelivery,
   nextRedeliveryId,
+  setAttempt,
 } from "../endpoints/endpoints.statements.ts";
 import { MAX_REDELIVERIES } from "../shared.operations.ts";
-import type { NewRedelivery } from "../webhooks.schemas.ts";
+import type { NewRedelivery, Redelivery } from "../webhooks.schemas.ts";
 import { deliveryById } from "./deliveries.store.ts";
 
-/** The events that are sent again, both ends included. */
-export interface EventRange {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
-type Kind = "range" | "single" | "test";
 type Refused =
   | "not found"
   | "too many"
@@ -40,22 +34,25 @@ export class RedeliveryStore {
     caller: Caller,
     endpointId: string,
     { from, to, deliveryId }: NewRedelivery,
-  ): Transaction<EventRange | Refused> {
+  ): Transaction<Redelivery | Refused> {
     const { accountId, mode, shop } = caller;
-    yield* lockShop(shop, this.#clock.now());
+    const now = this.#clock.now();
+    yield* lockShop(shop, now);
     if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
     const { first: oldest, last } = toStoredRange(yield* first(storedRange, shop));
     const delivery = deliveryId === undefined ? undefined : yield* first(deliveryById, shop, endpointId, deliveryId);
     if (deliveryId !== undefined && delivery?.event_id == null) return "no delivery";
     const single = delivery?.event_id ?? undefined;
     const range = {
-      from: single ?? (from === undefined ? oldest : maximum(from, 1n)),
-      to: single ?? minimum(to ?? last, last),
+      from: single ?? (from === undefined ? oldest : from < 1n ? 1n : from),
+      to: single ?? (to === undefined || to > last ? last : to),
     };
     if (range.from < oldest) return { refused: "expired", first: oldest };
     if (range.from > range.to) return "no range";
-    const isAdded = yield* this.#add(caller, endpointId, single === undefined ? "range" : "single", range);
-    return isAdded ? range : "too many";
+    if (yield* isFull(shop, endpointId)) return "too many";
+    if (single !== undefined) yield* all(setAttempt, shop, endpointId, single, "redelivery", 1, now);
+    else yield* all(insertRedelivery, shop, endpointId, yield* nextId(caller, endpointId), range.from - 1n, range.to);
+    return range;
   }
 
   /** Part of a transaction: stores a test to send. */
@@ -63,22 +60,18 @@ export class RedeliveryStore {
     const { accountId, mode, shop } = caller;
     yield* lockShop(shop, this.#clock.now());
     if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
-    return (yield* this.#add(caller, endpointId, "test", { from: 0n, to: 0n })) ? "added" : "too many";
-  }
-
-  *#add({ accountId, mode, shop }: Caller, endpointId: string, kind: Kind, range: EventRange): Transaction<boolean> {
-    const { waiting } = (yield* first(countRedeliveries, shop, endpointId)) as { waiting: bigint };
-    if (waiting >= MAX_REDELIVERIES) return false;
-    const { id } = (yield* first(nextRedeliveryId, accountId, mode, endpointId)) as { id: bigint };
-    yield* all(insertRedelivery, shop, endpointId, id, kind, range.from, range.to);
-    return true;
+    if (yield* isFull(shop, endpointId)) return "too many";
+    // Due before everything else.
+    yield* all(setAttempt, shop, endpointId, -(yield* nextId(caller, endpointId)), "test", 1, 0);
+    return "added";
   }
 }
 
-function maximum(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
+function* isFull(shop: number, endpointId: string): Transaction<boolean> {
+  const { waiting } = (yield* first(countRedeliveries, shop, endpointId)) as { waiting: bigint };
+  return waiting >= MAX_REDELIVERIES;
 }
 
-function minimum(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
+function* nextId({ accountId, mode }: Caller, endpointId: string): Transaction<bigint> {
+  return ((yield* first(nextRedeliveryId, accountId, mode, endpointId)) as { id: bigint }).id;
 }

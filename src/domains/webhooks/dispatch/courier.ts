@@ -1,202 +1,248 @@
 import { timestampOf } from "../../../contract/schemas.ts";
-import { isDue } from "../sending/backoff.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { nextTurn } from "../../../timing/waiting.ts";
+import type { EventLog } from "../../events/events.store.ts";
+import { failuresAfter, MAX_FAILED } from "../endpoints/endpoint-health.ts";
 import { testEvent } from "../sending/message.ts";
-import type { CourierParts } from "./courier-parts.ts";
-import { makeDelivery, recordDelivery } from "./delivery.ts";
-import type { EndpointName } from "./dispatch.statements.ts";
-import type { CourierEndpoint } from "./dispatch.store.ts";
-import { EndpointProgress } from "./endpoint-progress.ts";
-import { nextDelivery, type PlannedDelivery } from "./next-delivery.ts";
-import { readAhead } from "./read-ahead.ts";
-import { RedeliveryProgress } from "./redelivery-progress.ts";
+import { ALL_TYPES } from "../webhooks.schemas.ts";
+import { type Delivery, type DeliveryParts, deliver } from "./delivery.ts";
+import type { AttemptRow, EndpointName } from "./dispatch.statements.ts";
+import { type DispatchStore, isWaiting } from "./dispatch.store.ts";
+import { type CourierEndpoint, type Cursor, Plan, type PlannedDelivery } from "./plan.ts";
+import type { Slots } from "./slots.ts";
+
+/** How many stored attempts can be in progress while other events are ready. */
+const MAX_RETRIES = 16;
+
+/** What all couriers of a process share. */
+export interface CourierParts extends DeliveryParts {
+  readonly storage: Storage;
+  readonly store: DispatchStore;
+  readonly log: EventLog;
+  readonly slots: Slots;
+  /** False if another process may have become the one that delivers. */
+  readonly leads: () => boolean;
+  /** Called after each delivery. */
+  readonly deliveryEnded: (hasFailed: boolean) => void;
+  readonly disabled: (endpoint: CourierEndpoint) => void;
+  readonly failed: (error: unknown) => void;
+}
 
 /**
- * Delivers the events of one endpoint: those of one sequence in order, those of different sequences in parallel. It
- * saves its progress after each delivery. After a crash, all messages after the oldest unfinished event are sent again,
- * also delivered ones, except those of parked sequences.
- *
- * No delivery starts while `isEnded`, `#storeFailed` or `#mustDisable` is true. They are independent: each can become
- * true during any `await`. Only `#storeFailed` becomes false again. While `#isWaiting`, only tests are sent.
+ * Delivers to one endpoint what there is to do for it. What has ended is saved together, and only then more is read: so
+ * what is read is never older than what is known here. After a crash, all after the oldest unfinished event is sent again.
  */
 export class Courier {
-  #endpoint: CourierEndpoint;
+  readonly name: EndpointName;
   readonly #parts: CourierParts;
-  readonly #progress: EndpointProgress;
-  readonly #inProgress = new Map<string, Promise<void>>();
-  #reading: Promise<void> | undefined;
-  #saving: Promise<void> | undefined;
-  /** Finished redeliveries that a read of the store, started before they were deleted, may still return. */
-  readonly #finishedRedeliveries = new Set<bigint>();
-  /** The endpoint must be disabled: the next save does it, and sets `isEnded`. */
-  #mustDisable = false;
-  /** The store has failed: no delivery starts, and nothing is saved, until the next round. */
+  /** As it was read last; undefined before. */
+  #endpoint: CourierEndpoint | undefined;
+  readonly #plan = new Plan();
+  readonly #inProgress = new Map<PlannedDelivery, AbortController>();
+  /** Those that have ended, in this order. */
+  #ended: Delivery[] = [];
+  /** True if the endpoint must be read, because it may have been changed. */
+  #isStale = true;
+  /** The store has failed: nothing begins until the next round. */
   #storeFailed = false;
-  /** True if it must stop for good: another process delivers to the endpoint now, or nothing more is delivered. */
-  isEnded = false;
-  /** True while it waits for a free slot. */
-  waitsForSlot = false;
+  /** What is in memory no longer holds: the endpoint was changed or deleted, or another process delivers to it. */
+  #isOver = false;
+  #signal = Promise.withResolvers<void>();
 
-  /** Takes over the deliveries of an endpoint. Undefined if the endpoint was deleted. */
-  static async open(name: EndpointName, parts: CourierParts): Promise<Courier | undefined> {
-    const endpoint = await parts.store.takeOver(name);
-    return endpoint && new Courier(endpoint, parts, new EndpointProgress(endpoint, await parts.store.parked(endpoint)));
-  }
-
-  private constructor(endpoint: CourierEndpoint, parts: CourierParts, progress: EndpointProgress) {
-    this.#endpoint = endpoint;
+  constructor(name: EndpointName, parts: CourierParts) {
+    this.name = name;
     this.#parts = parts;
-    this.#progress = progress;
   }
 
-  get name(): EndpointName {
-    const { accountId, mode, id } = this.#endpoint;
-    return { account_id: accountId, mode, id };
-  }
-
-  get inProgress(): number {
-    return this.#inProgress.size;
-  }
-
-  /** True while a delivery, a read or a save is in progress. */
-  get isWorking(): boolean {
-    return this.inProgress > 0 || this.#reading !== undefined || this.#saving !== undefined;
-  }
-
-  /** True while it has work in memory. */
-  get isBusy(): boolean {
-    const { window, isDirty, redeliveries } = this.#progress;
-    return this.isWorking || isDirty || (!this.#isWaiting && (window.oldest !== undefined || redeliveries.size > 0));
-  }
-
-  /** The time, by the shop's clock, of the oldest event without a delivery; undefined if there is none. */
+  /** When the oldest event occurred that was not sent yet; undefined if there is none. */
   get oldestEventAt(): string | undefined {
-    return this.#isWaiting ? undefined : this.#progress.window.oldest?.at;
+    return this.#isHeld ? undefined : this.#plan.oldest?.at;
   }
 
-  /** True while it sends no events: the endpoint is not enabled, or waits after failures. */
-  get #isWaiting(): boolean {
-    const { retriesAt } = this.#progress.health;
-    return this.#endpoint.state !== "enabled" || (retriesAt !== null && !isDue(retriesAt, this.now));
-  }
-
-  /** The time by the shop's clock. */
-  get now(): number {
-    return this.#parts.clock.now() + this.#endpoint.ahead;
-  }
-
-  /** Reads changes that requests or other processes have made to the endpoint. */
-  async refresh(): Promise<void> {
-    const { store } = this.#parts;
-    const endpoint = await store.read(this.name);
-    if (endpoint?.epoch !== this.#endpoint.epoch || endpoint.shop !== this.#endpoint.shop) {
-      this.isEnded = true;
-      return;
+  /** Delivers until there is nothing more to do now. Never rejects. */
+  async run(): Promise<void> {
+    while (!this.#isOver) {
+      this.#signal = Promise.withResolvers();
+      let mustGoOn = false;
+      try {
+        await this.#save();
+        mustGoOn = await this.#read();
+      } catch (error) {
+        this.#parts.failed(error);
+        this.#storeFailed = true;
+      }
+      this.#begin();
+      const waitsForStore = this.#storeFailed && this.#ended.length > 0 && this.#parts.leads();
+      if (mustGoOn) {
+        await nextTurn(); // the embedded store reads synchronously
+      } else if (this.#inProgress.size > 0 || waitsForStore) {
+        await this.#signal.promise;
+      } else if (this.#storeFailed || !this.#hasWork) return;
     }
-    this.#endpoint = endpoint;
-    const { redeliveries } = this.#progress;
-    for (const row of await store.redeliveries(endpoint)) {
-      if (redeliveries.has(row.id) || this.#finishedRedeliveries.has(row.id)) continue;
-      const redelivery = new RedeliveryProgress(row);
-      redeliveries.set(row.id, redelivery);
-      if (row.kind === "test") redelivery.window.add([testEvent(endpoint.id, timestampOf(this.now))], row.last_event);
-    }
+    for (const cancel of this.#inProgress.values()) cancel.abort();
+  }
+
+  /** Reads the endpoint again soon, because it may have been changed. */
+  refresh(): void {
+    this.#isStale = true;
     this.#storeFailed = false;
-    if (this.#progress.health.retriesAt !== null && !this.#isWaiting) this.#progress.endWait();
+    this.#signal.resolve();
   }
 
-  /** Starts all deliveries that can start now, reads ahead, and saves the progress. */
-  startDeliveries(): void {
-    this.waitsForSlot = false;
-    while (this.#canBegin()) {
-      if (!this.#parts.slots.take(this.inProgress)) {
-        this.waitsForSlot = true;
-        break;
-      }
-      const delivery = nextDelivery(this.#progress, this.#inProgress, this.now, this.#isWaiting);
-      if (!delivery) {
-        this.#parts.slots.free();
-        break;
-      }
-      this.#inProgress.set(delivery.sequence, this.#deliver(delivery));
+  /**
+   * Aborts all deliveries of events, and tests if another process will send them. An event that has begun gets a stored
+   * attempt, so that the cursors can pass it.
+   */
+  interrupt(): void {
+    const dueAt = this.#parts.clock.now();
+    for (const [{ event, ...one }, cancel] of this.#inProgress) {
+      const isTest = one.kind === "test";
+      if (cancel.signal.aborted || (isTest && this.#parts.leads())) continue;
+      cancel.abort();
+      if (isTest) continue; // its stored attempt remains
+      const next = { attempt: one.attempt, dueAt };
+      this.#ended.push({ ...one, type: event.type, isProbe: false, sent: undefined, next });
     }
-    this.#readAhead();
-    this.#save();
+    this.#plan.drop();
+    this.#signal.resolve();
   }
 
-  /** Resolves when the deliveries, reads and saves that are in progress have ended. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.#inProgress.values(), this.#reading, this.#saving]);
+  /** True while no event may be sent. */
+  get #isHeld(): boolean {
+    const { state, health } = this.#endpoint ?? {};
+    return state !== "enabled" || !health || isWaiting(health, this.#parts.clock.now());
   }
 
-  /** Saves all results before another process continues. No delivery may start any more. */
-  async handOver(): Promise<void> {
-    this.#progress.parkOvertaken(this.now);
-    this.#save();
-    while (this.#saving) await this.#saving;
-    this.isEnded = true;
+  get #hasWork(): boolean {
+    return (this.#isStale && this.#parts.leads()) || this.#unsaved !== undefined;
   }
 
-  #canBegin(): boolean {
-    return !this.isEnded && !this.#storeFailed && !this.#mustDisable && this.#parts.leads();
+  /** Reads what there is to do. True if it must go on at once, because a search has found little so far. */
+  async #read(): Promise<boolean> {
+    const isNeeded = this.#isStale || this.#plan.needsRetries || (!this.#isHeld && this.#plan.needsEvents);
+    if (!isNeeded || this.#storeFailed || this.#isOver || !this.#parts.leads()) return false;
+    this.#isStale = false;
+    const work = await this.#parts.store.work(this.name, this.#plan.size + this.#plan.roomForRetries + 1);
+    const known = this.#endpoint;
+    if (!work || (known && (work.endpoint.version !== known.version || work.endpoint.shop !== known.shop))) {
+      this.#isOver = true;
+      return false;
+    }
+    this.#endpoint = work.endpoint;
+    if (work.endpoint.state !== "enabled") this.interrupt();
+    await this.#planAttempts(work.endpoint, work.due);
+    if (this.#isHeld) return false;
+    this.#plan.updateCursors(work.endpoint, work.redeliveries);
+    let isSearching = false;
+    for (const cursor of this.#plan.cursors.values()) {
+      isSearching = (await this.#readLog(cursor, work.endpoint)) || isSearching;
+    }
+    return isSearching && this.#plan.needsEvents;
   }
 
-  async #deliver(delivery: PlannedDelivery): Promise<void> {
+  async #planAttempts({ shop, id }: CourierEndpoint, due: readonly AttemptRow[]): Promise<void> {
+    const { storage, log, clock } = this.#parts;
+    const fresh = due.filter(({ event_id }) => !this.#plan.has(event_id));
+    const rows = fresh.slice(0, this.#plan.roomForRetries);
+    this.#plan.hasMoreRetries = rows.length < fresh.length;
+    const test = testEvent(id, timestampOf(clock.now()));
+    const events = await Promise.all(
+      rows.map(async ({ event_id }) => (event_id < 0n ? test : storage.read(log.get(shop, event_id)))),
+    );
+    for (const [index, { event_id: eventId, kind, attempt: number }] of rows.entries()) {
+      const event = events[index];
+      const one = { kind, eventId, attempt: Number(number), cursor: undefined };
+      if (typeof event === "object" && "type" in event) this.#plan.add({ ...one, event });
+      else this.#ended.push({ ...one, type: "", isProbe: false, sent: undefined, next: undefined }); // it was deleted
+    }
+  }
+
+  /** Reads the next page of the log, up to `end`: later events may not be on disk yet. True if the search goes on. */
+  async #readLog(cursor: Cursor, { shop, types, attempts }: CourierEndpoint): Promise<boolean> {
+    const { storage, log } = this.#parts;
+    const { readUpTo, end } = cursor;
+    const room = this.#plan.roomForEvents(attempts);
+    if (room <= 0 || readUpTo >= end) return false;
+    const type = types.includes(ALL_TYPES) ? undefined : types;
+    const page = await storage.read(log.after(shop, readUpTo, room, { type }));
+    if (cursor.readUpTo !== readUpTo) return false; // it was interrupted
+    const [events, next = end] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next];
+    this.#plan.addEvents(events, cursor, next);
+    return cursor.readUpTo > readUpTo && cursor.readUpTo < end;
+  }
+
+  /** Begins all deliveries that can begin now. */
+  #begin(): void {
+    const { leads, slots } = this.#parts;
+    while (this.#endpoint && !this.#isOver && !this.#storeFailed && leads()) {
+      const list = this.#nextList(this.#endpoint);
+      if (!list || !slots.take(this.#endpoint.accountId, this.#inProgress.size)) return;
+      void this.#deliver(list.shift() as PlannedDelivery, this.#endpoint);
+    }
+  }
+
+  /** The list whose first delivery can begin now. A failing endpoint gets one probe at a time. */
+  #nextList({ health }: CourierEndpoint): PlannedDelivery[] | undefined {
+    const { tests, retries, events } = this.#plan;
+    if (tests.length > 0) return tests;
+    if (this.#isHeld) return undefined;
+    const begun = [...this.#inProgress.keys()].filter(({ kind }) => kind !== "test");
+    const failures = this.#ended.reduce(
+      (sum, { kind, sent, attempt }) =>
+        sent && kind !== "test" ? failuresAfter(sum, attempt, sent.result.failure !== undefined) : sum,
+      health.failures,
+    );
+    const isFailing = health.waitsUntil !== null || failures >= MAX_FAILED;
+    if (isFailing && (begun.length > 0 || this.#ended.length > 0)) return undefined;
+    const retrying = begun.filter(({ cursor }) => !cursor).length;
+    if (retries.length > 0 && (retrying < MAX_RETRIES || events.length === 0)) return retries;
+    return events.length > 0 ? events : undefined;
+  }
+
+  async #deliver(planned: PlannedDelivery, endpoint: CourierEndpoint): Promise<void> {
+    const cancel = new AbortController();
+    this.#inProgress.set(planned, cancel);
     try {
-      const sent = await makeDelivery(delivery, this.#endpoint, this.#parts);
-      if (!this.isEnded && (await recordDelivery(delivery, sent, this.#progress, this.#endpoint, this.#parts))) {
-        this.#mustDisable = true;
+      const isProbe = endpoint.health.waitsUntil !== null;
+      const delivery = await deliver(planned, isProbe, endpoint, this.#parts, cancel.signal);
+      if (!this.#isOver && !cancel.signal.aborted) {
+        this.#parts.deliveryEnded(delivery.sent.result.failure !== undefined);
+        this.#ended.push(delivery);
       }
     } catch (error) {
       this.#parts.failed(error);
-      this.isEnded = true; // what is in memory may be wrong: the next courier starts from the store
+      this.#isOver = true; // the next courier starts from the store
     }
-    this.#inProgress.delete(delivery.sequence);
-    this.#parts.slots.free();
-    this.startDeliveries();
-    this.#parts.freed();
+    this.#inProgress.delete(planned);
+    this.#parts.slots.free(endpoint.accountId);
+    this.#begin();
+    this.#signal.resolve();
   }
 
-  #readAhead(): void {
-    if (this.#reading || this.#isWaiting || !this.#canBegin()) return;
-    const reading = readAhead(this.#parts, this.#endpoint, this.#progress);
-    this.#reading = reading
-      ?.catch((error: unknown) => {
-        this.#parts.failed(error);
-        this.#storeFailed = true;
-      })
-      .then(() => {
-        this.#reading = undefined;
-        this.startDeliveries();
-      });
+  /** What must be saved; undefined for nothing. */
+  get #unsaved() {
+    const ended = [...this.#ended];
+    const ids = new Set(ended.map(({ eventId }) => eventId));
+    const moved = this.#plan.moved(ids);
+    return ended.length > 0 || moved.length > 0 ? { ended, ids, moved } : undefined;
   }
 
-  #save(): void {
-    if (this.#saving || this.#storeFailed || this.isEnded || !(this.#progress.isDirty || this.#mustDisable)) return;
-    this.#saving = this.#saveAll().finally(() => {
-      this.#saving = undefined;
-      this.startDeliveries();
-    });
-  }
-
-  async #saveAll(): Promise<void> {
-    const { store, disabled, failed } = this.#parts;
-    const mustDisable = this.#mustDisable; // read first: the delivery that is the reason must be saved before
-    const progress = this.#progress.take();
-    try {
-      if (!(await store.save(this.#endpoint, progress))) {
-        this.isEnded = true;
-        return;
-      }
-      for (const [id, next] of progress.redeliveries) if (next === undefined) this.#finishedRedeliveries.add(id);
-      this.#progress.markSaved(progress);
-      if (mustDisable) {
-        if (await store.disable(this.#endpoint)) disabled(this.#endpoint);
-        this.isEnded = true;
-      }
-    } catch (error) {
-      this.#progress.giveBack(progress);
-      this.#storeFailed = true;
-      failed(error);
+  async #save(): Promise<void> {
+    const { store, disabled } = this.#parts;
+    const [endpoint, unsaved] = [this.#endpoint, this.#unsaved];
+    if (!endpoint || !unsaved || this.#storeFailed) return;
+    const { ended, ids, moved } = unsaved;
+    const saved = await store.save(endpoint, ended, moved);
+    if (!saved) {
+      this.#isOver = true;
+      return;
     }
+    const { mustDisable, ...progress } = saved;
+    this.#endpoint = { ...endpoint, ...progress };
+    this.#ended = this.#ended.slice(ended.length); // others have ended in the meantime
+    this.#plan.saved(ids, moved);
+    if (!mustDisable) return;
+    if (await store.disable(endpoint, saved.version)) disabled(endpoint);
+    this.#isOver = true;
   }
 }

@@ -44,7 +44,7 @@ test("a test that succeeds does not hide an event that was given up before", asy
   const missed = await webhooks.addPet();
   await webhooks.deliver();
   for (const delay of deliveryDelays) await webhooks.after(LATE_FACTOR * delay);
-  expect(await webhooks.service.store.rows("SELECT 1 FROM webhook_parked")).toEqual([]);
+  expect(await webhooks.service.store.rows("SELECT 1 FROM webhook_attempts")).toEqual([]);
   await webhooks.call("POST", `/webhook-endpoints/${id}/test`);
   await webhooks.deliver();
   await webhooks.addPet();

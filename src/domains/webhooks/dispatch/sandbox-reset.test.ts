@@ -32,7 +32,7 @@ test.each([200, 500])(
     await webhooks.addPet("Ida");
     expect(await rows("webhook_endpoints", id)).toEqual(saved);
     expect(await rows("webhook_deliveries", id)).toEqual([]);
-    expect(await rows("webhook_parked", id)).toEqual([]);
+    expect(await rows("webhook_attempts", id)).toEqual([]);
 
     while (held.length === 0) await webhooks.round();
     held.shift()?.(new Response(null, { status: 200 }));

@@ -1,11 +1,9 @@
-import { type Row, statement } from "../../../storage/statement.ts";
+import { statement } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 
-interface CountRow extends Row {
-  endpoints: bigint;
-}
+type CountRow = { endpoints: bigint };
 
 /** Milliseconds between two counts. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;

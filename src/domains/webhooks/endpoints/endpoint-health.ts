@@ -3,28 +3,26 @@ import { deliveryDelays, LONGEST_DELAY } from "../sending/backoff.ts";
 import type { LastFailure } from "../webhooks.schemas.ts";
 
 const HOURS = 24;
-/** Number of sequences that may fail without a success before the whole endpoint waits. */
-const MAX_FAILED = 10;
+/** How many events may fail in a row at their first attempt before the whole endpoint waits. */
+export const MAX_FAILED = 10;
 /** An endpoint is disabled after every delivery has failed for this long, in milliseconds. */
-const DISABLED_AFTER = 5 * 24 * HOUR_MS;
-/** Milliseconds between two probes of an endpoint; the last one is repeated. */
-const probeDelays = deliveryDelays.slice(1, 5);
+export const DISABLED_AFTER = 5 * 24 * HOUR_MS;
 
 /** Deliveries of one hour: the number of the hour since 1970, those that succeeded, those that failed. */
 type HourCount = readonly [hour: number, succeeded: number, failed: number];
 
-/** Recent successes and failures of an endpoint. All times are Unix milliseconds of the shop's clock. */
+/** Recent successes and failures of an endpoint. All times are Unix milliseconds. */
 export interface Health {
   /** Hours with deliveries, the oldest first. */
   readonly hours: readonly HourCount[];
   /** Since when every delivery has failed (see `startOfFailures`); null if the newest succeeded, or there is none. */
   readonly failingSince: number | null;
-  /** The sequences that have failed since the last success. They were called subjects when this field was first stored. */
-  readonly failedSubjects: readonly string[];
+  /** The events whose first attempt has failed since the last success. */
+  readonly failures: number;
   /** Probes that have failed in a row. */
   readonly probes: number;
-  /** When the next probe is sent; null if the endpoint does not wait. */
-  readonly retriesAt: number | null;
+  /** When a probe may be sent; null if the endpoint does not wait. */
+  readonly waitsUntil: number | null;
   readonly lastFailure: StoredFailure | null;
 }
 
@@ -38,9 +36,9 @@ export type StoredFailure = Pick<LastFailure, "failure" | "status"> & {
 export const untried: Health = {
   hours: [],
   failingSince: null,
-  failedSubjects: [],
+  failures: 0,
   probes: 0,
-  retriesAt: null,
+  waitsUntil: null,
   lastFailure: null,
 };
 
@@ -59,9 +57,10 @@ export function successRate({ hours }: Health, now: number): number | undefined 
 
 /** A delivery that has ended. */
 export interface EndedDelivery {
-  readonly sequence: string;
+  /** Its number, counted from 1. */
+  readonly attempt: number;
   readonly isProbe: boolean;
-  /** When it ended, in Unix milliseconds of the shop's clock. */
+  /** When it ended, in Unix milliseconds. */
   readonly at: number;
   /** Undefined if it succeeded. */
   readonly failure: StoredFailure | undefined;
@@ -69,24 +68,25 @@ export interface EndedDelivery {
   readonly retryAfter: number | undefined;
 }
 
-/**
- * The health of an endpoint after one more delivery. `isFull` is true if no more sequences can be parked. After too many
- * failures the endpoint waits, and only a probe is sent.
- */
-export function afterDelivery(health: Health, delivery: EndedDelivery, isFull: boolean): Health {
-  const { sequence, isProbe, at, failure, retryAfter = 0 } = delivery;
+/** `failures` after one more delivery. */
+export function failuresAfter(failures: number, attempt: number, hasFailed: boolean): number {
+  return hasFailed ? failures + (attempt === 1 ? 1 : 0) : 0;
+}
+
+/** The health of an endpoint after one more delivery. After too many failures the endpoint waits, and gets only probes. */
+export function afterDelivery(health: Health, delivery: EndedDelivery): Health {
+  const { attempt, isProbe, at, failure, retryAfter = 0 } = delivery;
   const hours = countDelivery(health.hours, at, failure !== undefined);
   if (!failure) return { ...withoutFailures(health), hours };
-  const failedSubjects = [...new Set([...health.failedSubjects, sequence])].slice(0, MAX_FAILED);
-  const failing = { hours, failedSubjects, failingSince: startOfFailures(health, at), lastFailure: failure };
-  const waits = isFull || failedSubjects.length >= MAX_FAILED;
-  if (health.retriesAt !== null && !isProbe) {
-    return { ...health, ...failing, retriesAt: Math.max(health.retriesAt, at + retryAfter) };
+  const failures = failuresAfter(health.failures, attempt, true);
+  const failing = { ...health, hours, failures, failingSince: startOfFailures(health, at), lastFailure: failure };
+  if (health.waitsUntil !== null && !isProbe) {
+    return { ...failing, waitsUntil: Math.max(health.waitsUntil, at + retryAfter) };
   }
-  if (!waits) return { ...health, ...failing };
-  const probes = health.retriesAt === null ? 0 : health.probes + 1;
-  const delay = probeDelays[Math.min(probes, probeDelays.length - 1)] as number;
-  return { ...failing, probes, retriesAt: at + Math.max(delay, retryAfter) };
+  if (failures < MAX_FAILED) return failing;
+  const probes = health.waitsUntil === null ? 0 : health.probes + 1;
+  const delay = deliveryDelays[Math.min(probes + 1, deliveryDelays.length - 1)] as number;
+  return { ...failing, probes, waitsUntil: at + Math.max(delay, retryAfter) };
 }
 
 /** True if every delivery has failed for so long that the endpoint must be disabled. */

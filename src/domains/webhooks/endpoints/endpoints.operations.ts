@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { invalidRequest, lifetimeExceedsKey } from "../../../contract/errors.ts";
 import { defineOperation, type EventType, noContent } from "../../../contract/operation.ts";
+import { messages } from "../messages.schemas.ts";
 import {
   endpointParams,
   endpointPath,
@@ -74,8 +75,8 @@ export function endpointOperations(types: readonly EventType[]) {
     path: "/webhook-endpoints",
     summary: "Create a webhook endpoint",
     description:
-      "Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A " +
-      "failed delivery is repeated up to nine times over three days. The response shows the secret once. If the calling " +
+      "Sends new events of the shop to the URL, each at least once, usually in order. A failed delivery delays no other, " +
+      "and is repeated up to nine times over three days. The response shows the secret once. If the calling " +
       "key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.",
     body: {
       schema: NewEndpoint,
@@ -89,6 +90,7 @@ export function endpointOperations(types: readonly EventType[]) {
       },
     },
     emits: [endpointCreated.type],
+    sends: messages(types),
     response: {
       status: 201,
       description: "The endpoint and its secret.",

@@ -1,7 +1,7 @@
 import type { Mode } from "../../../contract/caller.ts";
 import { accountTable, shopTable } from "../../../storage/owned-table.ts";
-import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
-import type { EndpointState } from "../webhooks.schemas.ts";
+import { acrossShops, type IdRow, type Row, statement } from "../../../storage/statement.ts";
+import type { DeliveryKind, EndpointState } from "../webhooks.schemas.ts";
 
 export interface EndpointRow extends Row {
   account_id: string;
@@ -15,12 +15,12 @@ export interface EndpointRow extends Row {
   /** JSON of `SecretVersion`s, the newest first. */
   secrets: string;
   created_at: bigint;
-  /** JSON of `Health`. */
+  /** JSON of the `Health` that has no column. */
   health: string;
+  failing_since: bigint | null;
+  waits_until: bigint | null;
   /** Null for an endpoint that does not expire. */
   expires_at: bigint | null;
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  ahead: bigint;
   /** The last event that is dealt with. Of a disabled endpoint: the event before the first that it missed. */
   position: bigint;
 }
@@ -28,18 +28,9 @@ export interface EndpointRow extends Row {
 export interface OwnedEndpointRow extends EndpointRow {
   shop: bigint;
 }
-interface CountRow extends Row {
-  endpoints: bigint;
-}
-interface WaitingRow extends Row {
-  waiting: bigint;
-}
-interface IdRow extends Row {
-  id: bigint;
-}
-
+type WaitingRow = { waiting: bigint };
 export const webhookShopTables = [
-  shopTable("webhook_parked", "endpoint_id", "subject"),
+  shopTable("webhook_attempts", "endpoint_id", "event_id"),
   shopTable("webhook_redeliveries", "endpoint_id", "id"),
   shopTable("webhook_deliveries", "endpoint_id", "id"),
 ];
@@ -53,11 +44,11 @@ type Fields = [url: string, types: string, description: string, state: EndpointS
 
 /** The condition that selects an endpoint by its key. */
 export const isOne = "account_id = $1 AND mode = $2 AND id = $3";
-/** A reset of the sandbox starts another log. */
-const position = "CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position";
-const endpoints = `SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, expires_at, ahead,
-     ${position}
-   FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
+/** The columns of an `EndpointRow`. After a reset of the sandbox, the position is that in another log. */
+export const endpointColumns = (state: string) =>
+  `account_id, mode, id, url, types, description, ${state}, secrets, created_at, health, failing_since, waits_until,
+     expires_at, CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position`;
+const endpoints = `SELECT ${endpointColumns("state")} FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
 
 export const endpointById = statement<Key, EndpointRow>(`${endpoints} WHERE ${isOne}`);
 export const endpointsOfShop = statement<[accountId: string, mode: Mode], EndpointRow>(
@@ -65,14 +56,8 @@ export const endpointsOfShop = statement<[accountId: string, mode: Mode], Endpoi
 );
 /** The endpoints of all accounts, for operators. */
 export const allEndpoints = acrossShops<[], OwnedEndpointRow>(
-  `SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets,
-     created_at, health, expires_at, ahead, ${position}, shop
-   FROM webhook_endpoints JOIN shops ON shops.account_id = webhook_endpoints.account_id
-     AND shops.mode = webhook_endpoints.mode
-   ORDER BY webhook_endpoints.account_id, webhook_endpoints.mode, created_at, id`,
-);
-export const countEndpoints = statement<[accountId: string, mode: Mode], CountRow>(
-  "SELECT count(*) AS endpoints FROM webhook_endpoints WHERE account_id = $1 AND mode = $2",
+  `SELECT ${endpointColumns("state")}, shop FROM webhook_endpoints JOIN shops USING (account_id, mode)
+   ORDER BY account_id, mode, created_at, id`,
 );
 export const insertEndpoint = statement<
   [...Key, ...NewEndpointValues, shop: number, position: bigint, health: string, expiresAt: number | null]
@@ -86,41 +71,56 @@ export const setEndpoint = statement<[...Fields, ...Key]>(
   `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4, expires_at = $5
    WHERE account_id = $6 AND mode = $7 AND id = $8`,
 );
-/** Restarts the deliveries: what waits is due at once. The next epoch (`owner`) makes the process that delivers reload it. */
-export const restart = statement<[health: string, dueAt: number, ...Key]>(
-  `UPDATE webhook_endpoints SET health = $1, blocked = 0, due_at = $2, owner = owner + 1
-   WHERE account_id = $3 AND mode = $4 AND id = $5`,
+/** Restarts the deliveries. The next version makes the process that delivers read the endpoint again. */
+export const restart = statement<[health: string, ...Key]>(
+  `UPDATE webhook_endpoints SET health = $1, failing_since = NULL, waits_until = NULL, version = version + 1
+   WHERE account_id = $2 AND mode = $3 AND id = $4`,
 );
 /**
  * Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. The next
- * epoch (`owner`) keeps a process with a test in progress from saving the position before.
+ * version keeps a process with a test in progress from saving the position before.
  */
 export const skipTo = statement<[shop: number, position: bigint, ...Key]>(
-  `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, owner = owner + 1
+  `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, version = version + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );
-export const makeParkedDue = statement<[dueAt: number, ...KeyInShop]>(
-  "UPDATE webhook_parked SET due_at = $1 WHERE shop = $2 AND endpoint_id = $3",
+/** Makes all events due that wait for an attempt. */
+export const makeDue = statement<[dueAt: number, ...KeyInShop]>(
+  "UPDATE webhook_attempts SET due_at = $1 WHERE shop = $2 AND endpoint_id = $3 AND event_id > 0",
+);
+/**
+ * Sends an event at this time, or a test. It replaces what waits for the same event, except a redelivery that was asked
+ * for during the attempt before.
+ */
+export const setAttempt = statement<
+  [...KeyInShop, eventId: bigint, kind: DeliveryKind, attempt: number, dueAt: number]
+>(
+  `INSERT INTO webhook_attempts (shop, endpoint_id, event_id, kind, attempt, due_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (shop, endpoint_id, event_id)
+     DO UPDATE SET kind = excluded.kind, attempt = excluded.attempt, due_at = excluded.due_at
+     WHERE webhook_attempts.attempt >= excluded.attempt - 1`,
 );
 export const setSecrets = statement<[secrets: string, ...Key]>(
   "UPDATE webhook_endpoints SET secrets = $1 WHERE account_id = $2 AND mode = $3 AND id = $4",
 );
 export const deleteEndpoint = statement<Key>(`DELETE FROM webhook_endpoints WHERE ${isOne}`);
-export const deleteParked = statement<KeyInShop>("DELETE FROM webhook_parked WHERE shop = $1 AND endpoint_id = $2");
+export const deleteAttempts = statement<KeyInShop>("DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2");
 export const deleteRedeliveries = statement<KeyInShop>(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2",
 );
+/** The redeliveries that are not at their end, and the single ones and tests that have not been sent. */
 export const countRedeliveries = statement<KeyInShop, WaitingRow>(
-  "SELECT count(*) AS waiting FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2",
+  `SELECT (SELECT count(*) FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2)
+     + (SELECT count(*) FROM webhook_attempts
+        WHERE shop = $1 AND endpoint_id = $2 AND kind <> 'event' AND attempt = 1) AS waiting`,
 );
 /** Returns the id of the next redelivery or test. Ids are never reused: the message id of a test is derived from it. */
 export const nextRedeliveryId = statement<Key, IdRow>(
   `UPDATE webhook_endpoints SET last_redelivery_id = last_redelivery_id + 1
    WHERE account_id = $1 AND mode = $2 AND id = $3 RETURNING last_redelivery_id AS id`,
 );
-export const insertRedelivery = statement<[...KeyInShop, id: bigint, kind: string, from: bigint, to: bigint]>(
-  `INSERT INTO webhook_redeliveries (shop, endpoint_id, id, kind, next_event, last_event)
-   VALUES ($1, $2, $3, $4, $5, $6)`,
+export const insertRedelivery = statement<[...KeyInShop, id: bigint, position: bigint, lastEvent: bigint]>(
+  `INSERT INTO webhook_redeliveries (shop, endpoint_id, id, position, last_event) VALUES ($1, $2, $3, $4, $5)`,
 );
 export const deleteDeliveries = statement<KeyInShop>(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2",

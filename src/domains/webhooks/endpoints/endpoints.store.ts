@@ -2,9 +2,8 @@ import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
 import { all, first, type Transaction } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
-import { type Author, system } from "../../events/author.ts";
 import { eventsOf } from "../../events/new-event.ts";
-import { publish, publishLast } from "../../events/publish.ts";
+import { type Author, publish, publishLast, system } from "../../events/publish.ts";
 import type { LockedShop } from "../../shops/figures.ts";
 import { lockShop } from "../../shops/shops.store.ts";
 import { currentKeys, firstVersion, newEndpointId, rotated, type SecretVersion } from "../secrets/endpoint-secrets.ts";
@@ -24,22 +23,8 @@ import {
   RecordedEndpoint,
 } from "../webhooks.schemas.ts";
 import { type Health, untried, withoutFailures } from "./endpoint-health.ts";
-import {
-  countEndpoints,
-  deleteDeliveries,
-  deleteEndpoint,
-  deleteParked,
-  deleteRedeliveries,
-  type EndpointRow,
-  endpointById,
-  endpointsOfShop,
-  insertEndpoint,
-  makeParkedDue,
-  restart,
-  setEndpoint,
-  setSecrets,
-  skipTo,
-} from "./endpoints.statements.ts";
+import type { EndpointRow } from "./endpoints.statements.ts";
+import * as sql from "./endpoints.statements.ts";
 
 /** A webhook endpoint as it is stored. */
 export interface StoredEndpoint {
@@ -50,18 +35,16 @@ export interface StoredEndpoint {
   readonly state: EndpointState;
   /** The newest first. */
   readonly secrets: readonly SecretVersion[];
-  /** Unix milliseconds of the shop's clock. */
+  /** Unix milliseconds. */
   readonly createdAt: number;
   readonly health: Health;
-  /** When it is disabled, in Unix milliseconds of real time: with the key that set its URL. Null for never. */
+  /** When it is disabled, in Unix milliseconds: with the key that set its URL. Null for never. */
   readonly expiresAt: number | null;
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  readonly ahead: number;
   /** As in `EndpointRow`. */
   readonly position: bigint;
 }
 
-const event = eventsOf<RecordedEndpoint>(RecordedEndpoint, ({ id }) => ({ petId: null, subjectId: id }));
+const event = eventsOf<RecordedEndpoint>(({ id }) => ({ petId: null, subjectId: id }));
 
 /** The shop of an endpoint, and when the key that changes it expires. */
 type Owner = Pick<Caller, keyof ShopName | "expiresAt">;
@@ -79,11 +62,11 @@ export class EndpointStore {
 
   /** All endpoints of a shop, the oldest first. */
   *list({ accountId, mode }: ShopName): Transaction<StoredEndpoint[]> {
-    return (yield* all(endpointsOfShop, accountId, mode)).map(toEndpoint);
+    return (yield* all(sql.endpointsOfShop, accountId, mode)).map(toEndpoint);
   }
 
   *get({ accountId, mode }: ShopName, id: string): Transaction<StoredEndpoint | undefined> {
-    const row = yield* first(endpointById, accountId, mode, id);
+    const row = yield* first(sql.endpointById, accountId, mode, id);
     return row && toEndpoint(row);
   }
 
@@ -95,30 +78,13 @@ export class EndpointStore {
   ): Transaction<StoredEndpoint | "too many"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const { endpoints } = (yield* first(countEndpoints, accountId, mode)) as { endpoints: bigint };
-    if (endpoints >= MAX_ENDPOINTS) return "too many";
-    const { at: createdAt, ahead } = locked;
+    if ((yield* all(sql.endpointsOfShop, accountId, mode)).length >= MAX_ENDPOINTS) return "too many";
     const id = newEndpointId();
-    const secrets = firstVersion(this.#newSecretKeys);
-    const health = untried;
-    const stored = [url, types.join(","), description, JSON.stringify(secrets)] as const;
+    const stored = [url, types.join(","), description, JSON.stringify(firstVersion(this.#newSecretKeys))] as const;
     const position = locked.lastEventId + 1n; // after its own event
-    const expiresAt = endOf(keyEnd);
-    const progress = [createdAt, shop, position, JSON.stringify(health)] as const;
-    yield* all(insertEndpoint, accountId, mode, id, ...stored, ...progress, expiresAt);
-    const added = {
-      id,
-      url,
-      types,
-      description,
-      state: "enabled",
-      secrets,
-      createdAt,
-      health,
-      expiresAt,
-      ahead,
-      position,
-    } as const;
+    const progress = [locked.at, shop, position, storedHealth(untried)] as const;
+    yield* all(sql.insertEndpoint, accountId, mode, id, ...stored, ...progress, endOf(keyEnd));
+    const added = toEndpoint((yield* first(sql.endpointById, accountId, mode, id)) as EndpointRow);
     yield* publishLast(locked, author, [event(endpointCreated, this.#recorded(added))]);
     return added;
   }
@@ -145,16 +111,16 @@ export class EndpointStore {
     const updated = event(endpointUpdated, this.#recorded(changed), this.#recorded(before));
     if (updated.previous === "{}") return before; // nothing changes
     const columns = [changed.url, changed.types.join(","), changed.description, state, end] as const;
-    yield* all(setEndpoint, ...columns, accountId, mode, id);
+    yield* all(sql.setEndpoint, ...columns, accountId, mode, id);
     // What an endpoint missed while it was disabled is sent again only on request.
     if (before.state === "disabled" && state !== "disabled") {
-      yield* all(skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
+      yield* all(sql.skipTo, shop, locked.lastEventId + 1n, accountId, mode, id);
     }
     const restarts = isMoved || (before.state !== "enabled" && state === "enabled");
     const after = restarts ? { ...changed, health: withoutFailures(before.health) } : changed;
     if (restarts) {
-      yield* all(restart, JSON.stringify(after.health), locked.at, accountId, mode, id);
-      yield* all(makeParkedDue, locked.at, shop, id);
+      yield* all(sql.restart, storedHealth(after.health), accountId, mode, id);
+      yield* all(sql.makeDue, now, shop, id);
     }
     yield* publishLast(locked, author, [updated]);
     return after;
@@ -168,7 +134,7 @@ export class EndpointStore {
     const secrets = rotated(before.secrets, this.#newSecretKeys, now);
     if (secrets.length > MAX_SECRETS) return "too many";
     const after = { ...before, secrets };
-    yield* all(setSecrets, JSON.stringify(secrets), owner.accountId, owner.mode, id);
+    yield* all(sql.setSecrets, JSON.stringify(secrets), owner.accountId, owner.mode, id);
     yield* publishLast(locked, author, [event(endpointUpdated, this.#recorded(after), this.#recorded(before))]);
     return after;
   }
@@ -178,17 +144,17 @@ export class EndpointStore {
     const { locked, before } = yield* this.#lock(owner, author.shop, id);
     if (!before) return "not found";
     // First: a save locks this row, and then adds rows to the others.
-    yield* all(deleteEndpoint, owner.accountId, owner.mode, id);
-    for (const statement of [deleteParked, deleteRedeliveries, deleteDeliveries])
+    yield* all(sql.deleteEndpoint, owner.accountId, owner.mode, id);
+    for (const statement of [sql.deleteAttempts, sql.deleteRedeliveries, sql.deleteDeliveries])
       yield* all(statement, locked.shop, id);
-    yield* publishLast(locked, author, [event(endpointDeleted, null, this.#recorded(before))]);
+    yield* publishLast(locked, author, [event(endpointDeleted, this.#recorded(before))]);
     return "deleted";
   }
 
   /** The beginning of a change: locks the shop, and reads the endpoint, if there is one. */
   *#lock({ accountId, mode }: ShopName, shop: number, id: string, now = this.#clock.now()) {
     const locked = yield* lockShop(shop, now);
-    const row = yield* first(endpointById, accountId, mode, id);
+    const row = yield* first(sql.endpointById, accountId, mode, id);
     return { locked, before: row && toEndpoint(row) };
   }
 
@@ -232,9 +198,20 @@ export function toEndpoint(row: EndpointRow): StoredEndpoint {
     types: row.types.split(","),
     secrets: JSON.parse(row.secrets) as SecretVersion[],
     createdAt: Number(row.created_at),
-    health: JSON.parse(row.health) as Health,
+    health: healthOf(row),
     expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-    ahead: Number(row.ahead),
     position: row.position,
   };
+}
+
+type StoredHealth = Pick<EndpointRow, "health" | "failing_since" | "waits_until">;
+
+export function healthOf({ health, failing_since, waits_until }: StoredHealth): Health {
+  const [failingSince, waitsUntil] = [failing_since, waits_until].map((time) => (time === null ? null : Number(time)));
+  return { ...(JSON.parse(health) as Health), failingSince: failingSince ?? null, waitsUntil: waitsUntil ?? null };
+}
+
+/** The part of the health that has no column, as JSON. */
+export function storedHealth({ hours, failures, probes, lastFailure }: Health): string {
+  return JSON.stringify({ hours, failures, probes, lastFailure });
 }

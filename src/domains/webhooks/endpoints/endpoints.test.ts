@@ -178,6 +178,7 @@ test("a secret depends on the secret key, and without that there is no public ke
   };
   const newer = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 5)).toString("base64");
   expect(await shownWith(`${newer},${secretKey}`)).toBe(publicKey);
+  await other.call("PATCH", `/webhook-endpoints/${id}`, { key: admin, body: { paused: true } });
   expect(await shownWith(newer)).toBeUndefined();
   const rotated = await other.call("POST", `/webhook-endpoints/${id}/rotate-secret`, { key: admin });
   expect(rotated.json.publicKey).toMatch(/^whpk_/);
@@ -187,16 +188,16 @@ test("a secret depends on the secret key, and without that there is no public ke
 test.skipIf(!onPostgres)("nothing is left of an endpoint that is deleted while its progress is saved", async () => {
   key = await newKey();
   const { id } = (await create({ url })).json;
-  const save = await service.store.hold(`UPDATE webhook_endpoints SET owner = owner WHERE id = '${id}'`);
+  const save = await service.store.hold(`UPDATE webhook_endpoints SET version = version WHERE id = '${id}'`);
   const deleting = call("DELETE", `/webhook-endpoints/${id}`);
   await lockAwaited(service.store);
   await save(`
-    INSERT INTO webhook_parked (shop, endpoint_id, subject, event_id, attempts, due_at)
-      SELECT shop, id, 'pet:1', 1, 1, 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE id = '${id}';
+    INSERT INTO webhook_attempts (shop, endpoint_id, event_id, kind, attempt, due_at)
+      SELECT shop, id, 1, 'event', 1, 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE id = '${id}';
     COMMIT
   `);
   expect((await deleting).status).toBe(204);
-  expect(await service.store.rows(`SELECT 1 FROM webhook_parked WHERE endpoint_id = '${id}'`)).toEqual([]);
+  expect(await service.store.rows(`SELECT 1 FROM webhook_attempts WHERE endpoint_id = '${id}'`)).toEqual([]);
 });
 
 test.skipIf(!onPostgres)(

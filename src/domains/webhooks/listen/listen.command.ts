@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { exactJson } from "../../../contract/serialize.ts";
+import { clientVariables } from "../../../settings/client-variables.ts";
+import { optionalSetting } from "../../../settings/setting.ts";
 import {
   type Command,
   type CommandContext,
@@ -17,18 +19,32 @@ import {
   signingKeys,
 } from "../secrets/signatures.ts";
 import { TIME_LIMIT } from "../sending/send.ts";
-import { LISTEN_SECRET_BYTES, listenSettings } from "../webhooks.settings.ts";
 import { EventFeed, type FeedEvent } from "./event-feed.ts";
+
+const SECRET_BYTES = 32;
+
+const variables = {
+  ...clientVariables,
+  PETSTORE_WEBHOOK_SECRET: optionalSetting<Uint8Array>({
+    meaning: "The secret that signs, so that the receiver can keep it. Unset: a new one for each run.",
+    expects: "a secret such as this command prints (whsec_…)",
+    parse: (text) => {
+      const bytes = Buffer.from(text.replace(/^whsec_/, ""), "base64");
+      return bytes.length === SECRET_BYTES && text === `whsec_${bytes.toString("base64")}` ? bytes : undefined;
+    },
+    isSecret: true,
+  }),
+};
 
 /** Forwards the events of a sandbox to a receiver that the service itself cannot reach. */
 export const listenCommand: Command = {
   name: "listen",
   summary: "Forward the events of a sandbox to a program on this machine, as webhooks.",
   description:
-    "Follows the stream of events of the service in PETSTORE_URL with the test key in PETSTORE_KEY, and sends each as\n" +
-    "a signed message. Prints the secret first: that in PETSTORE_WEBHOOK_SECRET, or a new one. Reconnects when the\n" +
+    "Follows the stream of events, and sends each as a signed message. Prints the secret first. Reconnects when the\n" +
     "stream ends. Each message is sent once. With --json, each line is an object.",
   example: "listen --forward http://127.0.0.1:3000/hook",
+  variables,
   options: {
     forward: { meaning: "Where to send the messages.", value: "URL", isRequired: true },
     types: { meaning: "Only events of these types, separated by commas.", value: "TYPES" },
@@ -36,13 +52,13 @@ export const listenCommand: Command = {
   },
   run: async (given, context) => {
     const { target, types, after } = readOptions(given);
-    const { PETSTORE_KEY: key, PETSTORE_URL: base, PETSTORE_WEBHOOK_SECRET } = context.settings(listenSettings);
+    const { PETSTORE_KEY: key, PETSTORE_URL: base, PETSTORE_WEBHOOK_SECRET } = context.settings(variables);
     if (key === undefined) throw new CommandFailed("key_missing", "Set PETSTORE_KEY to a test key.");
     if (!key.startsWith("psk_test_")) {
       throw new CommandFailed("test_key_required", "PETSTORE_KEY must be a test key, because listen is for sandboxes.");
     }
-    const shared = PETSTORE_WEBHOOK_SECRET ?? randomBytes(LISTEN_SECRET_BYTES);
-    const keys = signingKeys(shared, shared); // the public key, too, stays the same with the secret
+    const shared = PETSTORE_WEBHOOK_SECRET ?? randomBytes(SECRET_BYTES);
+    const keys = signingKeys(shared, shared); // the public key also stays the same with the secret
     const print = (line: string, fields: object) =>
       context.output(`${plainLines(given.json ? exactJson(fields) : line)}\n`);
     const secret = shownSecret(keys);

@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { NewestSecrets } from "../../../storage/store-state.ts";
+import { StorageUnusable } from "../../../storage/errors.ts";
+import { statement } from "../../../storage/statement.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { type NewestSecrets, stateQueries } from "../../../storage/store-state.ts";
+import { all } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
-import type { SecretKeys } from "./secret-keys.ts";
+import { existingSecretKeys, type SecretKeys } from "./secret-keys.ts";
 import { deriveKeys, type SigningKeys } from "./signatures.ts";
 
 /** How long a replaced secret stays valid, in milliseconds. */
@@ -58,6 +62,28 @@ function keysOfVersion(
 export function endpointsWithoutKey(found: readonly NewestSecrets[], secretKeys: SecretKeys | undefined): number {
   const lacking = found.filter(({ newest }) => !secretKeys?.find(/"keyId":"([0-9a-f]+)/.exec(newest)?.[1] ?? ""));
   return lacking.reduce((sum, { endpoints }) => sum + Number(endpoints), 0);
+}
+
+/** The query is in `storage/`, because `doctor` runs it without opening the store. */
+const newestSecrets = statement<[], NewestSecrets>(stateQueries.newestSecrets);
+
+/**
+ * Rejects with `StorageUnusable` if enabled endpoints need a key that this process lacks: as the leader, it would send them
+ * nothing. The arguments are those of `openSecretKeys`.
+ */
+export async function requireSecretKeys(
+  storage: Storage,
+  listed: readonly Uint8Array[] | undefined,
+  folder: string | undefined,
+): Promise<void> {
+  const found = await storage.read(all(newestSecrets));
+  const endpoints = endpointsWithoutKey(found, existingSecretKeys(listed, folder));
+  if (endpoints === 0) return;
+  throw new StorageUnusable(
+    `The key of the secrets of ${endpoints === 1 ? "an enabled webhook endpoint" : `${endpoints} enabled webhook endpoints`} ` +
+      `is missing. Set PETSTORE_SECRET_KEY to that of their service${folder === undefined ? "" : ", or put its secret.key into the data folder"}. ` +
+      "If the key is lost, pause them (webhooks list, webhooks pause), and let their owners replace the secrets.",
+  );
 }
 
 /** The signing keys of all valid versions, the newest first; empty if all their secret keys are lost. */

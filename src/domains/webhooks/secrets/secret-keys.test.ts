@@ -1,10 +1,19 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { metric } from "../../../../test/harness/metrics.ts";
-import { WebhookService } from "../../../../test/harness/webhook-service.ts";
+import { TestService } from "../../../../test/harness/service.ts";
+import { scopes } from "../../../contract/caller.ts";
 import { parseSecretKeys } from "../webhooks.settings.ts";
 import { openSecretKeys, SecretKeys } from "./secret-keys.ts";
 
@@ -105,26 +114,20 @@ describe("the key in the folder of the store", () => {
   });
 });
 
-test("a process without the key of enabled endpoints logs it once, also of endpoints that are created while it runs", async () => {
-  const webhooks = await WebhookService.start();
-  const minutes = async (count: number) => {
-    for (let minute = 0; minute < count; minute++) await webhooks.after(60_000);
-  };
-  const { id } = await webhooks.endpoint(webhooks.receiver());
-  await minutes(1);
-  // As a process with another key creates it.
-  const { id: other } = new SecretKeys(randomBytes(32)).current;
-  const secrets = JSON.stringify([{ version: 12, keyId: other, endsAt: null }]);
-  await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}' WHERE id = '${id}'`);
-  await minutes(2);
-  expect(await metric(webhooks.service.app.base, "petstore_webhook_endpoints_without_key")).toBe(1);
-  expect((await webhooks.call("POST", `/webhook-endpoints/${id}/rotate-secret`)).status).toBe(200);
-  await minutes(1);
-  await webhooks.service.store.run(`UPDATE webhook_endpoints SET secrets = '${secrets}', state = 'paused'`);
-  await minutes(1);
-  await webhooks.stop(); // writes the rest of the log
-  const lines = webhooks.service.logLines.map((line) => JSON.parse(line));
-  expect(lines.filter(({ event }) => event === "secret_key_missing")).toEqual([
-    expect.objectContaining({ level: "warn", endpoints: 1 }),
-  ]);
+test("a service does not start without the key of an enabled endpoint, and makes none", async () => {
+  const first = await TestService.start({ settings: { PETSTORE_SECRET_KEY: random() } });
+  const { store } = first;
+  const { key } = await first.newAccountWithKey("enterprise", undefined, [...scopes]);
+  const { status } = await first.call("POST", "/webhook-endpoints", { key, body: { url: "https://example.org/" } });
+  expect(status).toBe(201);
+  await first.app.stop();
+  const start = (settings: Record<string, string>) => TestService.start({ store, settings });
+  const message = "The key of the secrets of an enabled webhook endpoint is missing. Set PETSTORE_SECRET_KEY";
+  for (const settings of [{}, { PETSTORE_SECRET_KEY: random() }]) {
+    // oxlint-disable-next-line typescript/await-thenable -- `bun:test` declares the result as void
+    await expect(start(settings)).rejects.toThrow(message);
+  }
+  expect(existsSync(join(store.folder, "secret.key"))).toBe(false);
+  await store.run("UPDATE webhook_endpoints SET state = 'paused'");
+  await (await start({ PETSTORE_SECRET_KEY: random() })).stop();
 });

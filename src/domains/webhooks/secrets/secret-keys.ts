@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { FileError, readOrCreate } from "../../../files/new-file.ts";
 import { parseSecretKeys } from "../webhooks.settings.ts";
@@ -40,6 +41,15 @@ export function openSecretKeys(listed: readonly Uint8Array[] = [], folder: strin
   const [first, ...others] = listed;
   if (first) return new SecretKeys(first, ...others);
   return folder === undefined ? undefined : new SecretKeys(keyIn(join(folder, SECRET_KEY_FILE)));
+}
+
+/** Like `openSecretKeys`, but creates no key. */
+export function existingSecretKeys(
+  listed: readonly Uint8Array[] | undefined,
+  folder: string | undefined,
+): SecretKeys | undefined {
+  const hasFile = folder !== undefined && existsSync(join(folder, SECRET_KEY_FILE));
+  return openSecretKeys(listed, hasFile ? folder : undefined);
 }
 
 function keyIn(file: string): Uint8Array {

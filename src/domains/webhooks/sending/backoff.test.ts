@@ -1,30 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { DAY_MS } from "../../../timing/clock.ts";
-import { deliveryDelays, isDue, nextStep, readRetryAfter } from "./backoff.ts";
+import { deliveryDelays, isDue, nextDelay, readRetryAfter } from "./backoff.ts";
 
 const failed = { failure: "timed_out" };
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 /** The delays of an event that always fails. */
-const delays = (randoms: readonly number[]) =>
-  randoms.map((random, index) => {
-    const step = nextStep(index + 1, failed, random);
-    return step.kind === "retry" ? step.delay : step.kind;
-  });
+const delays = (randoms: readonly number[]) => randoms.map((random, index) => nextDelay(index + 1, failed, random));
 
 describe("after a failure", () => {
   test("there are ten deliveries, then none", () => {
     const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
     expect(deliveryDelays[0]).toBe(0);
-    expect(delays(Array<number>(10).fill(0))).toEqual([...seconds.map((second) => second * 1000), "give_up"]);
+    expect(delays(Array<number>(10).fill(0))).toEqual([...seconds.map((second) => second * 1000), undefined]);
   });
 
   test("a delivery is made after its delay, and at most a fifth later", () => {
     const attempt = fc.integer({ min: 1, max: 9 });
     const property = fc.property(attempt, chance, (number, random) => {
-      const step = nextStep(number, failed, random);
+      const delay = nextDelay(number, failed, random) as number;
       const planned = deliveryDelays[number] as number;
-      return step.kind === "retry" && step.delay >= planned && step.delay <= planned * 1.2;
+      return delay >= planned && delay <= planned * 1.2;
     });
     fc.assert(property);
   });
@@ -48,23 +44,15 @@ describe("after a failure", () => {
   test("no delivery is made before the receiver's Retry-After", () => {
     const retryAfter = fc.integer({ min: 0, max: DAY_MS });
     const property = fc.property(fc.integer({ min: 1, max: 9 }), retryAfter, chance, (number, asked, random) => {
-      const step = nextStep(number, { failure: "error_status", status: 503, retryAfter: asked }, random);
-      const least = Math.max(asked, deliveryDelays[number] as number);
-      return step.kind === "retry" && step.delay >= least && !isDue(step.delay, 0);
+      const delay = nextDelay(number, { failure: "error_status", retryAfter: asked }, random) as number;
+      return delay >= Math.max(asked, deliveryDelays[number] as number) && !isDue(delay, 0);
     });
     fc.assert(property);
-  });
-
-  test("410 ends the deliveries at once", () => {
-    for (const attempt of deliveryDelays.keys()) {
-      const gone = { failure: "error_status", status: 410, retryAfter: 1000 };
-      expect(nextStep(attempt + 1, gone, 0.5)).toEqual({ kind: "disable" });
-    }
   });
 });
 
 test("nothing is done after a success", () => {
-  expect(nextStep(1, { failure: undefined, status: 200 }, 0.5)).toEqual({ kind: "done" });
+  expect(nextDelay(1, { failure: undefined }, 0.5)).toBeUndefined();
 });
 
 const headersOf = (text: string | null) => ({ get: (name: string) => (name === "retry-after" ? text : null) });

@@ -22,30 +22,24 @@ const MAX_WAIT = 24 * HOUR_MS;
 export const LONGEST_DELAY = Math.round(MAX_WAIT * (1 + JITTER));
 
 /** The part of a delivery's result that decides about the next delivery. */
-export interface DecisiveResult {
+interface DecisiveResult {
   /** Undefined if the delivery succeeded. */
   readonly failure: string | undefined;
-  readonly status?: number | undefined;
   /** Milliseconds that the receiver asked to wait. */
   readonly retryAfter?: number | undefined;
 }
 
-/** What to do after a delivery. */
-export type NextStep =
-  | { readonly kind: "done" }
-  | { readonly kind: "retry"; readonly delay: number }
-  /** All deliveries of the message have failed; the endpoint continues with the next event. */
-  | { readonly kind: "give_up" }
-  /** The receiver wants no more events (410 Gone). */
-  | { readonly kind: "disable" };
-
-/** What to do after delivery number `attempt` of a message, counted from 1. `random` is at least 0 and below 1. */
-export function nextStep(attempt: number, result: DecisiveResult, random: number): NextStep {
-  if (result.failure === undefined) return { kind: "done" };
-  if (result.status === 410) return { kind: "disable" };
-  const delay = deliveryDelays[attempt];
-  if (delay === undefined) return { kind: "give_up" };
-  return { kind: "retry", delay: Math.round(Math.max(delay, result.retryAfter ?? 0) * (1 + JITTER * random)) };
+/**
+ * Milliseconds between delivery number `attempt` of a message, counted from 1, and the next one; undefined if none follows.
+ * `random` is at least 0 and below 1.
+ */
+export function nextDelay(
+  attempt: number,
+  { failure, retryAfter }: DecisiveResult,
+  random: number,
+): number | undefined {
+  const delay = failure === undefined ? undefined : deliveryDelays[attempt];
+  return delay === undefined ? undefined : Math.round(Math.max(delay, retryAfter ?? 0) * (1 + JITTER * random));
 }
 
 /** True if a delivery due at `dueAt` can be made. A time further ahead than any delay was saved while the clock was ahead. */

@@ -19,16 +19,15 @@ export interface MessageEndpoint {
 }
 
 /**
- * The message of an event for an endpoint. `testId` is set for a test: all tests have the same event id, so their message
- * ids are derived from it. `generation`: see `generationOf`.
+ * The message of an event for an endpoint. All tests send the same event, so each has its own negative number
+ * as `eventId`. `generation`: see `generationOf`.
  */
 export function messageOf(
   event: Event,
-  testId: bigint | undefined,
+  eventId: bigint,
   { id: endpointId, shop, mode }: MessageEndpoint,
   generation: string,
 ): EventMessage {
-  const eventId = testId === undefined ? event.id : -testId; // no event has a negative id
   const id = messageId(endpointId, `${generation}:${shop}`, eventId);
   return { id, body: exactJson({ id, type: event.type, timestamp: event.at, mode, data: event }) };
 }

@@ -62,14 +62,15 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
 }
 
 /**
- * Sends a message once. The policy is applied to the address that is then connected to, so that a name cannot resolve
+ * Sends a message once, unless it is cancelled. The policy is applied to the address that is then connected to, so that a name cannot resolve
  * to another one in between. `fetch` makes at most 256 requests of a process at a time, and others wait while their
  * time runs: callers must stay below that.
  */
-export async function send(message: SignedMessage, network: Network): Promise<SendResult> {
+export async function send(message: SignedMessage, network: Network, cancel?: AbortSignal): Promise<SendResult> {
   const begin = network.clock.monotonic();
   const nothing = { failure: undefined, status: undefined, excerpt: undefined, retryAfter: undefined };
-  const outcome = await sendWithin(message, network, network.expire(TIME_LIMIT));
+  const expiry = network.expire(TIME_LIMIT);
+  const outcome = await sendWithin(message, network, cancel ? AbortSignal.any([expiry, cancel]) : expiry);
   return { ...nothing, ...outcome, duration: network.clock.monotonic() - begin };
 }
 
