@@ -1,4 +1,5 @@
 import { ContractError, contractFaults } from "../contract/check.ts";
+import type { DueTimes } from "../contract/due-times.ts";
 import type { BoundOperation } from "../contract/handler.ts";
 import type { EventType, Operation } from "../contract/operation.ts";
 import { repeated } from "../contract/operation-faults.ts";
@@ -17,8 +18,6 @@ export interface BackgroundTask {
   readonly name: string;
   /** Who does it: each process for itself, or one for all that work on the store. */
   readonly by: "each" | "leader";
-  /** True while this process cannot do all that the leader does, so that another one should lead. */
-  readonly preventsLeading?: () => boolean;
   readonly run: () => Promise<void>;
   /** Called once after its last run, when the service stops and requests have ended. Other tasks may still run. */
   readonly finish?: () => Promise<void>;
@@ -43,6 +42,10 @@ export interface Host {
   readonly repeat: (task: BackgroundTask) => void;
   /** Runs the tasks of this process now instead of at the next round. */
   readonly runSoon: () => void;
+  /** Registers an owner of due times, which a fast-forward of a sandbox brings nearer. */
+  readonly hasDueTimes: (owner: DueTimes) => void;
+  /** Those that are registered. Complete when all domains are open. */
+  readonly dueTimes: readonly DueTimes[];
 }
 
 /**
@@ -63,6 +66,8 @@ export interface Domain<S extends Settings = Settings, H extends Host = Host> {
   readonly shopTables?: readonly OwnedTable[];
   /** Its tables whose rows belong to accounts. The rows are deleted with their account. */
   readonly accountTables?: readonly OwnedTable[];
+  /** Called before `open`. Rejects with an error for the operator if a service must not start with these settings. */
+  check?(host: Pick<Host, "storage" | "dataFolder">, settings: Values<S>): Promise<void>;
   /** Creates the handlers, and registers metrics and background tasks with the host. Called once per service. */
   open(host: H, settings: Values<S>): readonly BoundOperation[];
 }
@@ -79,6 +84,10 @@ export function settingsOf(domains: readonly Pick<Domain, "settings">[]): Settin
 
 /** Throws a `ContractError` with all that is wrong with the domains. `reserved` are settings of the service itself. */
 export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved: readonly string[]): void {
+  const declared = domains.flatMap(({ settings = {}, commands = [] }) => [
+    settings,
+    ...commands.map(({ variables = {} }) => variables),
+  ]);
   const settings = [...reserved, ...domains.flatMap((domain) => Object.keys(domain.settings ?? {}))];
   const faults = [
     ...repeated(domains.map(({ name }) => name)).map((name) => `${name}: two domains have this name.`),
@@ -89,7 +98,7 @@ export function checkDomains(domains: readonly Omit<Domain, "open">[], reserved:
       (type) => `${type}: two event types have this name.`,
     ),
     ...repeated(settings).map((name) => `${name}: this setting is declared twice.`),
-    ...domains.flatMap((domain) => settingFaults(domain.settings ?? {})),
+    ...declared.flatMap(settingFaults),
     ...contractFaults(domains.flatMap(({ operations }) => operations)),
     ...undeclaredEventFaults(domains),
   ];

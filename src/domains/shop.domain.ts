@@ -4,27 +4,29 @@ import { MINUTE_MS } from "../timing/clock.ts";
 import type { ServedHost } from "./callers.ts";
 import { categoryHandlers } from "./categories/categories.handlers.ts";
 import { categoryEventTypes, categoryOperations } from "./categories/categories.operations.ts";
-import { CategoryStore, categoryExists, categoryTables } from "./categories/categories.store.ts";
+import { CategoryStore, categoryExists, categoryIds, categoryTables } from "./categories/categories.store.ts";
 import { defineDomain } from "./domain.ts";
 import { storedResponseTables } from "./idempotency/stored-responses.store.ts";
 import { metadataTables } from "./metadata/metadata.store.ts";
-import { orderHandlers } from "./orders/orders.handlers.ts";
+import { orderHandlers, salesHandlers } from "./orders/orders.handlers.ts";
 import { orderEventTypes, orderOperations } from "./orders/orders.operations.ts";
 import { orderTables } from "./orders/orders.statements.ts";
 import { decidingOrder, OrderStore } from "./orders/orders.store.ts";
+import { salesOperations } from "./orders/sales.operations.ts";
 import { exportCommand } from "./pets/pets.export.command.ts";
-import { petHandlers } from "./pets/pets.handlers.ts";
+import { petHandlers, severalPetsHandlers } from "./pets/pets.handlers.ts";
 import { importCommand } from "./pets/pets.import.command.ts";
 import { petEventTypes, petOperations } from "./pets/pets.operations.ts";
 import { petTables } from "./pets/pets.statements.ts";
 import { PetStore } from "./pets/pets.store.ts";
 import { petsByCategory } from "./pets/pets-by-category.store.ts";
+import { severalPetsOperations } from "./pets/several-pets.operations.ts";
+import { sampleStores } from "./sample-stores.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
 import { shopOperations } from "./shops/shops.operations.ts";
 import { ShopSummaries } from "./shops/summary.store.ts";
-import { waitingDeliveries } from "./webhooks/deliveries/waiting-deliveries.store.ts";
 
 const settings = {
   PETSTORE_STRICT_CATEGORIES: setting<boolean>({
@@ -43,18 +45,29 @@ const settings = {
 /**
  * Animals, categories and orders are one domain because they depend on each other: deleting a category moves its
  * animals, an animal may need a category that exists, and an order changes its animal, which cannot be deleted while the
- * order is open. A sandbox can be reset, and its clock ends reservations.
+ * order is open. A sandbox holds them all, and can be reset.
  */
 export const shopDomain = defineDomain<typeof settings, ServedHost>({
   name: "shop",
-  operations: [...petOperations, ...categoryOperations, ...orderOperations, ...sandboxOperations, ...shopOperations],
+  operations: [
+    ...petOperations,
+    ...severalPetsOperations,
+    ...categoryOperations,
+    ...orderOperations,
+    ...salesOperations,
+    ...sandboxOperations,
+    ...shopOperations,
+  ],
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
   settings,
-  commands: [importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, categoryExists), exportCommand],
+  commands: [
+    importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, { categoryExists, categoryIds }),
+    exportCommand,
+  ],
   // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.
   shopTables: [...petTables, ...categoryTables, ...orderTables, ...metadataTables, ...storedResponseTables],
   open: (
-    { storage, clock, limiter, repeat, runSoon, callers },
+    { storage, clock, repeat, runSoon, hasDueTimes, dueTimes, callers },
     { PETSTORE_STRICT_CATEGORIES, PETSTORE_RESERVATION_MINUTES },
   ) => {
     const pets = new PetStore(storage, {
@@ -65,21 +78,21 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     const categories = new CategoryStore(petsByCategory, clock);
     const orders = new OrderStore(storage, pets, clock, PETSTORE_RESERVATION_MINUTES * MINUTE_MS);
     repeat({ name: "expire_orders", by: "leader", run: () => orders.reservations.expireDue() });
+    hasDueTimes(orders.reservations);
     const sandboxes = new SandboxStore({
       storage,
       clock,
-      limiter,
-      stores: { pets, categories },
-      foregroundWork: [orders.reservations],
-      backgroundWork: [waitingDeliveries],
-      bringBansNearer: (accountId, by) => callers.keys.bringBansNearer(accountId, by),
-      onReset: () => callers.authenticator.forget(),
-      onClockAdvanced: runSoon,
+      storesOn: sampleStores(storage),
+      dueTimes,
+      onReset: (accountId) => callers.authenticator.forget(accountId),
+      onFastForward: runSoon,
     });
     return [
       ...bind(petOperations, petHandlers(pets)),
+      ...bind(severalPetsOperations, severalPetsHandlers(pets)),
       ...bind(categoryOperations, categoryHandlers(categories)),
       ...bind(orderOperations, orderHandlers(orders)),
+      ...bind(salesOperations, salesHandlers(clock)),
       ...bind(sandboxOperations, sandboxHandlers(sandboxes)),
       ...bind(shopOperations, shopHandlers(new ShopSummaries(clock))),
     ];

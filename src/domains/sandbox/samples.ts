@@ -1,40 +1,76 @@
 import { withoutCommit } from "../../storage/combined-steps.ts";
 import type { Transaction } from "../../storage/transaction.ts";
-import type { Author } from "../events/author.ts";
+import { type Clock, DAY_MS, HOUR_MS, systemClock } from "../../timing/clock.ts";
+import { type Author, operator } from "../events/publish.ts";
 
-interface SampleCategory {
-  readonly id: bigint;
-  readonly name: string;
-}
-interface SamplePet {
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status?: "available" | "pending" | "sold";
-}
-
-const categories: readonly SampleCategory[] = [
-  { id: 1n, name: "Dogs" },
-  { id: 2n, name: "Cats" },
-  { id: 3n, name: "Birds" },
-  { id: 4n, name: "Fish" },
+const categories = ["Dogs", "Cats", "Birds", "Fish"];
+/** By category, from 1 on. A missing status is `available`. */
+const pets: readonly (readonly [name: string, categoryId: bigint, status?: "pending" | "none"])[] = [
+  ["Rex", 1n],
+  ["Bella", 1n, "pending"],
+  ["Tom", 2n],
+  ["Luna", 2n],
+  ["Kiwi", 3n],
+  ["Nemo", 4n, "none"],
+  ...["Bruno", "Daisy", "Rocky", "Lucy"].map((name) => [name, 1n] as const),
+  ...["Cleo", "Felix", "Mia", "Oscar", "Simba"].map((name) => [name, 2n] as const),
+  ...["Coco", "Charlie", "Pip", "Sunny"].map((name) => [name, 3n] as const),
+  ...["Bubbles", "Dory", "Finn", "Goldie", "Pearl"].map((name) => [name, 4n] as const),
 ];
-const pets: readonly SamplePet[] = [
-  { name: "Rex", categoryId: 1n, status: "available" },
-  { name: "Bella", categoryId: 1n, status: "pending" },
-  { name: "Tom", categoryId: 2n, status: "available" },
-  { name: "Luna", categoryId: 2n, status: "sold" },
-  { name: "Kiwi", categoryId: 3n, status: "available" },
-  { name: "Nemo", categoryId: 4n },
+/** How many days the log of the samples goes back. */
+const DAYS = 14;
+const sales: readonly (readonly [hoursAgo: number, name: string, seller: string, cents: bigint])[] = [
+  [317, "Rocky", "Ann at the till", 65_000n],
+  [291, "Coco", "Ben at the till", 8_900n],
+  [268, "Finn", "Ann at the till", 1_450n],
+  [243, "Mia", "Web shop", 24_900n],
+  [219, "Bubbles", "Web shop", 990n],
+  [196, "Lucy", "Ann at the till", 72_000n],
+  [170, "Pip", "Ben at the till", 6_500n],
+  [147, "Cleo", "Ann at the till", 19_900n],
+  [123, "Goldie", "Web shop", 1_200n],
+  [98, "Simba", "Ben at the till", 28_000n],
+  [74, "Sunny", "Ann at the till", 9_500n],
+  [51, "Oscar", "Web shop", 21_500n],
+  [27, "Pearl", "Ann at the till", 2_300n],
+  [2, "Luna", "Ben at the till", 26_000n],
 ];
+/** The sale that is taken back on the next day. */
+const returned = "Goldie";
 
 /** The stores that the samples are added to. */
 export interface SampleStores {
-  readonly categories: { add(author: Author, category: SampleCategory): Transaction<unknown> };
-  readonly pets: { add(author: Author, pet: SamplePet): Transaction<unknown> };
+  readonly categories: { add(author: Author, category: { name: string }): Transaction<unknown> };
+  readonly pets: {
+    add(
+      author: Author,
+      pet: { name: string; categoryId: bigint; status?: "available" | "pending" },
+    ): Transaction<unknown>;
+  };
+  /** `sell` returns the id of the order. */
+  readonly orders: {
+    sell(author: Author, petId: bigint, cents: bigint): Transaction<bigint>;
+    takeBack(author: Author, orderId: bigint): Transaction<unknown>;
+  };
 }
 
-/** Part of a transaction: adds six animals in four categories to the author's shop, which must be empty. */
-export function* addSamples(author: Author, stores: SampleStores): Transaction<void> {
-  for (const category of categories) yield* withoutCommit(stores.categories.add(author, category));
-  for (const pet of pets) yield* withoutCommit(stores.pets.add(author, pet));
+/**
+ * Part of a transaction: adds animals and their sales of the last days to the author's shop, which must be empty and new:
+ * its log begins in the past. `now` is in Unix milliseconds.
+ */
+export function* addSamples(author: Author, now: number, storesOn: (clock: Clock) => SampleStores): Transaction<void> {
+  let time = now - DAYS * DAY_MS;
+  const stores = storesOn({ ...systemClock, now: () => time });
+  for (const name of categories) yield* withoutCommit(stores.categories.add(author, { name }));
+  for (const [name, categoryId, status = "available"] of pets)
+    yield* withoutCommit(stores.pets.add(author, { name, categoryId, ...(status !== "none" && { status }) }));
+  for (const [hoursAgo, name, seller, cents] of sales) {
+    const by = { ...operator(author.shop), name: seller };
+    const petId = BigInt(pets.findIndex(([one]) => one === name) + 1);
+    time = now - hoursAgo * HOUR_MS;
+    const order = yield* withoutCommit(stores.orders.sell(by, petId, cents));
+    if (name !== returned) continue;
+    time += 20 * HOUR_MS;
+    yield* withoutCommit(stores.orders.takeBack(by, order));
+  }
 }

@@ -1,8 +1,8 @@
 import type { Caller } from "../../contract/caller.ts";
 import { failure } from "../../contract/errors.ts";
-import { type Handlers, successOr } from "../../contract/handler.ts";
-import { authorOf } from "../events/author.ts";
-import { clockTooFarAhead, type sandboxOperations, testKeyRequired } from "./sandbox.operations.ts";
+import type { Handlers } from "../../contract/handler.ts";
+import { authorOf } from "../events/publish.ts";
+import { type sandboxOperations, testKeyRequired } from "./sandbox.operations.ts";
 import type { SandboxStore } from "./sandbox.store.ts";
 
 export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandboxOperations> {
@@ -14,20 +14,18 @@ export function sandboxHandlers(sandboxes: SandboxStore): Handlers<typeof sandbo
     fastForwardSandbox: {
       *change({ caller, body: { seconds } }) {
         if (isLive(caller)) return refused;
-        return successOr(yield* sandboxes.advance(caller, seconds * 1000), {
-          "too far": () => failure(clockTooFarAhead, "The clock can be at most 100 years ahead of real time."),
-        });
+        yield* sandboxes.fastForward(caller, seconds * 1000);
+        return {};
       },
-      settle: ({ caller }) => sandboxes.settle(caller),
+      settle: ({ caller, body: { seconds } }) => sandboxes.settleFastForward(caller, seconds * 1000),
     },
 
     resetSandbox: {
       *change({ caller, requestId, body: { animals } }) {
         if (isLive(caller)) return refused;
-        const { shop, clock } = yield* sandboxes.reset(caller, authorOf(caller, requestId), animals);
-        return { body: clock, shop };
+        return { shop: yield* sandboxes.reset(caller, authorOf(caller, requestId), animals) };
       },
-      settle: () => sandboxes.resetPropagated(),
+      settle: ({ caller }) => sandboxes.settleReset(caller),
     },
   };
 }

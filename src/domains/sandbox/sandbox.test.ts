@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { untilRunning } from "../../../test/harness/metrics.ts";
+import { untilWaiting } from "../../../test/harness/metrics.ts";
 import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { TestService } from "../../../test/harness/service.ts";
@@ -25,6 +25,8 @@ async function newSandbox(quota = unlimitedQuota) {
     account,
     call,
     forward: (seconds: number) => call("POST", "/sandbox/fast-forward", { seconds }),
+    /** What waits in a sandbox, of one kind. */
+    waiting: async (kind: string) => waitingIn((await call("GET", "/sandbox")).json, kind),
     reset: (animals = "none", headers = {}) => call("POST", "/sandbox/reset", { animals }, headers),
     /** Adds this many available animals. */
     add: async (count: number) => {
@@ -37,6 +39,11 @@ async function newSandbox(quota = unlimitedQuota) {
 
 const time = (milliseconds: number) => new Date(milliseconds).toISOString();
 
+function waitingIn({ waiting }: { readonly waiting: { kind: string; count: number; next: string }[] }, kind: string) {
+  const found = waiting.find((one) => one.kind === kind);
+  return found && [found.count, found.next];
+}
+
 describe("fast-forward", () => {
   test("ends a reservation: the animal is available at the next request", async () => {
     const { add, order, forward, call } = await newSandbox();
@@ -44,16 +51,28 @@ describe("fast-forward", () => {
     await add(2);
     expect((await order(1)).json.expiresAt).toBe(time(now + 15 * MINUTE_MS));
     const almost = await forward(899);
-    expect([almost.status, almost.json]).toEqual([200, { now: time(now + 899_000), ahead: 899 }]);
+    expect(waitingIn(almost.json, "limit_window")?.[0]).toBe(1); // the day: the minute has ended
+    const { waiting: _, ...contents } = almost.json;
+    expect((await call("GET", "/sandbox")).json).toMatchObject(contents);
+    expect(waitingIn(almost.json, "reservation")).toEqual([1, time(now + 1_000)]);
     expect((await call("GET", "/pets/1")).json.status).toBe("pending");
-    expect((await forward(1)).json).toEqual({ now: time(now + 900_000), ahead: 900 });
+    expect((await call("GET", "/store/orders/1")).json.expiresAt).toBe(time(now + 15 * MINUTE_MS));
+    const done = (await forward(1)).json;
+    expect([done.animals, done.orders, waitingIn(done, "reservation")]).toEqual([2, 1, undefined]);
     expect((await call("GET", "/pets/1")).json.status).toBe("available");
-    expect((await call("GET", "/store/orders/1")).json.status).toBe("expired");
+    const ended = (await call("GET", "/store/orders/1")).json;
+    expect([ended.status, ended.expiresAt]).toEqual(["expired", time(now)]); // the real end
+    const [event] = (await call("GET", "/events?type=order.expired")).json;
+    expect([event.at, event.data, event.previous]).toEqual([
+      time(now),
+      ended,
+      { status: "placed", expiresAt: time(now + 15 * MINUTE_MS) },
+    ]);
     const later = (await order(2)).json;
-    expect([later.placedAt, later.expiresAt]).toEqual([time(now + 900_000), time(now + 1_800_000)]);
+    expect([later.placedAt, later.expiresAt]).toEqual([time(now), time(now + 15 * MINUTE_MS)]);
   });
 
-  test("moves the other reservations: they end in the background by the new clock", async () => {
+  test("moves the other reservations: they end in the background, so much earlier", async () => {
     const { add, order, forward, call } = await newSandbox();
     await add(1);
     await order(1);
@@ -73,6 +92,23 @@ describe("fast-forward", () => {
     expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
   });
 
+  test("admits at most three times the plan's minute in a minute of real time", async () => {
+    const { call, forward } = await newSandbox({ perMinute: 10, perDay: 1_000 });
+    const admitted = async () => {
+      let count = 0;
+      while ((await call("GET", "/pets")).status === 200) count++;
+      return count;
+    };
+    let sum = await admitted();
+    for (let times = 1; times <= 5; times++) {
+      await forward(60);
+      sum += await admitted();
+    }
+    expect(sum).toBe(30);
+    service.clock.advance(60_000);
+    expect(await admitted()).toBe(10);
+  });
+
   test("ends a ban", async () => {
     const { call, forward } = await newSandbox({ perMinute: 2, perDay: 1_000 });
     const code = async () => (await call("GET", "/pets")).json.code;
@@ -80,11 +116,13 @@ describe("fast-forward", () => {
     service.clock.advance(1_000);
     for (let strike = 0; strike < 20; strike++) await code();
     expect(await code()).toBe("key_banned");
-    await forward(60);
+    expect(waitingIn((await forward(10)).json, "ban")).toEqual([1, time(service.clock.now() + 50_000)]);
+    expect(await code()).toBe("key_banned");
+    expect(waitingIn((await forward(50)).json, "ban")).toBeUndefined();
     expect(await code()).toBeUndefined();
   });
 
-  test("starts a new day when its steps add up to 24 hours, and not before", async () => {
+  test("starts a new day when its steps add up to the rest of it, and not before", async () => {
     const { call, forward } = await newSandbox({ perMinute: 100, perDay: 3 });
     const list = async () => (await call("GET", "/pets")).status;
     const leftOfDay = (DAY_MS - (service.clock.now() % DAY_MS)) / 1000;
@@ -93,13 +131,14 @@ describe("fast-forward", () => {
     expect(await list()).toBe(429);
     await forward(1);
     expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
-    for (const hours of [9, 9]) await forward(hours * 3_600);
+    const next = (DAY_MS - (service.clock.now() % DAY_MS)) / 1000;
+    for (const seconds of [3_600, next - 3_601]) await forward(seconds);
     expect(await list()).toBe(429);
-    await forward(6 * 3_600);
+    await forward(1);
     const { status, headers } = await call("GET", "/pets");
     expect(status).toBe(200);
     const toMidnight = Number(headers.get("x-ratelimit-reset")) - service.clock.now() / 1000;
-    expect(toMidnight).toBe(DAY_MS / 1000); // in real time
+    expect(toMidnight).toBe(next);
   });
 
   test("expires a stored response to an Idempotency-Key after 24 hours", async () => {
@@ -120,32 +159,19 @@ describe("fast-forward", () => {
     expect(await create()).toEqual([2, null]);
   });
 
-  test("keeps no stored response longer than 24 hours of real time", async () => {
-    const { call, forward, account } = await newSandbox();
-    await forward(30 * 86_400);
-    await call("POST", "/pets", { name: "Rex", categoryId: 1 }, { "Idempotency-Key": "far-ahead" });
-    const shop = await service.shop(account.id);
-    const stored = () => service.store.rows(`SELECT digest FROM stored_responses WHERE shop = ${shop}`);
-    expect(await stored()).toHaveLength(1);
-    service.clock.advance(DAY_MS);
-    await eventually(async () => (await stored()).length === 0);
-  });
-
   test.each([60, 30 * 86_400])("by %d seconds is done once if the request is retried", async (seconds) => {
-    const { call } = await newSandbox();
+    const { add, order, call, waiting } = await newSandbox();
+    await add(1);
+    await order(1);
     const send = () => call("POST", "/sandbox/fast-forward", { seconds }, { "Idempotency-Key": "one-step" });
-    expect([(await send()).json.ahead, (await send()).json.ahead]).toEqual([seconds, seconds]);
-    expect((await call("GET", "/sandbox")).json.clock.ahead).toBe(seconds);
-  });
-
-  test("never goes further than a hundred years", async () => {
-    const { forward, account } = await newSandbox();
-    const most = 100 * 365.25 * DAY_MS;
-    const shop = await service.shop(account.id);
-    await service.store.run(`UPDATE shops SET ahead = ${most - 1_000} WHERE shop = ${shop}`);
-    expect((await forward(1)).json.ahead).toBe(most / 1_000);
-    const { status, json } = await forward(1);
-    expect([status, json.code]).toEqual([409, "clock_too_far_ahead"]);
+    const replies = [await send(), await send()];
+    expect(replies.map(({ status, headers }) => [status, headers.get("idempotent-replayed")])).toEqual([
+      [200, null],
+      [200, "true"],
+    ]);
+    expect(replies[1]?.json).toEqual(replies[0]?.json);
+    const left = time(service.clock.now() + 14 * MINUTE_MS);
+    expect(await waiting("reservation")).toEqual(seconds === 60 ? [1, left] : undefined);
   });
 
   test.each([0, -1, 1.5, 31_622_401, "60"])("refuses %j seconds", async (seconds) => {
@@ -162,47 +188,36 @@ describe("fast-forward", () => {
     await other.add(1);
     await other.order(1);
     await one.forward(86_400);
-    expect((await other.call("GET", "/sandbox")).json).toEqual({
-      clock: { now: time(service.clock.now()), ahead: 0 },
-      animals: 1,
-      categories: 0,
-      orders: 1,
-      waiting: [{ kind: "reservation", count: 1, next: time(service.clock.now() + 15 * MINUTE_MS) }],
-    });
+    expect(await other.waiting("reservation")).toEqual([1, time(service.clock.now() + 15 * MINUTE_MS)]);
     expect((await other.call("GET", "/pets/1")).json.status).toBe("pending");
-    for (let count = 0; count < 3; count++) expect((await other.call("GET", "/pets")).status).toBe(200);
+    for (let count = 0; count < 2; count++) expect((await other.call("GET", "/pets")).status).toBe(200);
     expect((await other.call("GET", "/pets")).status).toBe(429);
   });
 });
 
 test("a sandbox shows what it contains, and what waits until when", async () => {
-  const { call, add, order, forward } = await newSandbox();
-  const get = async () => (await call("GET", "/sandbox")).json;
+  const { call, add, order, forward, waiting } = await newSandbox();
+  const contents = async () => {
+    const { animals, categories, orders } = (await call("GET", "/sandbox")).json;
+    return { animals, categories, orders };
+  };
   const now = service.clock.now();
-  expect(await get()).toEqual({
-    clock: { now: time(now), ahead: 0 },
-    animals: 0,
-    categories: 0,
-    orders: 0,
-    waiting: [],
-  });
+  expect(await contents()).toEqual({ animals: 0, categories: 0, orders: 0 });
   await add(3);
-  await call("POST", "/categories", { name: "Dogs" });
+  await call("POST", "/categories", { name: "Dogs" }, { "Idempotency-Key": "dogs" });
   await order(1);
   await forward(60);
   await order(2);
   await call("DELETE", "/pets/3");
-  expect(await get()).toEqual({
-    clock: { now: time(now + MINUTE_MS), ahead: 60 },
-    animals: 2,
-    categories: 1,
-    orders: 2,
-    waiting: [{ kind: "reservation", count: 2, next: time(now + 15 * MINUTE_MS) }],
-  });
+  expect(await contents()).toEqual({ animals: 2, categories: 1, orders: 2 });
+  expect(await waiting("reservation")).toEqual([2, time(now + 14 * MINUTE_MS)]);
+  expect(await waiting("stored_response")).toEqual([1, time(now + DAY_MS - MINUTE_MS)]);
+  await forward(DAY_MS / 1_000);
+  expect([await waiting("reservation"), await waiting("stored_response")]).toEqual([undefined, undefined]);
 });
 
 describe("a reset", () => {
-  test("empties the sandbox: ids start at 1, old cursors are refused; key, limits and clock stay", async () => {
+  test("empties the sandbox: ids start at 1, old cursors are refused; key and limits stay", async () => {
     const { call, add, order, forward, reset } = await newSandbox();
     await call("POST", "/categories", { name: "Dogs" });
     await add(3);
@@ -214,11 +229,10 @@ describe("a reset", () => {
     const before = await used();
 
     const { status, json } = await reset();
-    expect([status, json.ahead]).toEqual([200, 60]);
-    const { clock, ...held } = (await call("GET", "/sandbox")).json;
-    expect(clock.ahead).toBe(60);
-    expect(held).toEqual({ animals: 0, categories: 0, orders: 0, waiting: [] });
     expect(await used()).toBe(before);
+    expect([status, json]).toEqual([200, (await call("GET", "/sandbox")).json]);
+    expect(json).toMatchObject({ animals: 0, categories: 0, orders: 0 });
+    expect(waitingIn(json, "reservation")).toBeUndefined();
     const old = await call("GET", cursor);
     expect([old.status, old.json.details[0].path]).toEqual([400, "/query/cursor"]);
     for (const path of ["/pets/1", "/categories/1", "/store/orders/1"])
@@ -229,14 +243,15 @@ describe("a reset", () => {
     await add(1);
     expect((await call("GET", "/pets")).json).toEqual([{ id: 1, name: "Rex", categoryId: 1, status: "available" }]);
     const { id, placedAt } = (await order(1)).json;
-    expect([id, placedAt]).toEqual([1, time(service.clock.now() + MINUTE_MS)]);
+    expect([id, placedAt]).toEqual([1, time(service.clock.now())]);
   });
 
   test("adds the animals of a first start on request", async () => {
     const { call, add, reset } = await newSandbox();
     await add(1);
     await reset("samples");
-    expect((await call("GET", "/pets")).json.map(({ id, name }: { id: number; name: string }) => [id, name])).toEqual([
+    const animals = (await call("GET", "/pets?limit=100")).json as { id: number; name: string }[];
+    expect(animals.slice(0, 6).map(({ id, name }) => [id, name])).toEqual([
       [1, "Rex"],
       [2, "Bella"],
       [3, "Tom"],
@@ -246,7 +261,26 @@ describe("a reset", () => {
     ]);
     expect((await call("GET", "/categories")).json).toHaveLength(4);
     const added = await call("POST", "/pets", { name: "Ida", categoryId: 1 });
-    expect(added.json.id).toBe(7);
+    expect(added.json.id).toBe(25);
+  });
+
+  test("adds sales of the last 14 days, and a log that begins with them", async () => {
+    const { call, reset } = await newSandbox();
+    await reset("samples");
+    const now = service.clock.now();
+    const since = time(now - 14 * DAY_MS);
+    const [first] = (await call("GET", "/events?limit=1")).json;
+    expect([first.id, first.at]).toEqual([1, since]);
+    const { total, days, sellers } = (await call("GET", `/store/sales?since=${since}&until=${time(now)}`)).json;
+    expect([total.sold, total.returned]).toEqual([14, 1]);
+    expect(days.filter(({ sold }: { sold: number }) => sold > 0).length).toBeGreaterThan(12);
+    expect(sellers.map(({ name, keyId }: { name: string; keyId?: string }) => [name, keyId])).toEqual([
+      ["Ann at the till", undefined],
+      ["Ben at the till", undefined],
+      ["Web shop", undefined],
+    ]);
+    const { animals, openOrders } = (await call("GET", "/shop")).json;
+    expect([animals, openOrders]).toEqual([{ total: 24, available: 9, pending: 1, sold: 13, withoutStatus: 1 }, 0]);
   });
 
   test("is done once if the request is retried", async () => {
@@ -275,7 +309,7 @@ describe("a reset", () => {
     const release = await service.store.lock();
     let sent = 0;
     /** Resolves when all sent requests wait for the store. Later requests wait after them. */
-    const waiting = () => untilRunning(service.app.base, sent);
+    const waiting = () => untilWaiting(service.app.base, sent);
     const create = () =>
       call("POST", "/pets", { name: "in flight", categoryId: 1 }, { "Idempotency-Key": `number-${++sent}` });
     const before = Array.from({ length: 8 }, create);
@@ -305,21 +339,17 @@ describe("a reset", () => {
     if (!onPostgres) expect(again.status).toBe(201);
   });
 
-  test("keeps the clock of a fast-forward that is committed with it, or refuses the fast-forward", async () => {
+  test("lets a fast-forward that is committed with it succeed, or refuses it", async () => {
     const { account, call, reset } = await newSandbox();
     await call("GET", "/pets");
     const release = await service.store.lockShop(await service.shop(account.id));
     const forwarded = call("POST", "/sandbox/fast-forward", { seconds: 60 }, { "Idempotency-Key": "forward" });
-    await untilRunning(service.app.base, 1);
+    await untilWaiting(service.app.base, 1);
     const isReset = reset("none", { "Idempotency-Key": "reset" });
-    await untilRunning(service.app.base, 2);
+    await untilWaiting(service.app.base, 2);
     await release();
     const [{ status, json }] = await Promise.all([forwarded, isReset]);
-    const { clock } = (await call("GET", "/sandbox")).json;
-    // Either order is right. A refused request has changed nothing.
-    expect([status, json.code ?? json.ahead, clock.ahead]).toEqual(
-      status === 200 ? [200, 60, 60] : [409, "sandbox_was_reset", 0],
-    );
+    expect([status, json.code]).toEqual(status === 200 ? [200, undefined] : [409, "sandbox_was_reset"]);
     if (!onPostgres) expect(status).toBe(200);
   });
 

@@ -9,7 +9,7 @@ export const totals = [...animalTotals, "open_orders"] as const;
 /** SQL of the number of animals in the row of a shop. */
 export const allAnimals = animalTotals.join(" + ");
 /** Counts of one day: `…_count` is for the day `…_day`, in days since 1970. */
-export const daily = ["added", "sold", "expired", "returned"] as const;
+export const daily = ["added", "sold", "marked_sold", "expired", "returned"] as const;
 
 export type Figure = (typeof totals)[number] | (typeof daily)[number];
 
@@ -19,10 +19,8 @@ type Changes = Partial<Record<Figure, number>>;
 /** A shop that a transaction has locked. */
 export interface LockedShop {
   readonly shop: number;
-  /** The time of the change by the shop's clock, in Unix milliseconds. */
+  /** The time of the change, in Unix milliseconds. */
   readonly at: number;
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  readonly ahead: number;
   /** The newest event of the shop, the transaction's own included. */
   lastEventId: bigint;
   /** Changes of the figures that the transaction has not written yet. */
@@ -60,7 +58,6 @@ export function addToFigure({ changes }: LockedShop, figure: Figure, by = 1): vo
 export function countStatus(locked: LockedShop, from: AnimalStatus, to: AnimalStatus): void {
   addToFigure(locked, statusFigure(from), -1);
   addToFigure(locked, statusFigure(to));
-  if (to === "sold") addToFigure(locked, "sold");
 }
 
 /** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */

@@ -1,13 +1,11 @@
 import type { Mode } from "../../contract/caller.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
 import { shopOf } from "./shops.store.ts";
 
-interface AccountRow extends Row {
-  id: string;
-}
+type AccountRow = { id: string };
 
 const someAccounts = statement<[], AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
 

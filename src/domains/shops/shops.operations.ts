@@ -38,11 +38,12 @@ const ShopSummary = Type.Object(
     today: Type.Object(
       {
         added: figure("Animals that were added or imported.", 2),
-        sold: figure("How often an animal became `sold`.", 1),
+        sold: figure("Orders that were confirmed.", 1),
+        markedSold: figure("How often an animal's status was set to `sold` by hand, which counts as no sale."),
         expired: figure("Orders that expired."),
         returned: figure("Orders whose animal was returned."),
       },
-      { title: "DayFigures", description: "Counts since midnight (UTC), by the shop's clock." },
+      { title: "DayFigures", description: "Counts since midnight (UTC)." },
     ),
   },
   { title: "ShopSummary", description: "The figures of a shop." },
@@ -56,7 +57,7 @@ const summary: ShopSummary = {
     { categoryId: 2n, animals: 2 },
   ],
   openOrders: 1,
-  today: { added: 2, sold: 1, expired: 0, returned: 0 },
+  today: { added: 2, sold: 1, markedSold: 0, expired: 0, returned: 0 },
 };
 
 const getShop = defineOperation({
@@ -68,6 +69,14 @@ const getShop = defineOperation({
   description:
     "Returns the number of animals by status and category, the number of open orders, and today's changes. The " +
     `largest categories are found among the first ${withCommas(CATEGORY_SCAN)} that have or had animals.`,
+  agentTools: {
+    shop_summary: {
+      does: "reads",
+      takes: [],
+      gives: "summary",
+      text: "Count animals, open orders and today's changes.",
+    },
+  },
   response: { status: 200, description: "The figures.", schema: ShopSummary, examples: { "A small shop": summary } },
 });
 

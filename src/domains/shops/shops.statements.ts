@@ -4,38 +4,31 @@ import { DAY_MS } from "../../timing/clock.ts";
 import { animalTotals, ofDay } from "./figures.ts";
 
 export interface ShopRow extends Row {
-  /** The time of the change that locks the shop, by the shop's clock, in Unix milliseconds. */
+  /** The time of the change that locks the shop, in Unix milliseconds. */
   at: bigint;
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  ahead: bigint;
   last_event_id: bigint;
 }
 export interface FoundShopRow extends ShopRow {
   shop: bigint;
 }
-interface NumberRow extends Row {
-  shop: bigint;
-}
-interface CurrentShopRow extends NumberRow {
-  ahead: bigint;
-}
+type NumberRow = { shop: bigint };
 
-const time = "CASE WHEN last_at < $2 + ahead THEN $2 + ahead ELSE last_at END";
-/** Sets the time of a change: `$2` is real time in Unix milliseconds. The times of a shop never decrease. */
+const time = "CASE WHEN last_at < $2 THEN $2 ELSE last_at END";
+/** Sets the time of a change: `$2` in Unix milliseconds, unless the last change has a later one. */
 const setTime = `last_at = ${time}`;
 /** The row of the shop `$1`, if its data was not deleted. */
 const isCurrent = "shop = $1 AND account_id IS NOT NULL";
 export const lock = lockStatement<[shop: number, now: number], ShopRow>(
-  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, ahead, last_event_id`,
+  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, last_event_id`,
 );
 export const lockByAccount = lockStatement<[accountId: string, now: number, mode: Mode], FoundShopRow>(
   `UPDATE shops SET ${setTime} WHERE account_id = $1 AND mode = $3
-   RETURNING shop, last_at AS at, ahead, last_event_id`,
+   RETURNING shop, last_at AS at, last_event_id`,
 );
 export const lockByKey = lockStatement<[accountId: string, now: number, keyId: string], FoundShopRow>(
   `UPDATE shops SET ${setTime}
    WHERE account_id = $1 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $1)
-   RETURNING shop, last_at AS at, ahead, last_event_id`,
+   RETURNING shop, last_at AS at, last_event_id`,
 );
 /** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
 export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
@@ -45,11 +38,9 @@ export const countAnimals = lockStatement<[shop: number, now: number, animals: n
    WHERE ${isCurrent}
    RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );
-export const insert = statement<[accountId: string, mode: Mode, ahead: number], NumberRow>(
-  "INSERT INTO shops (account_id, mode, ahead) VALUES ($1, $2, $3) RETURNING shop",
+export const insert = statement<[accountId: string, mode: Mode], NumberRow>(
+  "INSERT INTO shops (account_id, mode) VALUES ($1, $2) RETURNING shop",
 );
-/** `$1` is how far the shop's clock is ahead of real time from now on, in milliseconds. */
-export const setAhead = statement<[ahead: number, shop: number]>("UPDATE shops SET ahead = $1 WHERE shop = $2");
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
 export const end = statement<[now: number, shop: number]>(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
@@ -68,6 +59,6 @@ export const deletedShopOfAccount = acrossShops<[formerAccountId: string], Numbe
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
 export const remove = statement<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
-export const byAccount = statement<[accountId: string, mode: Mode], CurrentShopRow>(
-  "SELECT shop, ahead FROM shops WHERE account_id = $1 AND mode = $2",
+export const byAccount = statement<[accountId: string, mode: Mode], NumberRow>(
+  "SELECT shop FROM shops WHERE account_id = $1 AND mode = $2",
 );

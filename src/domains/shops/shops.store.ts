@@ -2,17 +2,7 @@ import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { LockedShop } from "./figures.ts";
-import {
-  byAccount,
-  end,
-  endAll,
-  insert,
-  lock,
-  lockByAccount,
-  lockByKey,
-  type ShopRow,
-  setAhead,
-} from "./shops.statements.ts";
+import { byAccount, end, endAll, insert, lock, lockByAccount, lockByKey, type ShopRow } from "./shops.statements.ts";
 
 /** The data of the shop was deleted while a change was waiting. Nothing was changed. */
 export class ShopDeleted extends StorageUnavailable {
@@ -44,13 +34,13 @@ export function* lockShopOfKey(accountId: string, keyId: string, now: number): T
   return row && toLocked(Number(row.shop), row);
 }
 
-function toLocked(shop: number, { at, ahead, last_event_id }: ShopRow): LockedShop {
-  return { shop, at: Number(at), ahead: Number(ahead), lastEventId: last_event_id, changes: {} };
+function toLocked(shop: number, { at, last_event_id }: ShopRow): LockedShop {
+  return { shop, at: Number(at), lastEventId: last_event_id, changes: {} };
 }
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */
 export function* createShops(accountId: string): Transaction<void> {
-  for (const mode of modes) yield* all(insert, accountId, mode, 0);
+  for (const mode of modes) yield* all(insert, accountId, mode);
 }
 
 /** The number of an account's shop; undefined if there is no such account. */
@@ -59,35 +49,23 @@ export function* shopOf(accountId: string, mode: Mode): Transaction<number | und
   return row && Number(row.shop);
 }
 
-/** The shop that an account has now, and how far its clock is ahead of real time, in milliseconds. Throws `ShopDeleted`. */
-export function* currentShop({
-  accountId,
-  mode,
-}: ShopName): Transaction<{ readonly shop: number; readonly ahead: number }> {
-  const row = yield* first(byAccount, accountId, mode);
-  if (!row) throw new ShopDeleted();
-  return { shop: Number(row.shop), ahead: Number(row.ahead) };
+/** The number of the shop that an account has now. Throws `ShopDeleted`. */
+export function* currentShop({ accountId, mode }: ShopName): Transaction<number> {
+  const shop = yield* shopOf(accountId, mode);
+  if (shop === undefined) throw new ShopDeleted();
+  return shop;
 }
 
-/** Part of a transaction: sets the clock of a sandbox this many milliseconds ahead of real time. */
-export function* setClock({ shop }: LockedShop, ahead: number): Transaction<void> {
-  yield* all(setAhead, ahead, shop);
-}
-
-/** Part of a transaction: replaces a shop with an empty one, and returns its number. The clock continues. `now` is real time. */
-export function* replaceShop(
-  { shop, ahead }: LockedShop,
-  { accountId, mode }: ShopName,
-  now: number,
-): Transaction<number> {
+/** Part of a transaction: replaces a shop with an empty one, and returns its number. `now` is real time. */
+export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Transaction<number> {
   yield* all(end, now, shop);
-  return Number((yield* first(insert, accountId, mode, ahead))?.shop);
+  return Number((yield* first(insert, accountId, mode))?.shop);
 }
 
 /**
  * The first step of a transaction: locks all shops of an account. Every transaction locks in this order: the test shop, the
- * live shop, rows of accounts and keys. On PostgreSQL, changing such a row locks `key_changes` for the whole store, so no
- * transaction may wait for a shop afterwards.
+ * live shop, keys, `noteAccountChange`, accounts. On PostgreSQL, the third is a lock for the whole store, so no transaction
+ * may wait for a shop afterwards.
  */
 export function* lockShops(accountId: string, now: number): Transaction<void> {
   for (const mode of modes.toReversed()) yield* all(lockByAccount, accountId, now, mode);

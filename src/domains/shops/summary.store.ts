@@ -16,12 +16,13 @@ interface FigureRow extends Row {
   added_day: bigint;
   sold_count: bigint;
   sold_day: bigint;
+  marked_sold_count: bigint;
+  marked_sold_day: bigint;
   expired_count: bigint;
   expired_day: bigint;
   returned_count: bigint;
   returned_day: bigint;
   last_at: bigint;
-  ahead: bigint;
   category_id: bigint | null;
   animals: bigint | null;
 }
@@ -29,7 +30,7 @@ interface FigureRow extends Row {
 const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
 // One statement, so that all figures are consistent.
 const figures = statement<[shop: number], FigureRow>(`
-  SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, last_at, ahead,
+  SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, last_at,
     category_id, animals
   FROM shops LEFT JOIN (
     SELECT category_id, animals
@@ -53,11 +54,11 @@ export class ShopSummaries {
   }
 }
 
-/** `now` is real time in Unix milliseconds. */
+/** `now` is in Unix milliseconds. */
 function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
   const [row] = rows;
   if (!row) throw new ShopDeleted();
-  const today = Math.floor(Math.max(Number(row.last_at), now + Number(row.ahead)) / DAY_MS);
+  const today = Math.floor(Math.max(Number(row.last_at), now) / DAY_MS);
   const ofToday = (name: (typeof daily)[number]) =>
     Number(row[`${name}_day`]) === today ? Number(row[`${name}_count`]) : 0;
   const [available, pending, sold, withoutStatus] = [
@@ -75,6 +76,7 @@ function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
     today: {
       added: ofToday("added"),
       sold: ofToday("sold"),
+      markedSold: ofToday("marked_sold"),
       expired: ofToday("expired"),
       returned: ofToday("returned"),
     },

@@ -1,0 +1,55 @@
+import type { ShopName } from "./caller.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** The kinds of what waits in a sandbox, in the order in which they are shown. */
+export const waitingKinds = [
+  "reservation",
+  "webhook_attempt",
+  "endpoint_disabling",
+  "limit_window",
+  "ban",
+  "stored_response",
+  "webhook_secret",
+] as const;
+export type WaitingKind = (typeof waitingKinds)[number];
+
+/** A sandbox, and the number of its shop. */
+export interface Sandbox extends ShopName {
+  readonly shop: number;
+}
+
+/** What waits in a sandbox, of one kind. */
+export interface Waiting {
+  readonly kind: WaitingKind;
+  readonly count: number;
+  /** When the first is due, in Unix milliseconds. */
+  readonly next: number;
+}
+
+/**
+ * An owner of due times, such as the ends of reservations. It registers with the host (`Host.hasDueTimes`). A
+ * fast-forward of a sandbox calls all owners; nothing else knows of fast-forwards.
+ */
+export interface DueTimes {
+  /** Part of a read: what waits in a sandbox, with each kind counted up to `most`. */
+  waiting(sandbox: Sandbox, most: number): Transaction<readonly Waiting[]>;
+  /**
+   * Part of the transaction of a fast-forward, which has locked the shop: all that waits in the store is due this many
+   * milliseconds earlier.
+   */
+  bringNearer?(sandbox: Sandbox, milliseconds: number): Transaction<void>;
+  /**
+   * Called when that transaction is committed, before the response: brings nearer what waits outside of the store, or
+   * does up to `most` items that are due now. It runs until it succeeds: a request that is repeated with its
+   * `Idempotency-Key` runs it again, but not after a success. Rejects with `StorageUnavailable`.
+   */
+  settle?(sandbox: Sandbox, milliseconds: number, most: number): Promise<void>;
+}
+
+/** The columns of a statement that counts what waits: `next` is null if nothing does. */
+export type WaitingRow = { count: bigint; next: bigint | null };
+
+/** What a statement has counted. */
+export function waitingOf(kind: WaitingKind, row: WaitingRow | undefined): Waiting[] {
+  return row?.next == null ? [] : [{ kind, count: Number(row.count), next: Number(row.next) }];
+}
