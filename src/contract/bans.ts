@@ -8,7 +8,10 @@ export interface KeyBans {
   readonly bans: number;
 }
 
-/** By how much the clocks of processes may differ, in seconds. */
+/**
+ * By how much the clocks of processes may differ, in seconds. Without it, a process that is behind by a moment would take a
+ * new ban of another one as over, and begin a second one, which lasts twice as long.
+ */
 const CLOCK_DIFFERENCE = 10;
 
 /** How long bans last, in seconds. */

@@ -11,6 +11,8 @@ export type Mode = (typeof modes)[number];
 /** A valid key: who sends a request with it, its bans, and what the account's plan allows. */
 export interface Caller extends Quota, KeyBans {
   readonly keyId: string;
+  /** The name of the key. */
+  readonly name: string;
   /** Identifies the key in the store. It is never shown, as the number of the shop. */
   readonly digest: string;
   readonly accountId: string;

@@ -3,7 +3,6 @@ import type { Storage } from "../storage/storage.ts";
 import { accountCommands } from "./accounts/accounts.command.ts";
 import type { ServedDomain } from "./callers.ts";
 import { keySettings } from "./keys/api-key.ts";
-import { banCommands } from "./keys/bans.command.ts";
 import { currentKeyOperations } from "./keys/current-key.operations.ts";
 import { currentKeyHandlers } from "./keys/current-key.ts";
 import { keyCommands } from "./keys/keys.command.ts";
@@ -11,7 +10,7 @@ import { keyHandlers } from "./keys/keys.handlers.ts";
 import { keyEventTypes, keyOperations } from "./keys/keys.operations.ts";
 import { keyTables } from "./keys/keys.statements.ts";
 import { keysForCommand } from "./keys/keys-for-command.ts";
-import { requestCommands } from "./requests/requests.command.ts";
+import { requestsCommand } from "./requests/requests.command.ts";
 import { requestHandlers } from "./requests/requests.handlers.ts";
 import { requestOperations } from "./requests/requests.operations.ts";
 import { requestTables } from "./requests/requests.statements.ts";
@@ -34,9 +33,8 @@ export const accountsDomain: ServedDomain = {
   commands: [
     ...accountCommands,
     ...keyCommands,
-    ...banCommands,
     usageCommand({ addresses: addressCounts, keys: keysForCommand }),
-    ...requestCommands,
+    requestsCommand,
   ],
   open: ({ clock, limiter, callers, operations }) => [
     ...bind(currentKeyOperations, currentKeyHandlers(callers.keys, callers.accounts, limiter, clock)),

@@ -1,10 +1,12 @@
 import type { Operation } from "../contract/operation.ts";
 import type { Settings } from "../settings/setting.ts";
+import type { AccountListener } from "../storage/account-changes.ts";
 import { AccountStore } from "./accounts/accounts.store.ts";
 import type { Domain, Host } from "./domain.ts";
 import type { KeyEnvironment } from "./keys/api-key.ts";
 import { KeyAuthenticator } from "./keys/authenticator.ts";
 import { KeyStore } from "./keys/keys.store.ts";
+import { sandboxBans } from "./keys/sandbox-bans.store.ts";
 import { RequestRecorder } from "./requests/request-recorder.ts";
 import { RequestStore } from "./requests/requests.store.ts";
 import { UsageStore } from "./usage/usage.store.ts";
@@ -19,10 +21,9 @@ export interface CallerParts {
   readonly records: RequestRecorder;
   readonly requestStore: RequestStore;
   /**
-   * Calls back when accounts may have changed: after a change by this process, and within 1 s after one by another. The
-   * listener must not use the store.
+   * Calls back after a change of an account, its keys or its shops: at once by this process, within 1 s by another.
    */
-  readonly onAccountChange: (listener: () => void) => void;
+  readonly onAccountChange: (listener: AccountListener) => void;
 }
 
 /** What the service offers to each of the domains that it serves. */
@@ -36,21 +37,21 @@ export interface ServedHost extends Host {
 export type ServedDomain = Domain<Settings, ServedHost>;
 
 export function openCallerParts(host: Host, environment: KeyEnvironment): CallerParts {
-  const { storage, clock, expiry, metrics, repeat } = host;
-  const forget = () => authenticator.forget();
+  const { storage, clock, expiry, metrics, repeat, hasDueTimes } = host;
+  const forget: AccountListener = (accountId) => authenticator.forget(accountId);
   const changeListeners = [forget];
-  const noteAccountChange = () => {
-    for (const listener of changeListeners) listener();
+  const notify: AccountListener = (accountId) => {
+    for (const listener of changeListeners) listener(accountId);
   };
-  const accounts = new AccountStore(storage, noteAccountChange);
+  const accounts = new AccountStore(storage, notify);
   const keys = new KeyStore(storage, environment, forget);
   const authenticator = new KeyAuthenticator(storage, keys, environment, clock);
-  storage.onOtherProcessChange(noteAccountChange);
+  storage.onOtherProcessChange(notify);
+  hasDueTimes(sandboxBans(host, forget));
   repeat({ name: "note_key_uses", by: "each", run: () => authenticator.noteUses() });
 
   const usageStore = new UsageStore(storage);
   const usage = new UsageCounter(usageStore, clock);
-  metrics.gauge("petstore_usage_counts", "Usage counts that are not written yet.", () => usage.size.counts);
   metrics.counter(
     "petstore_usage_uncounted_total",
     "Requests that are missing in the usage because too many counts waited for the store, or may be missing because " +
@@ -59,18 +60,13 @@ export function openCallerParts(host: Host, environment: KeyEnvironment): Caller
   );
   repeat({ name: "save_usage", by: "each", run: () => usage.save(), finish: () => usage.saveAll() });
   repeat({ name: "delete_old_usage", by: "leader", run: () => usageStore.sweep(expiry.now()) });
-  const onAccountChange = (listener: () => void) => void changeListeners.push(listener);
+  const onAccountChange = (listener: AccountListener) => void changeListeners.push(listener);
   return { accounts, keys, authenticator, usage, onAccountChange, ...openRecords(host) };
 }
 
 function openRecords({ storage, clock, expiry, metrics, repeat }: Host) {
   const requestStore = new RequestStore(storage);
   const records = new RequestRecorder(requestStore, clock);
-  metrics.gauge(
-    "petstore_request_records",
-    "Records of requests that are not written yet.",
-    () => records.size.waiting,
-  );
   metrics.counter(
     "petstore_requests_unrecorded_total",
     "Requests that changed something or failed but were not recorded: too many in a second, or too many waited.",

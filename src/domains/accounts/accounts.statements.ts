@@ -18,12 +18,8 @@ export interface AccountRow extends PlanRow {
   suspended_at: bigint | null;
 }
 type CustomQuota = [perMinute: number | null, perDay: number | null];
-interface IdRow extends Row {
-  id: string;
-}
-interface DeletedRow extends IdRow {
-  deleted_at: bigint;
-}
+type IdRow = { id: string };
+type DeletedRow = IdRow & { deleted_at: bigint };
 
 const newColumns = "id, name, plan, per_minute, per_day, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;

@@ -1,19 +1,10 @@
 import type { Quota } from "../../contract/caller.ts";
+import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
-import {
-  type AccountRow,
-  accountById,
-  allAccounts,
-  insertAccount,
-  markDeleted,
-  resume,
-  suspend,
-  toAccount,
-  updateName,
-  updatePlan,
-} from "./accounts.statements.ts";
+import * as sql from "./accounts.statements.ts";
+import { type AccountRow, toAccount } from "./accounts.statements.ts";
 import type { Account } from "./accounts.ts";
 import { noSuchAccount, OperatorError, type Plan, plans } from "./accounts.ts";
 import { randomBase62 } from "./base62.ts";
@@ -33,20 +24,20 @@ function customQuota(plan: Plan, quota: Quota | undefined): [number | null, numb
 /** The accounts of customers. Their keys are in the `KeyStore`. */
 export class AccountStore {
   readonly #storage: Storage;
-  readonly #changed: () => void;
+  readonly #changed: AccountListener;
 
   /** `changed` is called after each change of an existing account through this object. */
-  constructor(storage: Storage, changed: () => void = () => {}) {
+  constructor(storage: Storage, changed: AccountListener = () => {}) {
     this.#storage = storage;
     this.#changed = changed;
   }
 
   async list(): Promise<Account[]> {
-    return (await this.#storage.read(all(allAccounts))).map(toAccount);
+    return (await this.#storage.read(all(sql.allAccounts))).map(toAccount);
   }
 
   *get(id: string): Transaction<Account | undefined> {
-    const row = yield* first(accountById, id);
+    const row = yield* first(sql.accountById, id);
     return row && toAccount(row);
   }
 
@@ -62,7 +53,7 @@ export class AccountStore {
     const [perMinute, perDay] = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
     yield* createShops(id);
-    return toAccount((yield* first(insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
+    return toAccount((yield* first(sql.insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 
   /** Throws `OperatorError` if the plan does not allow the quota. */
@@ -72,23 +63,23 @@ export class AccountStore {
 
   /** Throws `OperatorError` if the account does not exist or is being deleted. */
   rename(accountId: string, name: string): Promise<Account> {
-    return this.#change(accountId, () => first(updateName, name, accountId));
+    return this.#change(accountId, () => first(sql.updateName, name, accountId));
   }
 
   /** Throws `OperatorError` like `rename`, or if the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
-    return this.#change(accountId, () => first(updatePlan, plan, perMinute, perDay, accountId));
+    return this.#change(accountId, () => first(sql.updatePlan, plan, perMinute, perDay, accountId));
   }
 
   /** Suspends an account. Repeating it is not an error. Throws `OperatorError` like `rename`. */
   suspend(accountId: string, now: number): Promise<Account> {
-    return this.#change(accountId, () => first(suspend, now, accountId));
+    return this.#change(accountId, () => first(sql.suspend, now, accountId));
   }
 
   /** Resumes an account. Repeating it is not an error. Throws `OperatorError` like `rename`. */
   resume(accountId: string): Promise<Account> {
-    return this.#change(accountId, () => first(resume, accountId));
+    return this.#change(accountId, () => first(sql.resume, accountId));
   }
 
   /**
@@ -96,20 +87,26 @@ export class AccountStore {
    * Until that is done, repeating it is not an error. Throws `OperatorError` if the account does not exist.
    */
   delete(accountId: string, now: number): Promise<Account> {
-    return this.#change(accountId, function* () {
+    const noteChange = () => noteAccountChange(accountId, this.#changed);
+    return this.#write(accountId, function* () {
       yield* lockShops(accountId, now); // first: see there
-      const deleted = yield* first(markDeleted, now, accountId);
+      yield* noteChange();
+      const deleted = yield* first(sql.markDeleted, now, accountId);
       if (deleted) yield* endShops(accountId, now);
       return deleted;
     });
   }
 
-  async #change(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
+  #change(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
     const changed = this.#changed;
-    const row = await this.#storage.write(function* () {
-      yield* afterCommit(changed);
+    return this.#write(accountId, function* () {
+      yield* noteAccountChange(accountId, changed);
       return yield* change();
     });
+  }
+
+  async #write(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
+    const row = await this.#storage.write(change);
     if (!row) throw noSuchAccount(accountId);
     return toAccount(row);
   }

@@ -26,7 +26,12 @@ export const keySettings = {
 
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const shape = new RegExp(`^psk_(live|test)_([0-9A-Za-z]{2})[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/** The form of the keys of an environment. */
+export function keyForm(environment: KeyEnvironment): RegExp {
+  const start = `psk_(?:${modesOf(environment).join("|")})_${environment.cell}`;
+  return new RegExp(`^${start}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+}
 
 /**
  * Creates an API key: `psk_test_` or `psk_live_`, the two characters of the cell, 30 random base62 characters (178 bits),
@@ -37,12 +42,9 @@ export function generateApiKey(mode: Mode, cell = keySettings.PETSTORE_CELL.fall
   return body + checksum(body);
 }
 
-/** True if the text has the form of a key of this environment and its checksum is right. */
-export function isWellFormedKey(key: string, environment: KeyEnvironment): boolean {
-  const [, mode, cell] = shape.exec(key) ?? [];
-  if (cell !== environment.cell || !modesOf(environment).some((one) => one === mode)) return false;
-  const end = key.length - CHECKSUM_LENGTH;
-  return checksum(key.slice(0, end)) === key.slice(end);
+/** True if the text has this form and its checksum is right. */
+export function isWellFormedKey(key: string, form: RegExp): boolean {
+  return form.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
 /** True for a text that may contain all or part of a key. */

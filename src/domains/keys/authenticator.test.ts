@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,10 +87,42 @@ test.each([
   });
 });
 
+/** Sends the key twice, and returns how often it was looked up. */
+async function reads(): Promise<number> {
+  storage.reads = 0;
+  for (let time = 0; time < 2; time++) {
+    expect(await authenticator.authenticate(issued.key)).toMatchObject({ keyId: issued.record.id });
+  }
+  return storage.reads;
+}
+
+describe("after a change", () => {
+  test.each([
+    ["of its account, a key is looked up again, once", (own: string) => authenticator.forget(own), 1],
+    ["of another account, it is not", () => authenticator.forget("acc_other"), 0],
+    ["of an account that is not known, it is", () => authenticator.forget(), 1],
+    [
+      "of very many accounts, it is",
+      () => {
+        for (let number = 0; number < 20_000; number++) authenticator.forget(`acc_${number}`);
+      },
+      1,
+    ],
+  ] as const)("%s", async (_, change, times) => {
+    await reads();
+    for (let round = 0; round < 2; round++) {
+      const { version } = authenticator;
+      change(issued.record.accountId);
+      expect(authenticator.version).toBeGreaterThan(version); // requests in flight ask again
+      expect(await reads()).toBe(times);
+    }
+  });
+});
+
 test("a look-up from before a change is not cached", async () => {
   const asked = authenticator.authenticate(issued.key);
-  authenticator.forget(); // the key is being revoked while the store's answer is on its way
+  authenticator.forget(issued.record.accountId); // the key is being revoked while the store's answer is on its way
   expect(await asked).toMatchObject({ keyId: issued.record.id });
   await keys.revokeKey(issued.record.id, 0);
-  expect(await authenticator.authenticate(issued.key)).toBeUndefined();
+  expect(await authenticator.authenticate(issued.key)).toMatchObject({ message: "The API key was revoked." });
 });

@@ -1,16 +1,18 @@
-import { RecentMap } from "../../collections/maps.ts";
+import { RecentMap } from "../../collections/recent-map.ts";
 import type { Caller } from "../../contract/caller.ts";
+import type { Failure } from "../../contract/errors.ts";
 import type { Authenticator, Ban } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { KeyEnvironment } from "./api-key.ts";
-import { isWellFormedKey, keyDigest } from "./api-key.ts";
+import { isWellFormedKey, type KeyEnvironment, keyDigest, keyForm } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
 const CACHE_SIZE = 50_000;
+/** Changed accounts held in memory, about 0.1 KB each. With one more, all keys are forgotten. */
+const MAX_CHANGED = 10_000;
 /** A key's last use is recorded at most once in this time, in milliseconds. */
 const USE_RESOLUTION = 60_000;
 /** Uses written in one transaction. It limits the delay of requests. */
@@ -19,42 +21,44 @@ const USE_BATCH = 500;
 /**
  * Finds the caller of a request by its key. Well-formed keys are looked up by digest, first in memory;
  * invalid ones are never remembered, so that guessing cannot fill the memory. `forget` must be
- * called whenever keys or accounts may have changed, in this process or in another.
+ * called whenever an account or its keys may have changed, in this process or in another.
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #storage: Storage;
   readonly #keys: KeyStore;
-  readonly #environment: KeyEnvironment;
+  readonly #form: RegExp;
   readonly #clock: Clock;
-  #cache = new RecentMap<string, Caller>(CACHE_SIZE);
+  /** Keys by digest, each with `version` when it was read. */
+  #cache = new RecentMap<string, { readonly caller: Caller; readonly version: number }>(CACHE_SIZE);
+  /** Accounts by id, each with `version` since its last change: keys that were read earlier are not used. */
+  readonly #changed = new Map<string, number>();
   /** Uses that are not stored yet: the time by the key's id. */
   readonly #used = new Map<string, number>();
   /** The number of calls of `forget`. The result of a read that began before a call is not cached. */
-  #changes = 0;
+  #version = 0;
 
   constructor(storage: Storage, keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
     this.#storage = storage;
     this.#keys = keys;
-    this.#environment = environment;
+    this.#form = keyForm(environment);
     this.#clock = clock;
   }
 
   authenticate(key: string) {
     const digest = keyDigest(key);
     const now = this.#clock.now();
-    const cached = this.#cache.get(digest);
-    // A cached key that has expired is looked up like an unknown key, so that the two cannot be distinguished.
-    if (cached && now < cached.expiresAt) return this.#noteUse(cached, now);
+    const cached = this.#cached(digest, now);
+    if (cached) return this.#noteUse(cached, now);
     // Mistyped, or for another service: no look-up is needed.
-    if (!isWellFormedKey(key, this.#environment)) return undefined;
+    if (!isWellFormedKey(key, this.#form)) return undefined;
     return this.#storage.read(this.#find(digest, now));
   }
 
   authenticateAgain(caller: Caller) {
     const { digest } = caller;
     const now = this.#clock.now();
-    const cached = this.#cache.get(digest);
-    return cached && now < cached.expiresAt ? this.#noteUse(cached, now) : this.#storage.read(this.#find(digest, now));
+    const cached = this.#cached(digest, now);
+    return cached ? this.#noteUse(cached, now) : this.#storage.read(this.#find(digest, now));
   }
 
   async ban({ keyId }: Caller): Promise<Ban | undefined> {
@@ -67,13 +71,18 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   get version(): number {
-    return this.#changes;
+    return this.#version;
   }
 
-  /** Forgets what is in memory, so that every key is read from the store again. */
-  forget(): void {
-    this.#changes++;
-    this.#cache = new RecentMap(CACHE_SIZE);
+  /** Forgets the keys of an account, or all, so that they are read from the store again. Its time is independent of their number. */
+  forget(accountId?: string): void {
+    this.#version++;
+    if (accountId !== undefined && this.#changed.size < MAX_CHANGED) {
+      this.#changed.set(accountId, this.#version);
+    } else {
+      this.#changed.clear();
+      this.#cache = new RecentMap(CACHE_SIZE);
+    }
   }
 
   /** Stores when keys were used: at most `USE_BATCH` uses in one call. Later calls store the others. */
@@ -89,11 +98,17 @@ export class KeyAuthenticator implements Authenticator {
     return this.#used.get(keyId);
   }
 
-  *#find(digest: string, now: number): Transaction<Caller | undefined> {
-    const changes = this.#changes;
-    const found = yield* this.#keys.findValid(digest, now);
-    if (!found) return undefined;
-    if (changes === this.#changes) this.#cache.set(digest, found);
+  #cached(digest: string, now: number): Caller | undefined {
+    const known = this.#cache.get(digest);
+    if (!known || known.caller.expiresAt <= now) return undefined;
+    return known.version >= (this.#changed.get(known.caller.accountId) ?? 0) ? known.caller : undefined;
+  }
+
+  *#find(digest: string, now: number): Transaction<Caller | Failure | undefined> {
+    const version = this.#version;
+    const found = yield* this.#keys.findCaller(digest, now);
+    if (!found || "error" in found) return found;
+    if (version === this.#version) this.#cache.set(digest, { caller: found, version });
     return this.#noteUse(found, now);
   }
 

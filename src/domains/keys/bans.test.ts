@@ -80,7 +80,7 @@ test("a fast-forward brings the end of a ban nearer, and the day after which it 
 });
 
 describe("if the store fails,", () => {
-  test("the last strike is a 429 like the others, and strikes begin anew", async () => {
+  test("the last strike is a 429 like the others, and strikes are counted from 0 again", async () => {
     const key = await newKey();
     spyOn(service.app.keys, "banKey").mockRejectedValueOnce(new StorageUnavailable("full"));
     expect((await offend(key)).json.code).toBe("rate_limit_exceeded");
@@ -110,6 +110,16 @@ describe("if the wall clock is set", () => {
     const { json, headers } = await get(key);
     expect([json.code, headers.get("x-ratelimit-reset")]).toEqual(["key_banned", reset]);
   });
+});
+
+test("a process whose clock is up to ten seconds behind begins no second ban, and a later one does", async () => {
+  const { key, record } = await service.newAccountWithKey("enterprise", quota, ["read"]);
+  await ban(key);
+  const until = service.clock.now() + 60_000;
+  const banBy = (milliseconds: number) => service.app.keys.banKey(record.id, service.clock.now() - milliseconds);
+  for (const behind of [1, 10_000]) expect(await banBy(behind)).toEqual({ until, seconds: undefined });
+  expect((await get(key, "/key")).json.ban.endsAt).toBe(new Date(until).toISOString());
+  expect(await banBy(10_001)).toEqual({ until: service.clock.now() - 10_001 + 120_000, seconds: 120 });
 });
 
 /** An account with a key that lists the others, two tills and a revoked key. That key and the first till are banned. */

@@ -40,16 +40,20 @@ const listKeys: Command = {
   example: "keys list --account acc_8sK2mX0qVb4TzR1c",
   options: {
     account: { meaning: "Only the keys of this account.", value: "ACCOUNT" },
+    banned: { meaning: "Only keys that are banned now." },
     unused: { meaning: "Only valid keys that were not used for this long, such as 30m, 24h or 90d.", value: "TIME" },
   },
   run: ({ options }, context) => {
-    const { account } = options;
-    const unused = options["unused"] === undefined ? undefined : readDuration("unused", options["unused"]);
+    const { account, banned, unused } = options;
+    const unusedFor = unused === undefined ? undefined : readDuration("unused", unused);
     return withKeys(context, async (store, storage) => {
       await requireAccount(storage, account);
-      const all = await store.list(account);
       const now = Date.now();
-      const keys = unused === undefined ? all : all.filter((key) => isUnused(key, unused, now));
+      const keys = (await store.list(account)).filter(
+        (key) =>
+          (banned === undefined || banOf(key, now).ban !== undefined) &&
+          (unusedFor === undefined || isUnused(key, unusedFor, now)),
+      );
       const rows = keys.map((key) => [
         key.id,
         key.accountId,
@@ -63,8 +67,7 @@ const listKeys: Command = {
       ]);
       return {
         json: keys.map((key) => listed(key, now)),
-        text:
-          rows.length > 0 ? table(headings, rows) : `There are no ${unused === undefined ? "keys" : "unused keys"}.`,
+        text: rows.length > 0 ? table(headings, rows) : "There are no such keys.",
       };
     });
   },
@@ -112,8 +115,24 @@ const rotateKey: Command = {
   },
 };
 
+const liftBan: Command = {
+  name: "bans lift",
+  summary: "Lift the ban of an API key. Running services notice it within a second.",
+  description: "The next ban counts as the first. The requests that the account has used still count.",
+  example: "bans lift key_5fQ0c2mN8xWbT1Lz",
+  args: ["KEY_ID"],
+  run: ({ args: [keyId = ""] }, context) =>
+    withKeys(context, async (store) => {
+      const { key, end } = await store.liftBan(keyId, Date.now());
+      const { accountId, mode, hint, name } = key;
+      const endsAt = timestampOf(end);
+      const text = `The ban of key ${keyId} (${hint}) until ${endsAt} is lifted.`;
+      return { json: { keyId, accountId, mode, hint, name, endsAt }, text };
+    }),
+};
+
 /** The commands that manage keys. */
-export const keyCommands: readonly Command[] = [createKey, listKeys, rotateKey, revokeKey];
+export const keyCommands: readonly Command[] = [createKey, listKeys, rotateKey, revokeKey, liftBan];
 
 /** Omits `plannedEnd`, because only the actual expiry matters, and the past bans. */
 function shown(key: ApiKey) {

@@ -3,7 +3,7 @@ import { failure, invalidApiKey, invalidInput, lifetimeExceedsKey } from "../../
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { authorOf } from "../events/author.ts";
+import { authorOf } from "../events/publish.ts";
 import type { KeyAuthenticator } from "./authenticator.ts";
 import {
   keyEnded,

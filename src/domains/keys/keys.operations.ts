@@ -54,14 +54,21 @@ export const lastAdminKey = defineError({
 });
 
 const readBy = { scope: "admin" } as const;
-export const keyCreated = defineEvent({ ...readBy, type: "key.created", meaning: "A key was created." });
-export const keyRotated = defineEvent({ ...readBy, type: "key.rotated", meaning: "A key was replaced by another." });
-export const keyRevoked = defineEvent({ ...readBy, type: "key.revoked", meaning: "A key was revoked." });
+const change = { data: ApiKey, previous: ApiKey } as const;
+export const keyCreated = defineEvent({ ...readBy, type: "key.created", meaning: "A key was created.", data: ApiKey });
+export const keyRotated = defineEvent({
+  ...readBy,
+  ...change,
+  type: "key.rotated",
+  meaning: "A key was replaced by another.",
+});
+export const keyRevoked = defineEvent({ ...readBy, ...change, type: "key.revoked", meaning: "A key was revoked." });
 // `keyBanned` is an error.
 export const keyBannedEvent = defineEvent({
   ...readBy,
   type: "key.banned",
   meaning: "A key was banned temporarily, because it kept sending requests after a 429.",
+  data: ListedApiKey,
 });
 export const keyEventTypes = [keyCreated, keyRotated, keyRevoked, keyBannedEvent] as const;
 

@@ -1,12 +1,11 @@
 import { type Static, Type } from "typebox";
 import { modes, scopes } from "../../contract/caller.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { Choice, Timestamp } from "../../contract/schemas.ts";
 
-export const Scope = Type.Enum([...scopes], { title: "Scope", type: "string", description: "What an API key may do." });
+export const Scope = Choice(scopes, { title: "Scope", description: "What an API key may do." });
 
-export const KeyMode = Type.Enum([...modes], {
+export const KeyMode = Choice(modes, {
   title: "KeyMode",
-  type: "string",
   description: "Which shop a key is for: the live one, or the sandbox (`test`).",
 });
 

@@ -1,4 +1,5 @@
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
+import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { accountTable } from "../../storage/owned-table.ts";
 import { lookUp, type Row, statement } from "../../storage/statement.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
@@ -20,13 +21,8 @@ export interface KeyRow extends Row {
   bans: bigint;
 }
 
-interface OwnerRow extends Row {
-  account_id: string;
-}
-
-interface CountRow extends Row {
-  keys: bigint;
-}
+type OwnerRow = { account_id: string };
+type CountRow = { keys: bigint };
 
 interface CallerRow extends PlanRow {
   /** Null if the account was deleted. */
@@ -34,8 +30,10 @@ interface CallerRow extends PlanRow {
   id: string;
   account_id: string;
   mode: Mode;
+  name: string;
   scopes: string;
   expires_at: bigint | null;
+  revoked_at: bigint | null;
   last_used_at: bigint | null;
   banned_until: bigint | null;
   bans: bigint;
@@ -84,23 +82,21 @@ export const ownerOfKey = statement<[id: string], OwnerRow>(
   `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
 );
 export const keyById = statement<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
-export const validKey = lookUp<[digest: string, now: number], CallerRow>(
-  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, scopes, expires_at, last_used_at, banned_until, bans,
+export const keyByDigest = lookUp<[digest: string], CallerRow>(
+  `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, expires_at, revoked_at, last_used_at, banned_until, bans,
      plan, per_minute, per_day, suspended_at, shop
    FROM api_keys
      LEFT JOIN accounts ON accounts.id = api_keys.account_id
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
-   WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+   WHERE digest = $1`,
 );
 export const insertKey = statement<[...NewKeyValues, scopes: string, createdAt: number, end: number | null], KeyRow>(
   `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
-// A key that is already revoked keeps its time of revocation. A revoked key loses its digest, so looking it up takes
-// exactly as long as looking up an unknown key.
+// A key that is already revoked keeps its time of revocation.
 export const revoke = statement<[at: number, id: string], KeyRow>(
-  `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), digest = 'revoked ' || id WHERE id = $2
-   RETURNING ${keyColumns}`,
+  `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
 );
 // A key that expires earlier does not change.
 export const expire = statement<[at: number, id: string, after: number], KeyRow>(
@@ -111,9 +107,6 @@ export const touch = statement<[at: number, id: string, before: number]>(
 );
 export const ban = statement<[until: number | null, bans: number, id: string]>(
   "UPDATE api_keys SET banned_until = $1, bans = $2 WHERE id = $3",
-);
-export const shortenBans = statement<[by: number, accountId: string]>(
-  "UPDATE api_keys SET banned_until = banned_until - $1 WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL",
 );
 
 function toNumber(value: bigint | null): number | null {
@@ -138,18 +131,24 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-/** Who sends requests with the valid key of this digest; undefined if the account was deleted. */
-export function toCaller(digest: string, row: CallerRow): Caller | undefined {
+/**
+ * Who sends requests with the key of this digest, or why it is refused; undefined if the account was deleted. Only who
+ * holds a key learns that it was valid once: nobody can guess one.
+ */
+export function toCaller(digest: string, row: CallerRow, now: number): Caller | Failure | undefined {
   if (row.shop === null) return undefined;
+  const key = { keyId: row.id, accountId: row.account_id, shop: Number(row.shop) };
+  if (row.revoked_at !== null) return failure(invalidApiKey, "The API key was revoked.", { key });
+  const expiresAt = toNumber(row.expires_at) ?? Number.POSITIVE_INFINITY;
+  if (expiresAt <= now) return failure(invalidApiKey, "The API key has expired.", { key });
   const { perMinute, perDay } = toQuota(row);
   return {
-    keyId: row.id,
+    ...key,
     digest,
-    accountId: row.account_id,
+    name: row.name,
     mode: row.mode,
-    shop: Number(row.shop),
     scopes: scopeSet(row.scopes),
-    expiresAt: toNumber(row.expires_at) ?? Number.POSITIVE_INFINITY,
+    expiresAt,
     lastUsedAt: toNumber(row.last_used_at) ?? Number.NEGATIVE_INFINITY,
     bannedUntil: toNumber(row.banned_until),
     bans: Number(row.bans),

@@ -1,41 +1,23 @@
 import { banEnd, nextBan } from "../../contract/bans.ts";
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
+import type { Failure } from "../../contract/errors.ts";
 import type { Ban } from "../../http/interfaces.ts";
+import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { afterCommit, all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
-import { type Author, operator, system, UNNAMED_KEY } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { publish } from "../events/publish.ts";
+import { type Author, operator, publish, system, UNNAMED_KEY } from "../events/publish.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { lockShopOf, lockShopOfKey, ShopDeleted, shopOf } from "../shops/shops.store.ts";
 import { generateApiKey, type KeyEnvironment, keyDigest, modesOf } from "./api-key.ts";
 import { keyBannedEvent, keyCreated, keyRevoked, keyRotated } from "./keys.operations.ts";
-import { type ApiKeyBody, ApiKey as ApiKeySchema, ListedApiKey, type ListedApiKeyBody } from "./keys.schemas.ts";
-import {
-  ban,
-  countKeys,
-  deleteEndedKeys,
-  expire,
-  insertKey,
-  type KeyRow,
-  keyById,
-  keysAfter,
-  keysOfAccount,
-  keysOfAll,
-  keysOfModeAfter,
-  ownerOfKey,
-  revoke,
-  shortenBans,
-  toApiKey,
-  toCaller,
-  touch,
-  validKey,
-  validKeys,
-} from "./keys.statements.ts";
+import type { ApiKeyBody } from "./keys.schemas.ts";
+import * as sql from "./keys.statements.ts";
+import { type KeyRow, toApiKey, toCaller } from "./keys.statements.ts";
 import {
   type ApiKey,
   banOf,
@@ -51,9 +33,7 @@ import { recordEnvironment } from "./store-environment.store.ts";
 /** The maximum number of stored keys per account and mode. Beyond it, the oldest expired or revoked keys are deleted. */
 const KEPT_KEYS = 1_000n;
 
-const eventOf = eventsOf<ApiKeyBody>(ApiKeySchema, ({ id }) => ({ petId: null, subjectId: id }));
-
-const bannedEventOf = eventsOf<ListedApiKeyBody>(ListedApiKey, ({ id }) => ({ petId: null, subjectId: id }));
+const eventOf = eventsOf<ApiKeyBody>(({ id }) => ({ petId: null, subjectId: id }));
 
 /** A key as events show it: without its uses, which are no changes. */
 function shown(key: ApiKey): ApiKeyBody {
@@ -73,10 +53,10 @@ export interface LockedKey {
 export class KeyStore {
   readonly #storage: Storage;
   readonly #environment: KeyEnvironment;
-  readonly #changed: () => void;
+  readonly #changed: AccountListener;
 
-  /** `changed` is called after each change through this object that affects what an existing key may do. */
-  constructor(storage: Storage, environment: KeyEnvironment, changed: () => void = () => {}) {
+  /** `changed` is called after each change through this object that affects what existing keys of an account may do. */
+  constructor(storage: Storage, environment: KeyEnvironment, changed: AccountListener = () => {}) {
     this.#storage = storage;
     this.#environment = environment;
     this.#changed = changed;
@@ -84,13 +64,13 @@ export class KeyStore {
 
   /** All keys, or the keys of one account, including revoked ones, but none of deleted accounts. */
   async list(accountId?: string): Promise<ApiKey[]> {
-    const rows = accountId === undefined ? all(keysOfAll) : all(keysOfAccount, accountId);
+    const rows = accountId === undefined ? all(sql.keysOfAll) : all(sql.keysOfAccount, accountId);
     return (await this.#storage.read(rows)).map(toApiKey);
   }
 
   /** A key, valid or not. */
   *find(id: string): Transaction<ApiKey | undefined> {
-    const row = yield* first(keyById, id);
+    const row = yield* first(sql.keyById, id);
     return row && toApiKey(row);
   }
 
@@ -106,15 +86,15 @@ export class KeyStore {
     const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
     const rows =
       mode === undefined
-        ? yield* all(keysAfter, accountId, createdAt, id, limit + 1)
-        : yield* all(keysOfModeAfter, accountId, mode, createdAt, id, limit + 1);
+        ? yield* all(sql.keysAfter, accountId, createdAt, id, limit + 1)
+        : yield* all(sql.keysOfModeAfter, accountId, mode, createdAt, id, limit + 1);
     return pageOf(rows, limit, toApiKey, (last) => `${last.created_at}-${last.id}`);
   }
 
-  /** Who sends requests with the key of this digest, if it is valid: neither revoked nor expired. */
-  *findValid(digest: string, now: number): Transaction<Caller | undefined> {
-    const row = yield* first(validKey, digest, now);
-    return row && toCaller(digest, row);
+  /** Who sends requests with the key of this digest. A failure says that it has expired or was revoked. */
+  *findCaller(digest: string, now: number): Transaction<Caller | Failure | undefined> {
+    const row = yield* first(sql.keyByDigest, digest);
+    return row && toCaller(digest, row, now);
   }
 
   /**
@@ -137,7 +117,7 @@ export class KeyStore {
 
   /** Part of a transaction: the keys of an account and mode that are valid. */
   *valid(accountId: string, mode: Mode, now: number): Transaction<ApiKey[]> {
-    return (yield* all(validKeys, accountId, mode, now)).map(toApiKey);
+    return (yield* all(sql.validKeys, accountId, mode, now)).map(toApiKey);
   }
 
   /** Part of a transaction that has locked the shop of the new key: issues it. */
@@ -146,13 +126,13 @@ export class KeyStore {
     const { isProduction, cell } = this.#environment;
     if (!modesOf(this.#environment).includes(mode))
       throw new OperatorError("mode_not_available", "Live keys exist in production only.");
-    const { keys } = (yield* first(countKeys, accountId, mode)) as { keys: bigint };
-    if (keys >= KEPT_KEYS) yield* all(deleteEndedKeys, accountId, mode, now, Number(keys - KEPT_KEYS) + 1);
+    const { keys } = (yield* first(sql.countKeys, accountId, mode)) as { keys: bigint };
+    if (keys >= KEPT_KEYS) yield* all(sql.deleteEndedKeys, accountId, mode, now, Number(keys - KEPT_KEYS) + 1);
     const key = generateApiKey(mode, cell);
     const id = `key_${randomBase62(16)}`;
     const hint = `${key.slice(0, 11)}…${key.slice(-4)}`;
     const digest = keyDigest(key);
-    const row = yield* first(insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
+    const row = yield* first(sql.insertKey, id, accountId, mode, name, digest, hint, scopes.join(","), now, plannedEnd);
     if ((yield* recordEnvironment(isProduction)) !== isProduction) {
       throw new OperatorError("wrong_environment", "The store belongs to another environment.");
     }
@@ -163,8 +143,8 @@ export class KeyStore {
 
   /** Part of a transaction: issues a replacement for a valid key, which stays valid for another `overlap` milliseconds. */
   *rotate({ key, locked }: LockedKey, author: Author, overlap: number, now: number): Transaction<Rotation> {
-    yield* all(expire, now + overlap, key.id, now + overlap);
-    yield* afterCommit(this.#changed);
+    yield* all(sql.expire, now + overlap, key.id, now + overlap);
+    yield* noteAccountChange(key.accountId, this.#changed);
     const replaced = (yield* this.find(key.id)) as ApiKey;
     yield* publishKey(locked, author, eventOf(keyRotated, shown(replaced), shown(key)));
     return { ...(yield* this.issue(locked, author, key, now)), replaced };
@@ -172,8 +152,8 @@ export class KeyStore {
 
   /** Part of a transaction: revokes a key. Repeating it is not an error. */
   *revoke({ key, locked }: LockedKey, author: Author, now: number): Transaction<ApiKey> {
-    const revoked = toApiKey((yield* first(revoke, now, key.id)) as KeyRow);
-    yield* afterCommit(this.#changed);
+    const revoked = toApiKey((yield* first(sql.revoke, now, key.id)) as KeyRow);
+    yield* noteAccountChange(key.accountId, this.#changed);
     if (key.revokedAt === null) yield* publishKey(locked, author, eventOf(keyRevoked, shown(revoked), shown(key)));
     return revoked;
   }
@@ -230,10 +210,10 @@ export class KeyStore {
     const running = banEnd(key, now);
     if (running !== undefined) return { until: running, seconds: undefined };
     const { bannedUntil, bans, seconds } = nextBan(key, now);
-    yield* all(ban, bannedUntil, bans, key.id);
-    yield* afterCommit(this.#changed);
+    yield* all(sql.ban, bannedUntil, bans, key.id);
+    yield* noteAccountChange(key.accountId, this.#changed);
     const banned = { ...shown(key), ...banOf({ ...key, bannedUntil, bans }, now) };
-    yield* publish(locked, system(locked.shop), [bannedEventOf(keyBannedEvent, banned)]);
+    yield* publish(locked, system(locked.shop), [eventOf(keyBannedEvent, banned)]);
     return { until: bannedUntil, seconds };
   }
 
@@ -246,29 +226,23 @@ export class KeyStore {
     const lifted = await this.#change(keyId, now, function* ({ key }) {
       const end = banEnd(key, now);
       if (end === undefined) throw new OperatorError("key_not_banned", `The key ${keyId} is not banned.`);
-      yield* all(ban, null, 0, keyId);
-      yield* afterCommit(changed);
+      yield* all(sql.ban, null, 0, keyId);
+      yield* noteAccountChange(key.accountId, changed);
       return { key, end };
     });
     if (!lifted) throw noSuchKey(keyId);
     return lifted;
   }
 
-  /** Part of a transaction that brings nearer what waits in a sandbox: its bans end this many milliseconds earlier. */
-  *bringBansNearer(accountId: string, by: number): Transaction<void> {
-    yield* all(shortenBans, by, accountId);
-    yield* afterCommit(this.#changed);
-  }
-
   /** Notes when keys were last used: pairs of a key's id and Unix milliseconds. */
   async noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
     const noted = inLockOrder(uses, ([keyId]) => keyId);
-    await this.#storage.write(() => together(noted.map(([keyId, usedAt]) => all(touch, usedAt, keyId, usedAt))));
+    await this.#storage.write(() => together(noted.map(([keyId, usedAt]) => all(sql.touch, usedAt, keyId, usedAt))));
   }
 
   /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
   async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Transaction<T>): Promise<T | undefined> {
-    const owner = await this.#storage.read(first(ownerOfKey, keyId));
+    const owner = await this.#storage.read(first(sql.ownerOfKey, keyId));
     return owner && this.#storage.write(() => this.#lockAndChange(owner.account_id, keyId, now, change));
   }
 

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { development } from "../../../test/harness/key-environments.ts";
+import { metric } from "../../../test/harness/metrics.ts";
 import { nextOf } from "../../../test/harness/next-page.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { exchange, type RawResponse } from "../../../test/harness/raw-http.ts";
 import { TestService } from "../../../test/harness/service.ts";
 import { lockAwaited, onPostgres } from "../../../test/harness/test-store.ts";
-import { type Scope, scopes } from "../../contract/caller.ts";
+import { addressQuota, type Scope, scopes } from "../../contract/caller.ts";
+import { AccountStore } from "../accounts/accounts.store.ts";
+import { MAX_PER_SECOND } from "../requests/requests.operations.ts";
 import { keyDigest } from "./api-key.ts";
 import { MAX_KEYS } from "./keys.operations.ts";
 import { KeyStore } from "./keys.store.ts";
@@ -217,7 +220,7 @@ describe("createKey", () => {
     const made = Array.from({ length: 1_010 }, (_, index) => `key_${index}`);
     const rows = made.map((id, index) => {
       const madeAt = service.clock.now() + index;
-      return `('${id}', '${account.id}', 'test', '${index}', 'revoked ${id}', '', 'read', ${madeAt}, ${madeAt})`;
+      return `('${id}', '${account.id}', 'test', '${index}', '${id}', '', 'read', ${madeAt}, ${madeAt})`;
     });
     await service.store.run(
       `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, revoked_at) VALUES ${rows.join(", ")}`,
@@ -337,18 +340,6 @@ describe("revokeKey", () => {
     expect(listed.revokedAt).toBe(iso(0));
   });
 
-  test("forgets the digest, so that a revoked key is looked up like an unknown one", async () => {
-    const { key } = await newAdmin();
-    const { json: till } = await create(key, { name: "till", scopes: ["read"] });
-    const stored = async () => {
-      const rows = (await service.store.rows("SELECT digest FROM api_keys")) as { digest: string }[];
-      return rows.some(({ digest }) => digest === keyDigest(till.key));
-    };
-    expect(await stored()).toBe(true);
-    await revoke(key, till.id);
-    expect(await stored()).toBe(false);
-  });
-
   test("requires that a key with the scope admin and as long a life remains", async () => {
     const { key, record } = await newAdmin();
     const refused = async () => {
@@ -393,6 +384,85 @@ describe.each([
     expect(others).toMatchObject([{ id: owner.record.id }]);
     expect(others[0]).not.toContainAnyKeys(["expiresAt", "revokedAt"]);
   });
+});
+
+describe("401 says to who holds a key that was valid once", () => {
+  const ends: [end: string, message: string, end: (admin: string, id: string) => unknown][] = [
+    ["revoked", "The API key was revoked.", revoke],
+    ["expired", "The API key has expired.", () => service.clock.advance(3_600_000)],
+    ["replaced", "The API key has expired.", (admin, id) => rotate(admin, id, "?overlap=0")],
+  ];
+  test.each(ends)("that it is %s, and its shop has the request, again and again", async (_, message, end) => {
+    const { key: admin } = await newAdmin();
+    const { json: till } = await create(admin, { name: "till", scopes: ["read"], expiresIn: 3_600 });
+    expect(await isValid(till.key)).toBe(true);
+    await end(admin, till.id);
+    for (let time = 0; time < 2; time++) {
+      const { status, json, headers } = await get(till.key, "/pets");
+      expect([status, json.code, json.message]).toEqual([401, "invalid_api_key", message]);
+      expect(headers.get("www-authenticate")).toContain("invalid_token");
+      expect(headers.get("x-ratelimit-limit")).toBe(String(addressQuota.perMinute));
+      const id = headers.get("x-request-id");
+      const { json: record } = await eventually(
+        () => get(admin, `/requests/${id}`),
+        (found) => found.status === 200,
+      );
+      expect(record).toMatchObject({ keyId: till.id, code: json.code, message, stage: "identify", path: "/pets" });
+      const listed = (await get(admin, `/requests?keyId=${till.id}&code=invalid_api_key`)).json;
+      expect(listed[0].id).toBe(id);
+      const line = service.logLines.find((one) => one.includes(`"requestId":"${id}"`)) ?? "{}";
+      expect(JSON.parse(line)).toMatchObject({ keyId: till.id });
+    }
+    const { json: usage } = await get(admin, `/usage?keyId=${till.id}`);
+    expect(JSON.stringify(usage)).not.toContain('"401"'); // it is no use of the shop
+    service.clock.advance(60_000); // the limit of the address
+  });
+
+  test("but records no more of a flood than of other failures, and none over the limit of its address", async () => {
+    const { key: admin } = await newAdmin();
+    const { json: till } = await create(admin, { name: "till", scopes: ["read"] });
+    await revoke(admin, till.id);
+    const unrecorded = () => metric(service.app.base, "petstore_requests_unrecorded_total");
+    const before = await unrecorded();
+    const codes = new Map<string, number>();
+    for (let sent = 0; sent < addressQuota.perMinute + 5; sent++) {
+      const { code } = (await get(till.key, "/pets")).json;
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(codes)).toEqual({ invalid_api_key: addressQuota.perMinute, rate_limit_exceeded: 5 });
+    expect((await unrecorded()) - before).toBeGreaterThanOrEqual(addressQuota.perMinute - MAX_PER_SECOND);
+    const listed = () => get(admin, `/requests?keyId=${till.id}`);
+    const { json } = await eventually(listed, (found) => found.json.length >= MAX_PER_SECOND);
+    expect(json.map(({ code }: { code: string }) => code)).toEqual(Array(MAX_PER_SECOND).fill("invalid_api_key"));
+    service.clock.advance(60_000);
+  });
+
+  test("but not that the account of a key was deleted", async () => {
+    const { account, key } = await newAdmin();
+    await service.app.accounts.delete(account.id, service.clock.now());
+    expect((await get(key, "/pets")).json.message).toBe(
+      "The API key is not valid. It is mistyped, unknown, expired or revoked.",
+    );
+  });
+});
+
+test("after a change of an account by another process, only its keys are looked up again", async () => {
+  const [changed, same] = [await newAdmin(), await newAdmin()];
+  const beside = await service.store.open();
+  using look = spyOn(service.app.keys, "findCaller");
+  const looksUp = async ({ key }: { key: string }) => {
+    look.mockClear();
+    await isValid(key);
+    return look.mock.calls.some(([digest]) => digest === keyDigest(key));
+  };
+  // A process that has checked too late takes any account as changed: then it is tried again.
+  await eventually(async () => {
+    for (const one of [changed, same]) await isValid(one.key);
+    await new AccountStore(beside).rename(changed.account.id, "Other name");
+    await eventually(() => looksUp(changed));
+    return !(await looksUp(same));
+  });
+  await beside.close();
 });
 
 test("an operation on a key of another account returns 404", async () => {

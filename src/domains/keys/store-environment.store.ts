@@ -1,10 +1,8 @@
-import { type Row, statement } from "../../storage/statement.ts";
+import { statement } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { first, type Transaction } from "../../storage/transaction.ts";
 
-interface EnvironmentRow extends Row {
-  environment: "production" | "other";
-}
+type EnvironmentRow = { environment: "production" | "other" };
 
 const readEnvironment = statement<[], EnvironmentRow>("SELECT environment FROM store_environment");
 // If two services create the first key at the same time, the record of the first one stays.

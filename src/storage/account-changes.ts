@@ -1,0 +1,73 @@
+import { together } from "./combined-steps.ts";
+import { type Row, type Statement, statement } from "./statement.ts";
+import { afterCommit, all, type Transaction } from "./transaction.ts";
+
+// How processes learn which accounts have changed. Each change gets the next number, and the account keeps it. On
+// PostgreSQL, the number stays locked until the commit, so no smaller one appears later.
+
+interface ChangeRow extends Row {
+  number: bigint;
+  account_id: string | null;
+}
+
+/** Called with an account that has changed, or without one if any may have. It must not use the store. */
+export type AccountListener = (accountId?: string) => void;
+
+const countChange = statement("UPDATE account_changes SET number = number + 1");
+const markAccount = statement<[id: string]>(
+  "UPDATE accounts SET changed = (SELECT number FROM account_changes) WHERE id = $1",
+);
+
+/**
+ * Part of a transaction that changes what the keys of an account may do: its plan, its shops, or the keys themselves. All
+ * processes know of it within 1 s, and `changed` is called after the commit. It comes before a change of the account's
+ * row, and after the locks of shops.
+ */
+export function* noteAccountChange(accountId: string, changed: AccountListener): Transaction<void> {
+  yield* together([all(countChange), all(markAccount, accountId)]);
+  yield* afterCommit(() => changed(accountId));
+}
+
+/** The number of the last change, and the accounts that have changed after `$1`: at least one row. */
+export const readAccountChanges: Statement<[after: bigint], ChangeRow> = {
+  // The order makes PostgreSQL use the index.
+  sql: `SELECT number, account_id FROM account_changes
+          LEFT JOIN (SELECT id AS account_id FROM accounts WHERE changed > $1 ORDER BY changed) AS changes ON TRUE`,
+};
+
+/** Larger than any number: the last change is not known. */
+const UNKNOWN = 2n ** 63n - 1n;
+
+/** What a process knows of the changes of accounts. */
+export class AccountChanges {
+  readonly #listeners: AccountListener[] = [];
+  #last = UNKNOWN;
+
+  /** The number of the last change that was read. */
+  get last(): bigint {
+    return this.#last;
+  }
+
+  listen(listener: AccountListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Notifies the listeners of what `readAccountChanges` has returned for `last`. */
+  take(rows: readonly Row[]): void {
+    const number = rows[0]?.["number"] as bigint;
+    // The number is smaller in a database that has lost its last commits.
+    if (number < this.#last) this.#notify();
+    else for (const { account_id } of rows as ChangeRow[]) if (account_id !== null) this.#notify(account_id);
+    this.#last = number;
+  }
+
+  /** Call it if changes may have been missed: any account may have changed, until the next `take` too. */
+  miss(): void {
+    this.#last = UNKNOWN;
+    this.#notify();
+  }
+
+  #notify(accountId?: string): void {
+    for (const listener of this.#listeners) listener(accountId);
+  }
+}
