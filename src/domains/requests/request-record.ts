@@ -32,18 +32,6 @@ export function toRequestRecord(request: StoredRequest, catalogue: readonly erro
   };
 }
 
-/** What to do about errors without their own advice, by status. */
-const adviceByStatus: Readonly<Record<number, string>> = {
-  400: "Change what the message names.",
-  403: "Change the request, or use a key that is allowed to do this.",
-  404: "Compare the id with a list. The resource does not exist, or belongs to another shop.",
-  409: "The message says what stands in the way. Change that, or the request.",
-};
-
-/** What to do about all other failures of the service. */
-const later =
-  "Wait as many seconds as Retry-After says, then send it again. If it still fails, ask the operator of the service.";
-
 /** The beginning of an explanation, by the stage that rejected the request. */
 const beginnings: Readonly<Record<RequestStage, string>> = {
   shedLoad: "The service was overloaded and rejected the request before doing anything.",
@@ -76,8 +64,7 @@ export function explain(request: StoredRequest): string {
 function adviceFor({ code, status }: StoredRequest, catalogue: readonly errors.ErrorDefinition[]): string | undefined {
   if (code === "") return undefined;
   if (code === DISCONNECT) return errors.sendAgain;
-  const error = catalogue.find((one) => one.code === code);
-  return error?.advice ?? adviceByStatus[status] ?? later;
+  return errors.adviceOf(catalogue.find((one) => one.code === code) ?? { status });
 }
 
 function describeSuccess({ operation, status, facts }: StoredRequest): string {

@@ -41,7 +41,7 @@ export class RequestRecorder implements RequestRecords {
     return { waiting: this.#waiting.length, unrecorded: this.#unrecorded };
   }
 
-  accepts(client: Caller | string, hasFailed: boolean): boolean {
+  accepts(client: Pick<Caller, "keyId"> | string, hasFailed: boolean): boolean {
     const isAccepted = this.#waiting.length < MAX_WAITING && this.#accepts(client, hasFailed);
     if (!isAccepted) this.#unrecorded++;
     return isAccepted;
@@ -68,7 +68,7 @@ export class RequestRecorder implements RequestRecords {
     while (this.#waiting.length > 0) await this.save();
   }
 
-  #accepts(client: Caller | string, hasFailed: boolean): boolean {
+  #accepts(client: Pick<Caller, "keyId"> | string, hasFailed: boolean): boolean {
     const second = Math.floor(this.#clock.now() / 1000);
     if (second !== this.#second) this.#begin(second);
     const isAnonymous = typeof client === "string";

@@ -23,12 +23,12 @@ async function send(path: string, bearer?: string): Promise<string> {
 /** The output of a command once the request is recorded. */
 async function explained(id: string) {
   for (;;) {
-    const { status, stdout } = await runInProcess(dataDir, ["explain", id, "--json"]);
+    const { status, stdout } = await runInProcess(dataDir, ["requests", id, "--json"]);
     if (status === 0) return JSON.parse(stdout);
   }
 }
 
-test("explain prints what happened to a request and what to do", async () => {
+test("a request is explained: what happened and what to do", async () => {
   const [missing, anonymous] = [await send("/pets/99", key.key), await send("/pets")];
   expect(await explained(missing)).toMatchObject({
     id: missing,
@@ -39,17 +39,17 @@ test("explain prints what happened to a request and what to do", async () => {
     advice: expect.stringContaining("Compare the id with a list"),
   });
   expect(await explained(anonymous)).toMatchObject({ code: "missing_api_key", stage: "identify", hasValidKey: false });
-  const { stdout } = await runInProcess(dataDir, ["explain", missing]);
+  const { stdout } = await runInProcess(dataDir, ["requests", missing]);
   expect(stdout).toMatch(/^The operation refused the request: No animal has the id 99\. .*\nCompare the id/);
   expect(stdout).toMatch(/^operation +getPet$/m);
-  const unknown = await runInProcess(dataDir, ["explain", "0-0", "--json"]);
+  const unknown = await runInProcess(dataDir, ["requests", "0-0", "--json"]);
   expect([unknown.status, JSON.parse(unknown.stderr).code]).toEqual([1, "request_not_found"]);
 });
 
-test("explain escapes control characters of a client", async () => {
+test("an explanation escapes control characters of a client", async () => {
   const id = await send("/categories?x%1b%5b31m%0a%7f%c2%9b=1", key.key);
   await explained(id);
-  const { stdout } = await runInProcess(dataDir, ["explain", id]);
+  const { stdout } = await runInProcess(dataDir, ["requests", id]);
   expect(stdout).toContain("x\\u001b[31m\\u000a\\u007f\\u009b is not");
   expect(stdout.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
 });

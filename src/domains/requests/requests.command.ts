@@ -5,11 +5,13 @@ import { errorCatalogue } from "../../contract/operation-properties.ts";
 import { DISCONNECT } from "../../contract/requests.ts";
 import { DateTime } from "../../contract/schemas.ts";
 import { compileValidator } from "../../contract/validators.ts";
+import type { Storage } from "../../storage/storage.ts";
 import {
   type Command,
   CommandFailed,
   oneOf,
   type ParsedArguments,
+  type Report,
   UsageError,
   wholeNumber,
   withStore,
@@ -27,30 +29,16 @@ import {
 import { RequestStore } from "./requests.store.ts";
 import { NO_SHOP } from "./stored-request.ts";
 
-const explain: Command = {
-  name: "explain",
-  summary: "Explain a request by its X-Request-Id: what happened, and what to do.",
-  description: "Also explains requests without a valid key, which the API does not show.",
-  example: "explain 5f0c2a91d3b7e4806c1f",
-  args: ["REQUEST_ID"],
-  run: ({ args: [id = ""] }, context) =>
-    withStore(context, async (storage) => {
-      const found = await new RequestStore(storage).find(id);
-      if (!found) {
-        const reason = `Only changes and failures of the last ${RETENTION_DAYS} days are recorded, at most ${MAX_PER_SECOND} per key and second.`;
-        throw new CommandFailed("request_not_found", `There is no record of a request ${id}. ${reason}`);
-      }
-      const shown = toRequestRecord(found, errorCatalogue(context.operations));
-      return { json: { ...shown, hasValidKey: found.shop !== NO_SHOP }, text: describe(shown) };
-    }),
-};
-
 const headings = ["TIME", "ID", "STATUS", "CODE", "OPERATION", "PATH", "KEY", "ADDRESS"];
 
-const list: Command = {
+export const requestsCommand: Command = {
   name: "requests",
-  summary: "List requests of a shop that changed something or failed, the newest first.",
+  summary: "List requests of a shop that changed something or failed, the newest first, or explain one.",
+  description:
+    "With a REQUEST_ID, the X-Request-Id of its response, explains what happened and what to do: also for requests of\n" +
+    "other shops and without a valid key, which the API does not show. The options are for the list.",
   example: "requests --account acc_8sK2mX0qVb4TzR1c --status 4xx --limit 50",
+  args: ["[REQUEST_ID]"],
   options: {
     ...shopOptions,
     status: { meaning: `Only those of a class: ${statusClasses.join(", ")}.`, value: "CLASS" },
@@ -63,6 +51,8 @@ const list: Command = {
   },
   run: (given, context) => {
     const { filters, limit } = readOptions(given, context.operations);
+    const [id] = given.args;
+    if (id !== undefined) return withStore(context, (storage) => explain(id, storage, context.operations));
     return withStore(context, async (storage) => {
       const shop = await chosenShop(given, context.store, storage);
       const { items } = await storage.read(new RequestStore(storage).page(shop, filters, undefined, limit));
@@ -73,8 +63,16 @@ const list: Command = {
   },
 };
 
-/** The commands that show records of requests. */
-export const requestCommands: readonly Command[] = [explain, list];
+/** Rejects with `CommandFailed` if there is no record of the request. */
+async function explain(id: string, storage: Storage, operations: readonly Operation[]): Promise<Report> {
+  const found = await new RequestStore(storage).find(id);
+  if (!found) {
+    const reason = `Only changes and failures of the last ${RETENTION_DAYS} days are recorded, at most ${MAX_PER_SECOND} per key and second.`;
+    throw new CommandFailed("request_not_found", `There is no record of a request ${id}. ${reason}`);
+  }
+  const shown = toRequestRecord(found, errorCatalogue(operations));
+  return { json: { ...shown, hasValidKey: found.shop !== NO_SHOP }, text: describe(shown) };
+}
 
 function readOptions(given: ParsedArguments, operations: readonly Operation[]) {
   const { code, operation, key: keyId, since, until } = given.options;

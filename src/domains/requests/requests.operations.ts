@@ -4,7 +4,7 @@ import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
 import { requestStages } from "../../contract/requests.ts";
-import { DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { Choice, DateTime, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Days that a record is stored. */
@@ -53,9 +53,8 @@ const RequestRecord = Type.Object(
       Type.String({ description: "The error code. Only failures have `code`, `stage`, `message` and `details`." }),
     ),
     stage: Type.Optional(
-      Type.Enum([...requestStages], {
+      Choice(requestStages, {
         title: "RequestStage",
-        type: "string",
         description: "The stage in which the request failed. Stages run in this order.",
       }),
     ),
@@ -106,9 +105,8 @@ const listRequests = defineOperation({
     what: "requests",
     filters: {
       status: Type.Optional(
-        Type.Enum([...statusClasses], {
+        Choice(statusClasses, {
           title: "StatusClass",
-          type: "string",
           description: "Class of the status: 2xx for successes, 4xx and 5xx for failures.",
         }),
       ),
@@ -137,11 +135,14 @@ const getRequest = defineOperation({
   summary: "Explain a request",
   description:
     "Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. " +
-    "Requests without a valid key belong to no shop, so only the operator sees them.",
+    "Those with a revoked or expired key are in its shop. Others without a valid key are in none, so only the operator sees them.",
   separateQuota: "plan",
   params: {
     schema: Type.Object({ requestId: plainText("The `X-Request-Id` of a response.", 64, ["5f0c2a91d3b7e4806c1f"]) }),
     invalidError: requestNotFound,
+  },
+  agentTools: {
+    explain_request: { does: "reads", takes: ["requestId"], gives: "request", text: "Explain why a call failed." },
   },
   response: {
     status: 200,

@@ -22,19 +22,10 @@ export interface RecordRow extends Row {
   code: string;
   facts: string;
 }
-interface NumberRow extends Row {
-  last: bigint;
-}
-interface ShopRow extends Row {
-  shop: bigint;
-}
-interface FoundRow extends ShopRow {
-  id: string;
-  at: bigint;
-}
-interface DeletedRow extends Row {
-  number: bigint;
-}
+type NumberRow = { last: bigint };
+type ShopRow = { shop: bigint };
+type FoundRow = ShopRow & { id: string; at: bigint };
+type DeletedRow = { number: bigint };
 
 const columns = "number, id, at, key_id, operation, status, code, facts";
 

@@ -7,20 +7,8 @@ import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
-import {
-  deleteOld,
-  deleteUpTo,
-  findById,
-  findOld,
-  insertRecord,
-  type RecordFilters,
-  type RecordRow,
-  readRecords,
-  recordById,
-  recordsSince,
-  shopsSince,
-  takeNumbers,
-} from "./requests.statements.ts";
+import * as sql from "./requests.statements.ts";
+import { type RecordFilters, type RecordRow, readRecords } from "./requests.statements.ts";
 import { NO_SHOP, type StoredRequest, valuesOf } from "./stored-request.ts";
 
 /** The maximum number of records per second of requests without a valid key, for all addresses together. */
@@ -66,13 +54,13 @@ export class RequestStore {
 
   /** The record of a request; undefined if the shop has none. */
   *get(shop: number, id: string): Transaction<StoredRequest | undefined> {
-    const row = yield* first(recordById, shop, id);
+    const row = yield* first(sql.recordById, shop, id);
     return row && toStored(shop, row);
   }
 
   /** The record of a request of any shop, for an operator. */
   async find(id: string): Promise<StoredRequest | undefined> {
-    const found = await this.#storage.read(first(findById, id));
+    const found = await this.#storage.read(first(sql.findById, id));
     return found && (await this.#storage.read(this.get(Number(found.shop), id)));
   }
 
@@ -80,9 +68,9 @@ export class RequestStore {
   async addresses(since: number): Promise<{ name: string; status: number; requests: number }[]> {
     const sums = new Map<string, { name: string; status: number; requests: number }>();
     // One shop after the other: the records of all shops may not fit into memory.
-    for (const found of await this.#storage.read(all(shopsSince, since))) {
+    for (const found of await this.#storage.read(all(sql.shopsSince, since))) {
       const shop = Number(found.shop);
-      for (const row of await this.#storage.read(all(recordsSince, shop, since))) {
+      for (const row of await this.#storage.read(all(sql.recordsSince, shop, since))) {
         const { facts, status } = toStored(shop, row);
         const { address: name = "" } = facts;
         const key = `${status} ${name}`;
@@ -96,9 +84,9 @@ export class RequestStore {
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = now - RETENTION_DAYS * DAY_MS;
-    const found = await this.#storage.read(all(findOld, end, DELETE_BATCH_SIZE));
+    const found = await this.#storage.read(all(sql.findOld, end, DELETE_BATCH_SIZE));
     for (const shop of new Set(found.map((row) => Number(row.shop)))) {
-      await this.#storage.write(() => all(deleteOld, shop, end, DELETE_BATCH_SIZE));
+      await this.#storage.write(() => all(sql.deleteOld, shop, end, DELETE_BATCH_SIZE));
     }
     if (found.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
   }
@@ -106,17 +94,17 @@ export class RequestStore {
 
 /** Part of a transaction: adds records to one shop. */
 function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<void> {
-  const taken = yield* first(takeNumbers, shop, records.length);
+  const taken = yield* first(sql.takeNumbers, shop, records.length);
   if (!taken) return;
   const last = Number(taken.last);
   const most = shop === NO_SHOP ? MAX_ANONYMOUS_PER_SECOND : MAX_PER_SECOND;
   yield* together(
     records.map((record, index) => {
       const second = Math.floor(record.at / 1000) * 1000;
-      return all(insertRecord, ...valuesOf(record), last - records.length + 1 + index, second, most);
+      return all(sql.insertRecord, ...valuesOf(record), last - records.length + 1 + index, second, most);
     }),
   );
-  yield* all(deleteUpTo, shop, last - MAX_RECORDS);
+  yield* all(sql.deleteUpTo, shop, last - MAX_RECORDS);
 }
 
 function readPosition(position: string): [number, number] {

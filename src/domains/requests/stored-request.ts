@@ -5,7 +5,7 @@ import type { RequestStage } from "../../contract/requests.ts";
 import type { CompletedRequest } from "../../http/interfaces.ts";
 import { MINUTE_SECONDS } from "../../timing/clock.ts";
 
-/** The shop number under which records of requests without a valid key are stored. No shop has it. */
+/** The shop number under which records of requests without the key of a shop are stored. No shop has it. */
 export const NO_SHOP = 0;
 
 /** The parts of a record that no query filters by. Absent fields take no space. */
@@ -46,11 +46,12 @@ export interface StoredRequest {
 export function toStoredRequest(request: CompletedRequest, at: number): StoredRequest {
   const { id, clientRequestId, caller, address, method, operation, path, status } = request;
   const { failed, stage, admission, isReplay, duration } = request;
+  const key = caller ?? failed?.key;
   return {
-    shop: caller?.shop ?? NO_SHOP,
+    shop: key?.shop ?? NO_SHOP,
     id,
     at,
-    keyId: caller?.keyId ?? "",
+    keyId: key?.keyId ?? "",
     operation: operation?.name ?? "",
     status,
     code: failed?.error.code ?? "",

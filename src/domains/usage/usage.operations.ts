@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { defineOperation } from "../../contract/operation.ts";
 import { pageParameters } from "../../contract/paging.ts";
-import { Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 
 /** Far more than the number of operations and statuses, including those of earlier releases. */
@@ -30,9 +30,8 @@ const UsageInterval = Type.Object(
 );
 export type UsageInterval = Static<typeof UsageInterval>;
 
-const granularity = Type.Enum(["hour", "day"], {
+const granularity = Choice(["hour", "day"], {
   title: "UsageGranularity",
-  type: "string",
   description: "The length of the intervals: an hour or a UTC day. They go back 30 days.",
   default: "hour",
 });

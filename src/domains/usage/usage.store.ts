@@ -7,21 +7,22 @@ import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
-import type { RequestCount } from "./request-counter.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
-import {
-  addRequests,
-  callersOf,
-  deleteOfDays,
-  deleteOfOtherDays,
-  hoursOf,
-  READ_DAYS,
-  readDays,
-  SHOWN_DAYS,
-  STORED_DAYS,
-  sums,
-  sweep,
-} from "./usage.statements.ts";
+import * as sql from "./usage.statements.ts";
+import { hoursOf, READ_DAYS, readDays, SHOWN_DAYS, STORED_DAYS } from "./usage.statements.ts";
+
+/** Requests in one hour of one key, or of all keys of a shop together. */
+export interface RequestCount {
+  readonly shop: ShopName;
+  /** Empty for the sum of all keys of the shop. */
+  readonly keyId: string;
+  /** In hours since 1970. */
+  readonly hour: number;
+  /** Empty if no operation matched. */
+  readonly operation: string;
+  readonly status: number;
+  readonly requests: number;
+}
 
 /** The part of the usage to read. If `before` is set, only intervals that start before this time, in Unix seconds. */
 export interface UsageQuery {
@@ -108,14 +109,14 @@ export class UsageStore {
   }
 
   /** The requests since a day, in days since 1970, for an operator. */
-  async sums(grouping: keyof typeof sums, since: number): Promise<GroupCount[]> {
-    const rows = await this.#storage.read(all(sums[grouping], since));
+  async sums(grouping: keyof typeof sql.sums, since: number): Promise<GroupCount[]> {
+    const rows = await this.#storage.read(all(sql.sums[grouping], since));
     return rows.map(({ name, status, requests }) => ({ name, status: Number(status), requests: Number(requests) }));
   }
 
   /** The keys that have called an operation in the last 30 days, the latest callers first. */
   async callersOf(operation: string, now: number): Promise<OperationCaller[]> {
-    const rows = await this.#storage.read(all(callersOf, Math.floor(now / DAY_MS) - SHOWN_DAYS, operation));
+    const rows = await this.#storage.read(all(sql.callersOf, Math.floor(now / DAY_MS) - SHOWN_DAYS, operation));
     return rows.map(({ account_id, key_id, calls, hour }) => ({
       accountId: account_id,
       keyId: key_id,
@@ -128,15 +129,15 @@ export class UsageStore {
   async forget(accountId: string, now: number): Promise<void> {
     const days = daysBefore(now / DAY_MS, STORED_DAYS);
     const [newest = 0, oldest = 0] = [days.at(0), days.at(-1)];
-    await this.#deleteAll(() => all(deleteOfDays, accountId, ...days, DELETE_BATCH_SIZE));
-    await this.#deleteAll(() => all(deleteOfOtherDays, accountId, oldest, newest, DELETE_BATCH_SIZE));
+    await this.#deleteAll(() => all(sql.deleteOfDays, accountId, ...days, DELETE_BATCH_SIZE));
+    await this.#deleteAll(() => all(sql.deleteOfOtherDays, accountId, oldest, newest, DELETE_BATCH_SIZE));
   }
 
   /** Deletes some of the old rows, if the pause is over. `now` is in Unix milliseconds. */
   async sweep(now: number): Promise<void> {
     if (!this.#sweepPause.isOver(now)) return;
     const end = Math.floor(now / DAY_MS) - STORED_DAYS + 1;
-    const swept = await this.#storage.write(() => all(sweep, end, DELETE_BATCH_SIZE));
+    const swept = await this.#storage.write(() => all(sql.sweep, end, DELETE_BATCH_SIZE));
     if (swept.length < DELETE_BATCH_SIZE) this.#sweepPause.start(now);
   }
 
@@ -148,7 +149,7 @@ export class UsageStore {
 /** Part of a transaction: adds requests to their day. */
 function addTo(count: RequestCount): Transaction<unknown> {
   const { shop, keyId, hour, operation, status, requests } = count;
-  const statement = addRequests[hour % 24] as (typeof addRequests)[number];
+  const statement = sql.addRequests[hour % 24] as (typeof sql.addRequests)[number];
   return all(statement, shop.accountId, shop.mode, keyId, dayOf(count), operation, status, requests);
 }
 
