@@ -89,8 +89,8 @@ function schemaFaults(operations: readonly Operation[]): string[] {
   };
   visit(ErrorBody);
   for (const operation of operations) {
-    const { params, query, body, ifMatch, response } = operation;
-    for (const schema of [params?.schema, query, body?.schema, ifMatch, response.schema]) visit(schema);
+    const { params, query, body, sends, ifMatch, response } = operation;
+    for (const schema of [params?.schema, query, body?.schema, sends?.schema, ifMatch, response.schema]) visit(schema);
   }
   return [...ambiguous].map((title) => `${title}: two different schemas have this title; rename one.`);
 }

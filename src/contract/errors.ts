@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import type { Scope } from "./caller.ts";
+import type { Caller, Scope } from "./caller.ts";
 import { sentence } from "./messages.ts";
-import { BODY_LIMIT, RESPONSE_TIMEOUT } from "./requests.ts";
+import { bodyLimits, RESPONSE_TIMEOUT } from "./requests.ts";
 import { Int32 } from "./schemas.ts";
 import { MAX_STREAMS } from "./stream.ts";
 
@@ -39,9 +39,11 @@ export interface Failure<E extends ErrorDefinition = ErrorDefinition> {
   readonly error: E;
   readonly message: string;
   readonly details?: readonly Fault[];
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
   /** For `insufficientScope`: the scope that the key lacks. */
   readonly scope?: Scope;
+  /** For `invalidApiKey`: the key, if it was valid once. Its shop gets the record of the request. */
+  readonly key?: Pick<Caller, "keyId" | "accountId" | "shop">;
 }
 
 export function defineError<const E extends ErrorDefinition>(error: E): E {
@@ -51,14 +53,30 @@ export function defineError<const E extends ErrorDefinition>(error: E): E {
 export function failure<const E extends ErrorDefinition>(
   error: E,
   message: string,
-  more?: Pick<Failure, "details" | "retryAfter" | "scope">,
+  more?: Omit<Failure, "error" | "message">,
 ): Failure<E> {
-  const { retryAfter } = error;
-  return { error, message, ...(retryAfter !== undefined && { retryAfter }), ...more };
+  return { error, message, retryAfter: error.retryAfter, ...more };
 }
 
 /** The advice if nobody knows whether a request took effect. */
 export const sendAgain = "Send it again. With the same Idempotency-Key, a POST or PATCH takes effect once.";
+
+/** What to do about errors without their own advice, by status. */
+const adviceByStatus: Readonly<Record<number, string>> = {
+  400: "Change what the message names.",
+  403: "Change the request, or use a key that is allowed to do this.",
+  404: "Compare the id with a list. The resource does not exist, or belongs to another shop.",
+  409: "The message says what stands in the way. Change that, or the request.",
+};
+
+/** What to do about all other failures of the service. */
+const later =
+  "Wait as many seconds as Retry-After says, then send it again. If it still fails, ask the operator of the service.";
+
+/** What a client can do about an error. */
+export function adviceOf({ advice, status }: Pick<ErrorDefinition, "advice" | "status">): string {
+  return advice ?? adviceByStatus[status] ?? later;
+}
 
 /** The body of every error (see docs/errors.md). Invalid input adds `details`. */
 export const ErrorBody = Type.Object(
@@ -140,6 +158,11 @@ export const methodNotAllowed = defineError({
   meaning: "The path does not support this method. `Allow` lists the methods that it supports.",
   advice: "Use one of the methods that the message names.",
 });
+export const originNotAllowed = defineError({
+  code: "origin_not_allowed",
+  status: 403,
+  meaning: "The request to `/mcp` has the `Origin` of another site.",
+});
 export const operationRemoved = defineError({
   code: "operation_removed",
   status: 410,
@@ -161,7 +184,7 @@ export const requestTimeout = defineError({
 export const payloadTooLarge = defineError({
   code: "payload_too_large",
   status: 413,
-  meaning: `The body is larger than ${BODY_LIMIT / 1_024} KiB.`,
+  meaning: `The body is larger than ${bodyLimits.bytes / 1_024} KiB, or than the operation allows.`,
   advice: "Send a smaller body, or several requests.",
 });
 export const unsupportedMediaType = defineError({
@@ -279,6 +302,7 @@ export const serviceErrors: readonly ErrorDefinition[] = [
   insufficientScope,
   pathNotFound,
   methodNotAllowed,
+  originNotAllowed,
   operationRemoved,
   requestTimeout,
   payloadTooLarge,

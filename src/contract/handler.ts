@@ -80,21 +80,27 @@ export type Handler<O extends Operation> = ((input: Input<O>) => Transaction<Out
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
-  readonly change: (input: Input<O>) => Transaction<Outcome<O>>;
-  /** Called after the commit, and again when the stored response is replayed. It reads the remaining work from the store. */
-  readonly settle: (input: Input<O>) => Promise<void>;
+  readonly change: (input: Input<O>) => Transaction<Committed | Failure<O["errors"][number]>>;
+  /**
+   * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
+   * result is the response.
+   */
+  readonly settle: (input: Input<O>) => Promise<Outcome<O>>;
 }
+
+/** The success of a change whose response is still to come. */
+type Committed = Pick<Resource, "shop">;
 
 /** One handler for each operation of the list; a missing one does not compile. */
 export type Handlers<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as O["name"]]: Handler<O>;
 };
 
-/** An operation with the functions that serve it: see `SettledChange`. */
+/** An operation with the functions that serve it. If there is a `settle`, the response is its outcome: see `SettledChange`. */
 export interface BoundOperation {
   readonly operation: Operation;
   readonly handle: (input: Input) => Transaction<Success | Failure>;
-  readonly settle: ((input: Input) => Promise<void>) | undefined;
+  readonly settle: ((input: Input) => Promise<Success | Failure>) | undefined;
 }
 
 /** Joins each operation with its handler. */
@@ -109,15 +115,15 @@ export function bind<const Operations extends readonly Operation[]>(
       throw new TypeError(`The operation ${operation.name} has no handler; add ${operation.name} to the handlers.`);
     return typeof handler === "function"
       ? { operation, handle: handler, settle: undefined }
-      : { operation, handle: handler.change, settle: handler.settle };
+      : { operation, handle: handler.change as BoundOperation["handle"], settle: handler.settle };
   });
 }
 
-/** Returns the outcome. Throws a `TypeError` for a failure that the operation does not declare. */
-export function requireDeclared(outcome: Success | Failure, { name, errors }: Operation): Success | Failure {
-  if (!("error" in outcome) || errors.includes(outcome.error)) return outcome;
+/** Returns the failure of a handler. Throws a `TypeError` if the operation does not declare it. */
+export function requireDeclared(failed: Failure, { name, errors }: Operation): Failure {
+  if (errors.includes(failed.error)) return failed;
   throw new TypeError(
-    `${name} gave ${outcome.error.code}, which it does not declare; add it to the errors of the operation.`,
+    `${name} gave ${failed.error.code}, which it does not declare; add it to the errors of the operation.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
 import { count, shown, suggest } from "./messages.ts";
-import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule } from "./schemas.ts";
+import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule, UNCHECKED_ITEMS } from "./schemas.ts";
 import { fitsInt64 } from "./validators.ts";
 
 const MAX_NAME = 64;
@@ -29,6 +29,7 @@ interface Schema {
   readonly propertyNames?: Schema;
   readonly additionalProperties?: false | Schema;
   readonly [RULES]?: readonly Rule[];
+  readonly [UNCHECKED_ITEMS]?: true;
 }
 
 /**
@@ -65,6 +66,7 @@ function* faultsIn(value: unknown, schema: Schema, path: string, noun: string): 
 }
 
 function* partFaults(value: unknown, schema: Schema, path: string, noun: string): Generator<Fault> {
+  if (schema[UNCHECKED_ITEMS]) return;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* faultsIn(item, schema.items ?? {}, `${path}/${index}`, noun);
   } else if (typeof value === "object" && value !== null) {
@@ -96,7 +98,7 @@ function kindFault(value: unknown, schema: Schema): string | undefined {
   const isWrong =
     (type !== undefined && ![type].flat().some((one) => isOfType(value, one, schema))) ||
     (values !== undefined && !values.includes(value)) ||
-    (typeof value === "number" && (value < minimum || value > maximum));
+    ((typeof value === "number" || typeof value === "bigint") && (value < minimum || value > maximum));
   if (!isWrong) return undefined;
   const sent = shown(value);
   const repair = repairOf(value, schema);
@@ -115,9 +117,8 @@ function isOfType(value: unknown, type: string, schema: Schema): boolean {
 function expected(schema: Schema): string {
   const { type, enum: values, minimum, maximum } = schema;
   if (values) return `one of ${values.join(", ")}`;
-  if (isInt64(schema)) return "a 64-bit integer";
   const range = minimum !== undefined && maximum !== undefined ? ` from ${minimum} to ${maximum}` : "";
-  return `${article([type].flat().join(" or "))}${range}`;
+  return `${isInt64(schema) ? "a 64-bit integer" : article([type].flat().join(" or "))}${range}`;
 }
 
 /** What to do about a value that is nearly right; empty for any other. */

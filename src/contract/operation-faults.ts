@@ -5,11 +5,11 @@ import { didYouMean, suggest } from "./messages.ts";
 import type { Operation } from "./operation.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { pageParameterNames } from "./paging.ts";
-import { isInt64 } from "./schemas.ts";
+import { isInt64, variantsOf } from "./schemas.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
-  const { name, method, path, summary, description, response, body, tag, errors } = operation;
+  const { name, method, path, summary, description, response, body, sends, tag, errors } = operation;
   return [
     ...(/^[a-z][A-Za-z0-9]*$/.test(name) ? [] : ["the name is not written in lowerCamelCase, like getPet."]),
     ...(/^(\/[A-Za-z0-9_-]+|\/\{[A-Za-z][A-Za-z0-9]*\})+$/.test(path)
@@ -29,22 +29,19 @@ export function operationFaults(operation: Operation, operations: readonly Opera
     ...shapeFaults("response", response.schema),
     ...exampleFaults("body", body?.schema, body?.examples),
     ...exampleFaults("response", response.schema, response.examples),
+    ...exampleFaults("message", sends?.schema, sends?.examples),
     ...locationFaults(operation),
     ...streamFaults(operation),
   ];
 }
 
-function preconditionFaults({ ifMatch, method, errors }: Operation): string[] {
+function* preconditionFaults({ ifMatch, method, errors }: Operation): Generator<string> {
   const canFail = errors.includes(preconditionFailed);
-  return [
-    ...(ifMatch && method === "GET" ? ["a GET operation does not honour If-Match; remove ifMatch."] : []),
-    ...(ifMatch && !canFail
-      ? [`it honours If-Match without the error ${preconditionFailed.code}; add preconditionFailed to errors.`]
-      : []),
-    ...(canFail && !ifMatch
-      ? [`it has the error ${preconditionFailed.code} without honouring If-Match; set ifMatch, or remove the error.`]
-      : []),
-  ];
+  if (ifMatch && method === "GET") yield "a GET operation does not honour If-Match; remove ifMatch.";
+  if (ifMatch && !canFail)
+    yield `it honours If-Match without the error ${preconditionFailed.code}; add preconditionFailed to errors.`;
+  if (canFail && !ifMatch)
+    yield `it has the error ${preconditionFailed.code} without honouring If-Match; set ifMatch, or remove the error.`;
 }
 
 /** The response to a change must have the entity tag that a read would return. */
@@ -78,16 +75,13 @@ function parameterFaults({ path, params }: Operation): string[] {
   ];
 }
 
-function pagingFaults({ paged, query, response }: Operation): string[] {
-  if (!paged) return [];
-  return [
-    ...pageParameterNames
-      .filter((name) => !propertiesOf(query).includes(name))
-      .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`),
-    ...((response.schema as { type?: unknown }).type === "array"
-      ? []
-      : ["a paged operation returns an array; make response.schema one, or remove paged."]),
-  ];
+function* pagingFaults({ paged, query, response }: Operation): Generator<string> {
+  if (!paged) return;
+  yield* pageParameterNames
+    .filter((name) => !propertiesOf(query).includes(name))
+    .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`);
+  if ((response.schema as { type?: unknown }).type !== "array")
+    yield "a paged operation returns an array; make response.schema one, or remove paged.";
 }
 
 /** True for a valid date as `YYYY-MM-DD`. `Date` alone would accept February 30 as a day in March. */
@@ -96,46 +90,42 @@ function isDate(text: string): boolean {
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(`${text}T`);
 }
 
-function streamFaults({ method, paged, response }: Operation): string[] {
+function* streamFaults({ method, paged, response }: Operation): Generator<string> {
   const { stream, status, schema } = response;
-  if (!stream) return [];
-  const properties: Record<string, TSchema> = (schema as Partial<TObject>).properties ?? {};
-  const { [stream.id]: id, [stream.event]: event } = properties;
-  return [
-    ...(method === "GET" && status === 200 ? [] : ["only a GET with status 200 is streamed; remove response.stream."]),
-    ...(paged ? ["a streamed operation has no pages; remove paged."] : []),
-    ...(id && isInt64(id)
-      ? []
-      : [`the stream takes its ids from ${stream.id}, which is not an int64 of the response.`]),
-    ...(event && "type" in event && event.type === "string"
-      ? []
-      : [`the stream takes the names of events from ${stream.event}, which is not a text of the response.`]),
-  ];
+  if (!stream) return;
+  const each = (name: string, fits: (field: TSchema) => boolean) =>
+    variantsOf(schema).every(({ properties = {} }: Partial<TObject>) => properties[name] && fits(properties[name]));
+  if (method !== "GET" || status !== 200) yield "only a GET with status 200 is streamed; remove response.stream.";
+  if (paged) yield "a streamed operation has no pages; remove paged.";
+  if (!each(stream.id, isInt64))
+    yield `the stream takes its ids from ${stream.id}, which is not an int64 of the response.`;
+  if (!each(stream.event, (field) => "type" in field && field.type === "string"))
+    yield `the stream takes the names of events from ${stream.event}, which is not a text of the response.`;
 }
 
-function deprecationFaults({ name, deprecation }: Operation, operations: readonly Operation[]): string[] {
-  if (!deprecation) return [];
+function* deprecationFaults({ name, deprecation }: Operation, operations: readonly Operation[]): Generator<string> {
+  if (!deprecation) return;
   const { since, removal, replacement } = deprecation;
   const areDates = isDate(since) && isDate(removal);
   const names = operations.map((operation) => operation.name);
-  return [
-    ...(isDate(since) ? [] : [`the deprecation date ${since} is not a date; write it like 2030-12-31.`]),
-    ...(isDate(removal) ? [] : [`the removal date ${removal} is not a date; write it like 2030-12-31.`]),
-    ...(areDates && removal <= since ? ["the removal does not come after the deprecation; set a later date."] : []),
-    ...(names.includes(replacement)
-      ? []
-      : [`the replacement ${replacement} is not an operation.${didYouMean(suggest(replacement, names))}`]),
-    ...(replacement === name ? ["the operation cannot replace itself; name another in replacement."] : []),
-  ];
+  if (!isDate(since)) yield `the deprecation date ${since} is not a date; write it like 2030-12-31.`;
+  if (!isDate(removal)) yield `the removal date ${removal} is not a date; write it like 2030-12-31.`;
+  if (areDates && removal <= since) yield "the removal does not come after the deprecation; set a later date.";
+  if (!names.includes(replacement))
+    yield `the replacement ${replacement} is not an operation.${didYouMean(suggest(replacement, names))}`;
+  if (replacement === name) yield "the operation cannot replace itself; name another in replacement.";
 }
 
 const combining = ["anyOf", "oneOf", "allOf", "$ref"];
 
-/** Combined schemas are neither decoded nor written part by part: an int64 or an object in one would stay unchanged. */
+/**
+ * Combined schemas are neither decoded nor written part by part: an int64 or an object in one would stay unchanged.
+ * Only `OneOf` is written.
+ */
 function shapeFaults(part: string, schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = combining
-    .filter((keyword) => keyword in schema)
+    .filter((keyword) => keyword in schema && !(part === "response" && "discriminator" in schema))
     .map((keyword) => `the ${part} uses ${keyword}; describe it with one plain schema.`);
   return own.concat(Object.values(schema).flatMap((inner) => shapeFaults(part, inner)));
 }
@@ -149,17 +139,13 @@ function exampleFaults(part: string, schema?: TSchema, examples?: Readonly<Recor
   });
 }
 
-function locationFaults({ response }: Operation): string[] {
-  if (!response.location) return [];
+function* locationFaults({ response }: Operation): Generator<string> {
+  if (!response.location) return;
   const properties = propertiesOf(response.schema);
-  return [
-    ...(response.status === 201
-      ? []
-      : ["only a response of status 201 has a location; remove it, or set status to 201."]),
-    ...pathParameters(response.location)
-      .filter((name) => !properties.includes(name))
-      .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`),
-  ];
+  if (response.status !== 201) yield "only a response of status 201 has a location; remove it, or set status to 201.";
+  yield* pathParameters(response.location)
+    .filter((name) => !properties.includes(name))
+    .map((name) => `the location needs ${name}, which the response does not have; name one of its properties.`);
 }
 
 /** The values that occur more than once. */

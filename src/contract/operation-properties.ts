@@ -1,27 +1,6 @@
 import type { Caller, SeparateQuota } from "./caller.ts";
-import {
-  accountSuspended,
-  type ErrorDefinition,
-  idempotencyKeyInUse,
-  idempotencyKeyReused,
-  insufficientScope,
-  internalError,
-  invalidApiKey,
-  invalidRequest,
-  keyBanned,
-  missingApiKey,
-  operationRemoved,
-  overloaded,
-  payloadTooLarge,
-  rateLimitExceeded,
-  requestTimeout,
-  sandboxWasReset,
-  serviceErrors,
-  storageUnavailable,
-  streamsExhausted,
-  tooManyStreams,
-  unsupportedMediaType,
-} from "./errors.ts";
+import type { ErrorDefinition } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Operation } from "./operation.ts";
 
 /** True for an operation that, sent again, could do twice what it does (RFC 9110, section 9.2.2). */
@@ -34,30 +13,30 @@ export function errorsOf(operation: Operation): readonly ErrorDefinition[] {
   return [
     ...new Set([
       ...operation.errors,
-      invalidRequest, // also without parameters: an unknown query parameter is refused
-      missingApiKey,
-      invalidApiKey,
-      accountSuspended,
-      ...(operation.scopes.length > 0 ? [insufficientScope] : []),
-      ...(operation.deprecation ? [operationRemoved] : []),
+      errors.invalidRequest, // also without parameters: an unknown query parameter is refused
+      errors.missingApiKey,
+      errors.invalidApiKey,
+      errors.accountSuspended,
+      ...(operation.scopes.length > 0 ? [errors.insufficientScope] : []),
+      ...(operation.deprecation ? [errors.operationRemoved] : []),
       // 408 and 413: any request except a GET may have a body, even if the operation needs none. 409: only a change
       // can wait for a reset.
-      ...(operation.method === "GET" ? [] : [requestTimeout, payloadTooLarge, sandboxWasReset]),
-      ...(operation.body ? [unsupportedMediaType] : []),
-      ...(takesIdempotencyKey(operation) ? [idempotencyKeyInUse, idempotencyKeyReused] : []),
-      rateLimitExceeded,
-      ...(operation.separateQuota === "plan" ? [] : [keyBanned]),
-      ...(operation.response.stream ? [tooManyStreams, streamsExhausted] : []),
-      internalError,
-      overloaded,
-      storageUnavailable,
+      ...(operation.method === "GET" ? [] : [errors.requestTimeout, errors.payloadTooLarge, errors.sandboxWasReset]),
+      ...(operation.body ? [errors.unsupportedMediaType] : []),
+      ...(takesIdempotencyKey(operation) ? [errors.idempotencyKeyInUse, errors.idempotencyKeyReused] : []),
+      errors.rateLimitExceeded,
+      ...(operation.separateQuota === "plan" ? [] : [errors.keyBanned]),
+      ...(operation.response.stream ? [errors.tooManyStreams, errors.streamsExhausted] : []),
+      errors.internalError,
+      errors.overloaded,
+      errors.storageUnavailable,
     ]),
   ];
 }
 
 /** All error codes: first those of the service, then those of the operations. */
 export function errorCatalogue(operations: readonly Operation[]): readonly ErrorDefinition[] {
-  return [...new Set([...serviceErrors, ...operations.flatMap(errorsOf)])];
+  return [...new Set([...errors.serviceErrors, ...operations.flatMap(errorsOf)])];
 }
 
 /** The separate limit that a request counts towards; undefined if the normal limits apply. */

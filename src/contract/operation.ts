@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import type { Scope, SeparateQuota } from "./caller.ts";
 import type { ErrorDefinition } from "./errors.ts";
+import type { BodyLimits } from "./requests.ts";
 
 /** How far an operation may change. The introduction of the OpenAPI document explains it to clients. */
 export type Stability = "stable" | "beta" | "experimental";
@@ -61,12 +62,20 @@ export interface Operation {
   readonly body?: {
     readonly schema: TSchema;
     readonly examples: Readonly<Record<string, unknown>>;
+    /** True if a request may leave it out, which is the same as an empty object. */
+    readonly optional?: true;
+    /** For an operation with larger bodies than others. */
+    readonly limits?: BodyLimits;
   };
   /**
    * Types of the events that a success adds to the log of the shop. The first is always added, unless nothing changed.
    * Absent for a `GET`. Required for every other operation; empty if it changes no resource.
    */
   readonly emits?: readonly EventType["type"][];
+  /** The tools for assistants that call it, by names that are unique; none by default. */
+  readonly agentTools?: Readonly<Record<string, AgentTool>>;
+  /** The messages that the service sends to the URL in the body, later and unasked. */
+  readonly sends?: Webhook;
   /**
    * For an operation that supports `If-Match` (RFC 9110, section 13.1.1): the representation with the
    * entity tag. Its handler calls `matches`, and its errors include `preconditionFailed`.
@@ -95,6 +104,35 @@ export interface Operation {
   readonly paged?: { readonly position: TSchema };
   /** The operation's own errors. `errorsOf` adds those of the service itself. */
   readonly errors: readonly ErrorDefinition[];
+}
+
+/** A use of an operation that is offered to assistants. */
+export interface AgentTool {
+  /** What a call does to the shop. What `overwrites` has no further effect when it is repeated; what `acts` has. */
+  readonly does: "reads" | "adds" | "overwrites" | "acts";
+  /** The inputs that it shows: parameters and fields of the body. A field of an object, `price.amount`, has another name. */
+  readonly takes: readonly (string | readonly [shown: string, path: string])[];
+  /** Inputs that a call must have, although the operation does not require them. */
+  readonly needs?: readonly string[];
+  /** Inputs that each call has, whatever it gives. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
+  /** The name of the response in the result. */
+  readonly gives: string;
+  /** For a model. */
+  readonly text: string;
+}
+
+/** Messages that the service sends to a URL of a client. */
+export interface Webhook {
+  /** Unique name, lowerCamelCase. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly headers: TObject;
+  readonly schema: TSchema;
+  readonly examples: Readonly<Record<string, unknown>>;
+  /** What each status of the client's response means, by `2XX` or the exact status. */
+  readonly responses: Readonly<Record<string, string>>;
 }
 
 /** The properties that become `id`, an increasing int64, and `event` of a server-sent event (HTML Standard). */
@@ -175,6 +213,10 @@ export interface EventType {
   readonly meaning: string;
   /** The scope that a key needs to read such events, besides that of the operation. */
   readonly scope?: Scope;
+  /** The resource after the change; absent if it was deleted. */
+  readonly data?: TObject;
+  /** The resource before the change; absent for a new one. If there is `data` too, events hold only what differs. */
+  readonly previous?: TObject;
 }
 
 export function defineEvent<const E extends EventType>(event: E): E {

@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { Int32 } from "./schemas.ts";
+import { Choice, Int32 } from "./schemas.ts";
 
 /** The names of `pageParameters`. They select a page of a list; all other parameters select the list. */
 export const pageParameterNames: readonly string[] = ["limit", "cursor"];
@@ -39,4 +39,10 @@ export function pagesOf<S extends TSchema, P extends TSchema, F extends TPropert
     paged: { position },
     response: { status: 200, description: `A page of ${what}.`, schema, examples },
   } as const;
+}
+
+/** The query parameter that chooses the order of a list. `title` names its schema. */
+export function sortById(title: string, what: string) {
+  const description = `Sort order: \`id\`, the default, returns the oldest ${what} first, \`-id\` the newest.`;
+  return Type.Optional(Choice(["id", "-id"], { title, description }));
 }

@@ -1,5 +1,5 @@
 import { shown, withCommas } from "./messages.ts";
-import { DIGITS_LIMIT, ESCAPES_LIMIT, VALUES_LIMIT } from "./requests.ts";
+import { type BodyLimits, DIGITS_LIMIT } from "./requests.ts";
 
 /** A text in which a number may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. */
 const mayLoseDigits = /[0-9][0-9.]{15}|[0-9][eE]/;
@@ -37,27 +37,32 @@ function exactNumber(value: number, source: string): number | bigint {
 
 /** What begins a value (a comma, an array or an object), and texts, in which the same characters mean nothing. */
 const part = /"[^"\\]*(?:\\.[^"\\]*)*"?|[,[{]/gs;
-const tooManyEscapes = new RegExp(`^(?:[^\\\\]*\\\\.){${ESCAPES_LIMIT + 1}}`, "s");
 /** What can be between a part and a number. */
 const beforeNumber = /[ \t\r\n:-]*/y;
 const tooManyDigits = new RegExp(`[0-9]{${DIGITS_LIMIT + 1}}`, "y");
 
 /** Why a text should not be parsed, because that would cost far more than to receive it; undefined if it can be. */
-export function sizeFault(text: string): string | undefined {
-  if (text.length <= Math.min(VALUES_LIMIT, DIGITS_LIMIT)) return undefined; // as most bodies: it cannot hold more
-  if (tooManyEscapes.test(text)) return `has more than ${withCommas(ESCAPES_LIMIT)} escapes`;
+export function sizeFault(text: string, { values: mostValues, escapes }: BodyLimits): string | undefined {
+  if (text.length <= Math.min(mostValues, DIGITS_LIMIT)) return undefined; // as most bodies: it cannot hold more
+  if (hasMoreEscapes(text, escapes)) return `has more than ${withCommas(escapes)} escapes`;
   part.lastIndex = 0;
   let values = 0;
   // Of JSON, at least every third part begins a value.
   for (let parts = 0; part.test(text); parts++) {
     if (text[part.lastIndex - 1] !== '"') values++;
-    if (values > VALUES_LIMIT || parts > 3 * VALUES_LIMIT) return `has more than ${VALUES_LIMIT} values`;
+    if (values > mostValues || parts > 3 * mostValues) return `has more than ${withCommas(mostValues)} values`;
     beforeNumber.lastIndex = part.lastIndex;
     beforeNumber.test(text);
     tooManyDigits.lastIndex = beforeNumber.lastIndex;
     if (tooManyDigits.test(text)) return `has a number of more than ${DIGITS_LIMIT} digits`;
   }
   return undefined;
+}
+
+function hasMoreEscapes(text: string, most: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf("\\"); at >= 0 && count <= most; at = text.indexOf("\\", at + 2)) count++;
+  return count > most;
 }
 
 const blanks = /[ \t\r\n]*/y;

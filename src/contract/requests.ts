@@ -1,12 +1,17 @@
 import { Type } from "typebox";
 import { PATTERN_MEANING } from "./schemas.ts";
 
-/** Largest body that is read, in bytes. */
-export const BODY_LIMIT = 64 * 1024;
-/** The maximum number of values of all levels in a body: parsing many costs far more than their bytes. */
-export const VALUES_LIMIT = 150;
-/** The maximum number of backslash escapes in a body, for the same reason. */
-export const ESCAPES_LIMIT = 8_000;
+/** How much of a body is read. */
+export interface BodyLimits {
+  /** The largest body, in bytes. */
+  readonly bytes: number;
+  /** The maximum number of values of all levels: parsing many costs far more than their bytes. */
+  readonly values: number;
+  /** The maximum number of backslash escapes, for the same reason. */
+  readonly escapes: number;
+}
+/** The limits of the body of an operation that declares no others. */
+export const bodyLimits: BodyLimits = { bytes: 64 * 1024, values: 150, escapes: 8_000 };
 /** The maximum number of digits of a number in a body, for the same reason. */
 export const DIGITS_LIMIT = 150;
 /** Longest query, in characters. Many proxies accept no more. */

@@ -1,4 +1,5 @@
-import { type TSchema, type TUnsafe, Type } from "typebox";
+import { type TObject, type TSchema, type TUnsafe, Type } from "typebox";
+import { folded } from "../../csv/name-key.ts";
 
 /** Bounds of a signed 64-bit integer. */
 export const INT64_MIN = -(2n ** 63n);
@@ -8,7 +9,12 @@ export const INT64_MAX = 2n ** 63n - 1n;
  * A signed 64-bit integer: a JSON number on the wire, digit for digit, and a `bigint` in the program,
  * because a JavaScript number is exact only up to 2^53.
  */
-export function Int64(options: { description: string; examples?: bigint[] }): TUnsafe<bigint> {
+export function Int64(options: {
+  description: string;
+  minimum?: number;
+  maximum?: number;
+  examples?: bigint[];
+}): TUnsafe<bigint> {
   return Type.Unsafe<bigint>({ type: "integer", format: "int64", ...options });
 }
 
@@ -47,6 +53,24 @@ export function described<S extends TSchema>(schema: S, description: string): S 
   return { ...schema, [LOCAL_DESCRIPTION]: description };
 }
 
+/** One of several objects. The field `by` tells which: it has one value in each. */
+export function OneOf<T>(by: string, variants: readonly TObject[], options: { title: string; description: string }) {
+  return Type.Unsafe<T>({ ...options, oneOf: variants, discriminator: { propertyName: by } });
+}
+
+/** The schemas of which a value has one: the variants of `OneOf`, or any other schema itself. */
+export function variantsOf(schema: TSchema): readonly TSchema[] {
+  return (schema as { oneOf?: readonly TObject[] }).oneOf ?? [schema];
+}
+
+/** One of several texts. */
+export function Choice<const T extends string>(
+  values: readonly T[],
+  { title, ...others }: { title: string; description: string; default?: T },
+) {
+  return Type.Enum<T[]>([...values], { title, type: "string", ...others });
+}
+
 /** A rule for objects or text in addition to the keywords of the schema. `message` says `must …` or `must not …`. */
 export interface Rule {
   readonly allows: (value: unknown) => boolean;
@@ -55,6 +79,9 @@ export interface Rule {
 
 /** The keyword for rules that JSON Schema cannot express. The schema's description must mention them. */
 export const RULES = "x-rules";
+
+/** The keyword of a list whose items are not validated: its handler checks them, so that one fault need not refuse all. */
+export const UNCHECKED_ITEMS = "x-unchecked-items";
 
 /** The keyword that describes in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
@@ -118,29 +145,9 @@ export function parseInt64(text: string): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined;
 }
 
-/**
- * Folds a text for the search by name: Unicode normalization form KC, lower case, one form of the small sigma.
- * Texts that differ only in case or width become equal.
- */
-export function folded(text: string): string {
-  return text.normalize("NFKC").toLowerCase().replaceAll("ς", "σ");
-}
-
 /** The stored search form of a name; null for ASCII names, which every engine can convert to lower case. */
 export function foldedToStore(name: string): string | null {
   return isAscii.test(name) ? null : folded(name);
 }
 
 const isAscii = /^[\0-\x7f]*$/;
-
-/** The longest key, in UTF-16 units: an index of PostgreSQL cannot hold more. Only names that folding expands reach it. */
-const MAX_KEY = 800;
-
-/**
- * Returns the same key for names that look the same: that differ only in case, width, normalization, white space or
- * invisible characters.
- */
-export function nameKey(name: string): string {
-  const shown = folded(name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""));
-  return shown.replaceAll(/\s+/g, " ").trim().slice(0, MAX_KEY).toWellFormed();
-}

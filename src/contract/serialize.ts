@@ -1,5 +1,5 @@
-import type { TObject, TSchema } from "typebox";
-import { isInt64 } from "./schemas.ts";
+import { type TObject, type TSchema, Type } from "typebox";
+import { isInt64, UNCHECKED_ITEMS } from "./schemas.ts";
 
 declare global {
   /** JSON.parse with source text access and JSON.rawJSON (ES2026), which TypeScript's library types do not have yet. */
@@ -29,8 +29,10 @@ export function compileSerializer(schema: TSchema, order: NameOrder = "sent"): S
 }
 
 function compileProjection(schema: TSchema, order: NameOrder): Projection {
-  const { type, items } = schema as { type?: unknown; items?: TSchema };
+  const { type, items, oneOf } = schema as { type?: unknown; items?: TSchema; oneOf?: readonly TObject[] };
   if (isInt64(schema)) return projectInt64;
+  if (UNCHECKED_ITEMS in schema) return exactValue;
+  if (oneOf) return objectProjection(commonSchema(oneOf), order);
   if (type === "array" && items) {
     const projectItem = compileProjection(items, order);
     return (value) => (value as readonly unknown[]).map(projectItem);
@@ -69,6 +71,16 @@ function mapProjection(values: TSchema, order: NameOrder): Projection {
     if (order === "sorted") entries.sort(([one], [other]) => (one < other ? -1 : 1));
     return Object.fromEntries(entries.map(([name, field]) => [name, project(field)]));
   };
+}
+
+/** The fields of all variants of an object. Where variants differ, a field is written unchanged. */
+function commonSchema(variants: readonly TObject[]): TObject {
+  const properties: Record<string, TSchema> = Object.assign({}, ...variants.map((variant) => variant.properties));
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const isCommon = variants.every((variant) => variant.properties[name] === schema);
+    return [name, isCommon ? schema : Type.Object({}, { additionalProperties: true })];
+  });
+  return Type.Object(Object.fromEntries(fields));
 }
 
 function objectProjection(schema: TObject, order: NameOrder): Projection {

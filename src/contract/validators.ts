@@ -1,14 +1,34 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 import { parseJson } from "./parse-json.ts";
-import { INT64_MAX, INT64_MIN, isInt64, PLAIN_INTEGER, parseInt64, RULES, type Rule } from "./schemas.ts";
+import {
+  INT64_MAX,
+  INT64_MIN,
+  isInt64,
+  PLAIN_INTEGER,
+  parseInt64,
+  RULES,
+  type Rule,
+  UNCHECKED_ITEMS,
+} from "./schemas.ts";
 
 /** True for a safe integer, and for a bigint of the signed 64-bit range. */
 export function fitsInt64(value: unknown): boolean {
   return typeof value === "bigint" ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
-const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must be a 64-bit integer");
+/** Checks a value that may be a bigint. */
+function int64Value({
+  minimum = -Infinity,
+  maximum = Infinity,
+}: {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}) {
+  const isWithin = (value: unknown) =>
+    fitsInt64(value) && (value as number | bigint) >= minimum && (value as number | bigint) <= maximum;
+  return Type.Refine(Type.Unsafe<unknown>({}), isWithin, () => "must be a 64-bit integer");
+}
 
 /**
  * A copy of the schema in which every int64 has its range checked and may be a bigint, and every rule is checked. Handlers check
@@ -17,9 +37,11 @@ const int64Value = Type.Refine(Type.Unsafe<unknown>({}), fitsInt64, () => "must 
 function checkable<S>(schema: S): S | object {
   if (Array.isArray(schema)) return schema.map((part) => checkable(part));
   if (typeof schema !== "object" || schema === null) return schema;
-  if (isInt64(schema)) return int64Value;
+  if (isInt64(schema)) return int64Value(schema);
   const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
-  const checked = Object.entries(keywords).filter(([key, value]) => key !== "format" || value === "date-time");
+  const checked = Object.entries(keywords).filter(
+    ([key, value]) => (key !== "format" || value === "date-time") && (key !== "items" || !(UNCHECKED_ITEMS in schema)),
+  );
   const copy: TSchema = Object.fromEntries(checked.map(([key, value]) => [key, checkable(value)]));
   return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, ofType(copy, allows), () => message), copy);
 }
@@ -50,6 +72,7 @@ export function compileValidator(schema: TSchema): Validator {
 export function compileDecoder(schema: TSchema): ((value: unknown) => unknown) | undefined {
   if (isInt64(schema)) return (value) => BigInt(value as number | bigint);
   const { items, properties } = schema as { items?: TSchema; properties?: Record<string, TSchema> };
+  if (UNCHECKED_ITEMS in schema) return undefined;
   if (items) {
     const decodeItem = compileDecoder(items);
     return decodeItem && ((value) => (value as unknown[]).map(decodeItem));

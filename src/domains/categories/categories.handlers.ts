@@ -1,6 +1,6 @@
 import { failure, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { authorOf } from "../events/author.ts";
+import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
   categoryIdTaken,

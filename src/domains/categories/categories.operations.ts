@@ -37,11 +37,6 @@ export const moveTargetNotFound = defineError({
   meaning: "The category in `moveTo` does not exist, or is the one being deleted.",
 });
 
-export const categoryCreated = defineEvent({ type: "category.created", meaning: "A category was added." });
-export const categoryUpdated = defineEvent({ type: "category.updated", meaning: "A category was changed." });
-export const categoryDeleted = defineEvent({ type: "category.deleted", meaning: "A category was deleted." });
-export const categoryEventTypes = [categoryCreated, categoryUpdated, categoryDeleted] as const;
-
 const name = Text({
   description: "The category's unique name.",
   minLength: 1,
@@ -81,6 +76,24 @@ export const Category = Type.Object(
 );
 export type Category = Static<typeof Category>;
 
+export const categoryCreated = defineEvent({
+  type: "category.created",
+  meaning: "A category was added.",
+  data: Category,
+});
+export const categoryUpdated = defineEvent({
+  type: "category.updated",
+  meaning: "A category was changed.",
+  data: Category,
+  previous: Category,
+});
+export const categoryDeleted = defineEvent({
+  type: "category.deleted",
+  meaning: "A category was deleted.",
+  previous: Category,
+});
+export const categoryEventTypes = [categoryCreated, categoryUpdated, categoryDeleted] as const;
+
 const Categories = Type.Array(Category, { title: "Categories", description: "Categories, sorted by `id`." });
 
 const params = {
@@ -104,6 +117,9 @@ const listCategories = defineOperation({
     position: Int64({ description: "The `id` of a category.", examples: [5n] }),
     examples: { "Two categories": [hamsters, rabbits], "No category": [] },
   }),
+  agentTools: {
+    list_categories: { does: "reads", takes: ["limit"], gives: "categories", text: "List the categories of animals." },
+  },
 });
 
 const createCategory = defineOperation({

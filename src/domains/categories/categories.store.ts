@@ -1,12 +1,11 @@
-import { nameKey } from "../../contract/schemas.ts";
+import { nameKey } from "../../../csv/name-key.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { type IdRow, type Row, statement } from "../../storage/statement.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
-import type { Author } from "../events/author.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { publishLast } from "../events/publish.ts";
+import { type Author, publishLast } from "../events/publish.ts";
 import {
   type Metadata,
   metadataRefusal,
@@ -50,10 +49,6 @@ interface CategoryRow extends Row {
   name: string;
   metadata: string | null;
 }
-interface IdRow extends Row {
-  id: bigint;
-}
-
 export const categoryTables = [shopTable("categories", "id"), shopTable("deleted_categories", "id")];
 
 const columns = `id, name, ${metadataColumn("category", "categories")}`;
@@ -62,6 +57,9 @@ type Key = [shop: number, id: bigint];
 const byId = statement<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
 const byNameKey = statement<[shop: number, nameKey: string], IdRow>(
   "SELECT id FROM categories WHERE shop = $1 AND name_key = $2",
+);
+const keysOf = statement<[shop: number], IdRow & { key: string }>(
+  "SELECT id, name_key AS key FROM categories WHERE shop = $1",
 );
 const firstRows = statement<[shop: number, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`,
@@ -91,11 +89,16 @@ export const firstUnused = statement<[id: bigint, shop: number], IdRow>(`
   SELECT max(id) AS id FROM candidate
 `);
 
-const event = eventsOf<Category>(Category, ({ id }) => ({ petId: null, subjectId: String(id) }));
+const event = eventsOf<Category>(({ id }) => ({ petId: null, subjectId: String(id) }));
 
 function toCategory(row: CategoryRow): Category {
   const { id, name } = row;
   return row.metadata === null ? { id, name } : { id, name, metadata: readMetadata(row.metadata) };
+}
+
+/** Part of a transaction: the ids of all categories of a shop, by the `nameKey` of each. */
+export function* categoryIds(shop: number): Transaction<ReadonlyMap<string, bigint>> {
+  return new Map((yield* all(keysOf, shop)).map(({ key, id }) => [key, id]));
 }
 
 /** Part of a transaction: whether the category exists. */
@@ -147,7 +150,7 @@ export class CategoryStore {
     const metadata = unlessEmpty(given);
     const added = { id: id ?? (yield* this.#assignId(locked)), name, ...(metadata && { metadata }) };
     yield* all(insert, shop, added.id, name, key, metadataFlag(metadata));
-    yield* insertMetadata(shop, "category", added.id, metadata);
+    yield* insertMetadata(shop, "category", [{ id: added.id, metadata }]);
     yield* publishLast(locked, author, [event(categoryCreated, added)]);
     return added;
   }
@@ -207,7 +210,7 @@ export class CategoryStore {
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "category", id, category.metadata, undefined);
     yield* all(noteDeletion, shop, id);
-    const events = [event(categoryDeleted, null, category)];
+    const events = [event(categoryDeleted, category)];
     yield* publishLast(locked, author, reassigned ? [reassigned, ...events] : events);
     return null;
   }

@@ -20,11 +20,12 @@ beforeEach(async () => {
   shop = await service.shop(account.id);
   start = service.clock.now();
   const events = [1, 2, 3, 4, 5, 6].map(
-    (id) => `(${shop}, ${id}, ${start + id * 1_000}, 'pet.deleted', ${id}, 'system')`,
+    (id) =>
+      `(${shop}, ${id}, ${start + id * 1_000}, 'pet.deleted', ${id}, 'system', '{"id":${id},"name":"Rex","categoryId":1}')`,
   );
   await service.store.run(`
     DELETE FROM events WHERE shop = ${shop};
-    INSERT INTO events (shop, id, at, type, pet_id, actor) VALUES ${events.join(", ")};
+    INSERT INTO events (shop, id, at, type, pet_id, actor, previous) VALUES ${events.join(", ")};
     UPDATE shops SET last_event_id = 6 WHERE shop = ${shop};
   `);
 });

@@ -5,15 +5,13 @@ import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { firstSince } from "./events.statements.ts";
 
-/** A shop and its oldest event, by the shop's clock. The event's columns are null if the shop has no event. */
+/** A shop and its oldest event. The event's columns are null if the shop has no event. */
 interface OldestRow extends Row {
   shop: bigint;
   id: bigint | null;
   at: bigint | null;
   /** The id of the newest event. */
   last_id: bigint;
-  /** How far the shop's clock is ahead of real time, in milliseconds. */
-  ahead: bigint;
 }
 
 /** The most shops that one statement reads, and the most events that one deletes. Each takes some milliseconds. */
@@ -26,7 +24,7 @@ const PAUSE = 600_000;
 
 // Scans by shop and not by time: an index of events by time would make every change slower.
 const oldestAfter = acrossShops<[shop: bigint, limit: number], OldestRow>(
-  `SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest
+  `SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id FROM shops LEFT JOIN events AS oldest
      ON oldest.shop = shops.shop AND oldest.id = (SELECT min(id) FROM events WHERE events.shop = shops.shop)
    WHERE shops.shop > $1 ORDER BY shops.shop LIMIT $2`,
 );
@@ -50,8 +48,8 @@ export class EventRetention {
     if (!this.#pause.isOver(now)) return;
     const rows = await this.#storage.read(all(oldestAfter, this.#shop, SHOPS));
     let deletions = 0;
-    for (const { shop, id, at, last_id, ahead } of rows) {
-      const before = now + Number(ahead) - this.#retention;
+    const before = now - this.#retention;
+    for (const { shop, id, at, last_id } of rows) {
       let from = at !== null && Number(at) < before ? id : null;
       while (from !== null && from < last_id) {
         if (deletions++ === DELETIONS) return;

@@ -8,6 +8,7 @@ import { TestService } from "../../../test/harness/service.ts";
 import { secretKey } from "../../../test/harness/webhook-service.ts";
 import type { Scope } from "../../contract/caller.ts";
 import { SCAN_LIMIT } from "../../storage/pages.ts";
+import { exampleKey } from "../keys/keys.schemas.ts";
 
 /** How often a stream sends its position if there is no event to send, in milliseconds. */
 const KEEP_ALIVE = 15_000;
@@ -138,10 +139,11 @@ test("a page of hidden events alone is empty, and the next one follows", async (
   const other = await service.newAccountWithKey("enterprise", undefined, ["read", "write", "admin"]);
   const shop = await service.shop(other.account.id);
   const many = SCAN_LIMIT + 5;
+  const ofKey = JSON.stringify({ ...exampleKey, scopes: ["read"] });
   await service.store.run(`
     INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
       WITH RECURSIVE numbers (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${many})
-      SELECT ${shop}, n, 1795262400000, 'key.revoked', NULL, 'key_1', 'operator', NULL, NULL, NULL FROM numbers;
+      SELECT ${shop}, n, 1795262400000, 'key.created', NULL, 'key_1', 'operator', NULL, '${ofKey}', NULL FROM numbers;
     UPDATE shops SET last_event_id = ${many} WHERE shop = ${shop};`);
   await call("POST", "/pets", { name: "Rex", categoryId: 1 }, other.key);
   const few = (await call("POST", "/keys", { name: "reader", scopes: ["read"] }, other.key)).json.key;

@@ -97,7 +97,7 @@ test("--follow without an earlier event also prints one that happens while it st
 test("--follow keeps few events in memory while the output is full, and then writes each once", async () => {
   const { account } = await service.newAccountWithKey("enterprise");
   const shop = await service.shop(account.id);
-  const words = ["events", "--account", account.id, "--follow", "--type", "pet.updated", "--json"];
+  const words = ["events", "--account", account.id, "--follow", "--type", "pet.created", "--json"];
   const stop = new AbortController();
   const full = Promise.withResolvers<void>();
   let isFull = false;
@@ -154,6 +154,6 @@ async function addMoreThanOneScan(): Promise<void> {
 async function addEvents(shop: number, last: number, first: number): Promise<void> {
   await service.store.run(`
     ${numbers(last, first)}
-    INSERT INTO events (shop, id, at, type, pet_id, actor) SELECT ${shop}, n, ${service.clock.now()}, 'pet.updated', 1, 'system' FROM numbers;
+    INSERT INTO events (shop, id, at, type, pet_id, actor, data) SELECT ${shop}, n, ${service.clock.now()}, 'pet.created', 1, 'system', '{"id":1,"name":"Rex","categoryId":1}' FROM numbers;
     UPDATE shops SET last_event_id = ${last} WHERE shop = ${shop};`);
 }

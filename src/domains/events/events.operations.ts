@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineError, failure, insufficientScope } from "../../contract/errors.ts";
 import { defineOperation, type EventType, type Tag } from "../../contract/operation.ts";
-import { pagesOf } from "../../contract/paging.ts";
+import { pagesOf, sortById } from "../../contract/paging.ts";
 import { DateTime, Int64 } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
 
@@ -31,7 +31,7 @@ const created: Event = {
   subject: { type: "pet", id: "7" },
   data: { id: 7, name: "Rex", categoryId: 1, status: "available" },
 };
-const updated: Event = {
+export const exampleEvent: Event = {
   id: 42n,
   type: "pet.updated",
   at: "2026-11-21T12:05:00.000Z",
@@ -83,16 +83,18 @@ export function eventOperations(types: readonly EventType[]) {
       position: Int64({ description: "The `id` of an event.", examples: [41n] }),
       filters: {
         ...filters,
-        sort: Type.Optional(
-          Type.Enum(["id", "-id"], {
-            title: "EventSort",
-            type: "string",
-            description: "Sort order: `id`, the default, returns the oldest events first, `-id` the newest.",
-          }),
-        ),
+        sort: sortById("EventSort", "events"),
       },
-      examples: { "An animal is added and reserved": [created, updated], "No event": [] },
+      examples: { "An animal is added and reserved": [created, exampleEvent], "No event": [] },
     }),
+    agentTools: {
+      list_events: {
+        does: "reads",
+        takes: ["petId", "since", "until", "sort", "limit"],
+        gives: "events",
+        text: "List what was changed in the shop, when and by whom. With petId: the history of an animal and its orders.",
+      },
+    },
     errors: [eventsExpired],
   });
 
@@ -107,7 +109,7 @@ export function eventOperations(types: readonly EventType[]) {
       schema: Type.Object({ eventId: Int64({ description: "The identifier of the event.", examples: [7n] }) }),
       invalidError: eventNotFound,
     },
-    response: { status: 200, description: "The event.", schema, examples: { "An animal is reserved": updated } },
+    response: { status: 200, description: "The event.", schema, examples: { "An animal is reserved": exampleEvent } },
     errors: [eventsExpired, insufficientScope],
   });
 
@@ -128,7 +130,7 @@ export function eventOperations(types: readonly EventType[]) {
       description:
         "The events, each as soon as it is on disk. While there are none, a comment is sent every 15 seconds.",
       schema,
-      examples: { "An animal is reserved": updated },
+      examples: { "An animal is reserved": exampleEvent },
       stream: { id: "id", event: "type" },
     },
     errors: [eventsExpired],

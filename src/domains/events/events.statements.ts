@@ -1,10 +1,10 @@
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { cachedStatement, type Row, statement } from "../../storage/statement.ts";
+import { cachedStatement, type IdRow, type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
-import { UNNAMED_KEY } from "./author.ts";
 import type { Event } from "./events.schemas.ts";
+import { keyIdOf } from "./publish.ts";
 
 export interface EventRow extends Row {
   id: bigint;
@@ -17,12 +17,7 @@ export interface EventRow extends Row {
   data: string | null;
   previous: string | null;
 }
-interface IdRow extends Row {
-  id: bigint;
-}
-interface NewestRow extends IdRow {
-  shop: bigint;
-}
+type NewestRow = IdRow & { shop: bigint };
 /** `first_id` is null if no event is stored. */
 interface StoredRangeRow extends Row {
   first_id: bigint | null;
@@ -86,9 +81,10 @@ export function toEvent(row: EventRow): Event {
 
 function actorOf({ actor, request_id }: EventRow): Event["actor"] {
   if (actor === "system" || actor === "operator") return { kind: actor };
+  const keyId = keyIdOf(actor);
   return {
     kind: "key",
-    ...(actor !== UNNAMED_KEY && { keyId: actor }),
+    ...(keyId !== undefined && { keyId }),
     ...(request_id !== null && { requestId: request_id }),
   };
 }

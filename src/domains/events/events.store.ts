@@ -1,17 +1,8 @@
 import { type Condition, type Page, readPage } from "../../storage/pages.ts";
 import { first, type Transaction } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
-import {
-  byId,
-  columns,
-  firstSince,
-  petOfOrder,
-  type StoredRange,
-  smallColumns,
-  storedRange,
-  toEvent,
-  toStoredRange,
-} from "./events.statements.ts";
+import * as sql from "./events.statements.ts";
+import { columns, type StoredRange, smallColumns, toEvent, toStoredRange } from "./events.statements.ts";
 
 /** Which events to read; without filters, all. */
 export interface EventFilters {
@@ -49,7 +40,7 @@ interface Ids {
 export class EventLog {
   /** One event. */
   *get(shop: number, id: bigint): Transaction<Event | "not found" | Expired> {
-    const row = yield* first(byId, shop, id);
+    const row = yield* first(sql.byId, shop, id);
     if (row) return toEvent(row);
     const stored = yield* this.storedRange(shop);
     return id >= 1n && id < stored.first && id <= stored.last
@@ -59,7 +50,7 @@ export class EventLog {
 
   /** The ids of the stored events. */
   *storedRange(shop: number): Transaction<StoredRange> {
-    return toStoredRange(yield* first(storedRange, shop));
+    return toStoredRange(yield* first(sql.storedRange, shop));
   }
 
   /**
@@ -125,7 +116,7 @@ export class EventLog {
     if (orderId !== undefined) conditions.push((bind) => `subject = ${bind(String(orderId))}`);
     const bounds: Condition[] = [(bind) => (sort === "id" ? `id <= ${bind(to)}` : `id >= ${bind(from)}`)];
     const after = sort === "id" ? from - 1n : to + 1n;
-    const lead = petId === undefined ? undefined : { column: "pet_id", value: petId };
+    const lead = petId === undefined ? undefined : { column: "pet_id", values: [petId] };
     const list = { table: "events", columns, shop, after, limit, sort, lead, bounds, scannedColumns: smallColumns };
     const page = yield* readPage({ ...list, scanned: conditions }, toEvent);
     // Hidden events are rare, and most pages have none: a condition would triple the time of every page.
@@ -136,13 +127,13 @@ export class EventLog {
 
   /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */
   *#petOf(shop: number, orderId: bigint, petId: bigint | undefined): Transaction<bigint | "none"> {
-    const id = (yield* first(petOfOrder, shop, orderId))?.id;
+    const id = (yield* first(sql.petOfOrder, shop, orderId))?.id;
     return id === undefined || (petId !== undefined && petId !== id) ? "none" : id;
   }
 
   /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
   *#firstSince(shop: number, { from, to }: Ids, time: number): Transaction<bigint> {
-    const found = yield* first(firstSince, from, to, time, shop);
+    const found = yield* first(sql.firstSince, from, to, time, shop);
     if (found) return found.id;
     const { first: now } = yield* this.storedRange(shop); // events were deleted after the range was read
     return now > from && now <= to ? yield* this.#firstSince(shop, { from: now, to }, time) : to + 1n;

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TSchema } from "typebox";
+import type { Static, TObject } from "typebox";
 import type { EventType } from "../../contract/operation.ts";
-import { compileSerializer, exactJson } from "../../contract/serialize.ts";
+import { compileSerializer, exactJson, type Serializer } from "../../contract/serialize.ts";
+
+declare const madeByEventsOf: unique symbol;
 
 /** The change of one resource. Its id, time and author come from the transaction. */
 export interface NewEvent {
+  readonly [madeByEventsOf]: true;
   readonly type: EventType;
   /** The animal of the event, or of the order that the event is about. */
   readonly petId: bigint | null;
@@ -16,24 +19,41 @@ export interface NewEvent {
   readonly previous: string | null;
 }
 
-/**
- * Returns a function that makes the events of one kind of resource, which the schema describes. It takes the resource
- * after the change (null if it was deleted) and before it (absent for a new one).
- */
+/** What an event of this type is made from: the resource `R` after the change and before it, as far as it exists. */
+type StatesOf<E extends EventType, R> = [
+  ...(E["data"] extends TObject ? [after: R & Static<E["data"]>] : []),
+  ...(E["previous"] extends TObject ? [before: R & Static<E["previous"]>] : []),
+];
+
+/** Returns a function that makes the events of one kind of resource. */
 export function eventsOf<R extends object>(
-  schema: TSchema,
   idsOf: (resource: R) => Pick<NewEvent, "petId" | "subjectId">,
-): {
-  (type: EventType, after: R, before?: R): NewEvent;
-  (type: EventType, after: null, before: R): NewEvent;
-} {
-  const serialize = compileSerializer(schema);
-  return (type: EventType, after: R | null, before?: R): NewEvent => ({
-    type,
-    ...idsOf((after ?? before) as R),
-    data: after && serialize(after),
-    previous: before ? (after ? exactJson(differences(before, after)) : serialize(before)) : null,
-  });
+): <E extends EventType>(type: E, ...states: StatesOf<E, R>) => NewEvent {
+  return (type, ...states) => {
+    const [one, other] = states as readonly unknown[] as readonly [R, R?];
+    const [after, before] = type.data ? [one, other] : [undefined, one];
+    const fields = {
+      type,
+      ...idsOf(one),
+      data: after && type.data ? serializerOf(type.data)(after) : null,
+      previous:
+        before && type.previous
+          ? after
+            ? exactJson(differences(before, after))
+            : serializerOf(type.previous)(before)
+          : null,
+    };
+    return fields as Partial<NewEvent> as NewEvent;
+  };
+}
+
+const serializers = new WeakMap<TObject, Serializer>();
+
+/** Compiles at the first event: the start does not wait for it. */
+function serializerOf(schema: TObject): Serializer {
+  let serializer = serializers.get(schema);
+  if (!serializer) serializers.set(schema, (serializer = compileSerializer(schema)));
+  return serializer;
 }
 
 /** The fields of `before` that differ in `after`. A field that `before` does not have is null. */

@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
+import { orderPlaced } from "../orders/orders.operations.ts";
+import { petCreated, petDeleted, petUpdated } from "../pets/pets.operations.ts";
+import type { Pet } from "../pets/pets.schemas.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import { operator } from "./author.ts";
-import { publish } from "./publish.ts";
+import { eventsOf } from "./new-event.ts";
+import { operator, publish } from "./publish.ts";
 
-const newShop = (): LockedShop => ({ shop: 1, at: 0, ahead: 0, lastEventId: 7n, changes: {} });
+const newShop = (): LockedShop => ({ shop: 1, at: 0, lastEventId: 7n, changes: {} });
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();
@@ -15,4 +18,25 @@ test("nothing is published without events and figures", () => {
   const shop = newShop();
   addToFigure(shop, "added", 0);
   expect(publish(shop, operator(1), []).next([])).toMatchObject({ done: true });
+});
+
+test("an event is made of what its type declares", () => {
+  const event = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null }));
+  const before: Pet = { id: 1n, name: "Rex", categoryId: 1n };
+  const after: Pet = { ...before, status: "sold" };
+  const [data, whole] = [
+    '{"id":1,"name":"Rex","categoryId":1,"status":"sold"}',
+    '{"id":1,"name":"Rex","categoryId":1}',
+  ];
+  expect(event(petCreated, after)).toMatchObject({ data, previous: null });
+  expect(event(petUpdated, after, before)).toMatchObject({ data, previous: '{"status":null}' });
+  expect(event(petDeleted, before)).toMatchObject({ data: null, previous: whole });
+  // @ts-expect-error -- the resource before the change is missing
+  event(petUpdated, after);
+  // @ts-expect-error -- a new animal was nothing before
+  event(petCreated, after, before);
+  // @ts-expect-error -- an order is no animal
+  event(orderPlaced, after);
+  // @ts-expect-error -- nothing else makes events
+  publish(newShop(), operator(1), [{ type: petCreated, petId: 1n, subjectId: null, data, previous: null }]);
 });

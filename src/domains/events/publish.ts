@@ -1,10 +1,44 @@
+import type { Caller } from "../../contract/caller.ts";
 import type { EventType } from "../../contract/operation.ts";
-import { andCommit, together } from "../../storage/combined-steps.ts";
+import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
 import { statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import { type LockedShop, updateShop } from "../shops/figures.ts";
-import type { Author } from "./author.ts";
 import type { NewEvent } from "./new-event.ts";
+
+/** The actor for a key that readers of the shop's log must not see. */
+export const UNNAMED_KEY = "key";
+
+/** Who makes a change, and the shop that changes. */
+export interface Author {
+  readonly shop: number;
+  /** The id of a key, `UNNAMED_KEY`, `system` or `operator`. */
+  readonly actor: string;
+  /** Its name, as readers of the log know it. */
+  readonly name: string;
+  /** The request that makes the change, if there is one. */
+  readonly requestId: string | null;
+}
+
+/** The key of a request, as the author of its changes. */
+export function authorOf({ shop, keyId, name }: Caller, requestId: string): Author {
+  return { shop, actor: keyId, name, requestId };
+}
+
+/** The service itself, as the author of the changes of background tasks. */
+export function system(shop: number): Author {
+  return { shop, actor: "system", name: "system", requestId: null };
+}
+
+/** The operator, as the author of the changes of a command. */
+export function operator(shop: number): Author {
+  return { shop, actor: "operator", name: "operator", requestId: null };
+}
+
+/** The id of the key that an actor is; undefined if it is no key, or one that readers must not see. */
+export function keyIdOf(actor: string): string | undefined {
+  return ["system", "operator", UNNAMED_KEY].includes(actor) ? undefined : actor;
+}
 
 type New = [
   at: number,
@@ -16,7 +50,7 @@ type New = [
 ];
 type Json = [data: string | null, previous: string | null];
 
-const insert = statement<[shop: number, id: bigint, ...New, ...Json]>(`
+const insert = statement<readonly [shop: number, id: bigint, ...New, ...Json]>(`
   INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `);
@@ -35,10 +69,11 @@ export function publish(
     if (Object.values(locked.changes).every((by) => by === 0)) return together([]);
     throw new Error("Figures were recorded, but there are no events to publish with them.");
   }
-  const inserts = events.map(({ type, petId, subjectId, data, previous }) =>
-    all(insert, shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous),
+  const rows = events.map(
+    ({ type, petId, subjectId, data, previous }) =>
+      [shop, ++locked.lastEventId, at, type.type, petId, subjectId, actor, requestId, data, previous] as const,
   );
-  return together([updateShop(locked), ...inserts]);
+  return together([updateShop(locked), insertAll(insert, rows)]);
 }
 
 /** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */

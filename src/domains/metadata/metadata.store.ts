@@ -1,3 +1,4 @@
+import { insertAll } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import type { PageSelection } from "../../storage/pages.ts";
 import { statement } from "../../storage/statement.ts";
@@ -51,14 +52,16 @@ export function readMetadata(json: string): Metadata {
   return JSON.parse(json) as Metadata;
 }
 
-/** Part of a transaction: stores the pairs of a new resource, if it has any. */
-export function* insertMetadata(
+/** Part of a transaction: stores the pairs of new resources that have any. */
+export function insertMetadata(
   shop: number,
   kind: MetadataKind,
-  id: bigint,
-  pairs: Metadata | undefined,
-): Transaction<void> {
-  if (pairs) yield* all(insert, shop, kind, id, JSON.stringify(pairs));
+  resources: readonly { readonly id: bigint; readonly metadata?: Metadata | undefined }[],
+): Transaction<unknown> {
+  const rows = resources.flatMap(({ id, metadata }): [...Key, string][] =>
+    metadata ? [[shop, kind, id, JSON.stringify(metadata)]] : [],
+  );
+  return insertAll(insert, rows);
 }
 
 /**

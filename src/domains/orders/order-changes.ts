@@ -1,21 +1,20 @@
-import type { EventType } from "../../contract/operation.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
-import { StoreOrder } from "./orders.schemas.ts";
+import type { StoreOrder } from "./orders.schemas.ts";
 
 /** The new status of an animal, and why it gets it. */
-type PetChange =
+export type PetChange =
   | [to: "pending", cause: "order_placed"]
-  | [to: "sold", cause: "order_confirmed"]
+  | [to: "sold", cause: "order_confirmed" | "order_sold"]
   | [to: "available", cause: "order_cancelled" | "order_expired" | "order_returned"];
 
 /** A change of an order by a client: the required status, the new one, its event, and the new status of the animal. */
 export interface OrderChange {
   readonly from: "placed" | "confirmed";
   readonly to: "confirmed" | "cancelled" | "returned";
-  readonly event: EventType;
+  readonly event: typeof orderConfirmed | typeof orderCancelled | typeof orderReturned;
   readonly pet: Readonly<PetChange>;
 }
 
@@ -29,14 +28,19 @@ export const orderChanges = {
 /** What orders may do to the animals that they are for. */
 export interface OrderedPets {
   /**
-   * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the event
-   * that records it, which is not published yet.
+   * Part of a transaction: gives an animal another status, if its own rules allow that for this cause. Returns the animal,
+   * and the event that records it, which is not published yet.
    */
   changeStatus(
     shop: LockedShop,
     petId: bigint,
     ...change: PetChange
-  ): Transaction<NewEvent | "not found" | RefusedTransition>;
+  ): Transaction<ChangedPet | "not found" | RefusedTransition>;
+}
+
+interface ChangedPet {
+  readonly pet: { readonly name: string; readonly categoryId: bigint };
+  readonly event: NewEvent;
 }
 
 /**
@@ -49,4 +53,4 @@ export interface RefusedTransition {
 }
 
 /** Makes the events of an order. */
-export const orderEvent = eventsOf<StoreOrder>(StoreOrder, ({ id, petId }) => ({ petId, subjectId: String(id) }));
+export const orderEvent = eventsOf<StoreOrder>(({ id, petId }) => ({ petId, subjectId: String(id) }));

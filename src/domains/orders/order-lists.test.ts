@@ -72,6 +72,20 @@ test("returns all orders by ascending id, page by page, for any page size", asyn
   }
 });
 
+test("filters by several animals, each named once or more often", async () => {
+  const [first, second] = animals;
+  for (const query of [`${first},${second}`, `${first},999,${second},${first}`, `${second}&petId=${first}`]) {
+    expect((await pagesFrom(`?petId=${query}&limit=2`)).map((page) => page.map(({ id }) => id))).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ]);
+  }
+  const many = Array.from({ length: 97 }, (_, index) => 1000 + index);
+  expect(idsOf(await list(`?petId=${[first, second, ...many]}&status=placed&sort=-id`))).toEqual([6, 5]);
+  expect((await list(`?petId=${[...many, 1, 2, 3, 4]}`)).json.details[0].path).toBe("/query/petId");
+});
+
 test("filters by status and by animal", async () => {
   const [first, second] = animals;
   expect(idsOf(await list("?status=placed"))).toEqual([5, 6]);
@@ -95,7 +109,10 @@ test("keeps the filters across pages, and refuses a cursor with other filters", 
 test("refuses an invalid status or id as a filter", async () => {
   for (const [query, path] of [
     ["?status=open", "/query/status"],
-    ["?petId=x", "/query/petId"],
+    ["?petId=x", "/query/petId/0"],
+    ["?sort=placedAt", "/query/sort"],
+    ["?confirmedBy=", "/query/confirmedBy"],
+    ["?confirmedSince=today", "/query/confirmedSince"],
     ["?limit=101", "/query/limit"],
   ]) {
     const { status, json } = await list(query);

@@ -1,6 +1,7 @@
-import { failure, versionMismatch } from "../../contract/errors.ts";
+import { failure, invalidInput, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { authorOf } from "../events/author.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { orderChanges } from "./order-changes.ts";
 import {
@@ -13,6 +14,8 @@ import {
 } from "./orders.operations.ts";
 import type { StoreOrderStatus } from "./orders.schemas.ts";
 import type { OrderStore } from "./orders.store.ts";
+import type { salesOperations } from "./sales.operations.ts";
+import { readSales } from "./sales.store.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
@@ -41,9 +44,9 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
       });
     },
 
-    *confirmStoreOrder({ caller, requestId, params: { orderId }, matches }) {
+    *confirmStoreOrder({ caller, requestId, params: { orderId }, body, matches }) {
       return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm, matches),
+        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm, matches, body.price),
         failuresOfOpen(orderId),
       );
     },
@@ -63,6 +66,16 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
           failure(orderNotConfirmed, `The order ${orderId} is ${status}; only a confirmed one can be returned.`),
         // A sold animal may be deleted. Only its order can change its status.
         "pet mismatch": () => failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`),
+      });
+    },
+  };
+}
+
+export function salesHandlers(clock: Clock): Handlers<typeof salesOperations> {
+  return {
+    *getSales({ caller, query }) {
+      return successOr(yield* readSales(caller.shop, query, clock.now()), {
+        "wrong span": ({ parameter, message }) => invalidInput([{ path: `/query/${parameter}`, message }]),
       });
     },
   };

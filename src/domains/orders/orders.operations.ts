@@ -2,17 +2,20 @@ import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { DateTime, described, Int64 } from "../../contract/schemas.ts";
+import { Choice, DateTime, described, Int64 } from "../../contract/schemas.ts";
 import {
+  categoryId,
+  keyId,
   NewStoreOrder,
   reference,
   StoreOrder,
+  StoreOrderConfirmation,
   StoreOrderPatch,
   StoreOrderStatus,
   StoreOrders,
 } from "./orders.schemas.ts";
 
-const store: Tag = {
+export const store: Tag = {
   name: "store",
   description: "Orders reserve an animal, then sell or release it. A sold animal can be returned.",
   stability: "stable",
@@ -44,18 +47,33 @@ export const orderNotConfirmed = defineError({
   meaning: "The order's status is not `confirmed`, so there is nothing to return. The message names its status.",
 });
 
-export const orderPlaced = defineEvent({ type: "order.placed", meaning: "An order reserved an animal." });
+const change = { data: StoreOrder, previous: StoreOrder } as const;
+export const orderPlaced = defineEvent({
+  type: "order.placed",
+  meaning: "An order reserved an animal.",
+  data: StoreOrder,
+});
 export const orderConfirmed = defineEvent({
+  ...change,
   type: "order.confirmed",
   meaning: "An order was confirmed, and its animal is now sold.",
 });
 export const orderCancelled = defineEvent({
+  ...change,
   type: "order.cancelled",
   meaning: "An order was cancelled, and its animal is available again.",
 });
-export const orderExpired = defineEvent({ type: "order.expired", meaning: "The reservation of an order ended." });
-export const orderReturned = defineEvent({ type: "order.returned", meaning: "A sold animal was returned." });
-export const orderUpdated = defineEvent({ type: "order.updated", meaning: "The metadata of an order was changed." });
+export const orderExpired = defineEvent({
+  ...change,
+  type: "order.expired",
+  meaning: "The reservation of an order ended.",
+});
+export const orderReturned = defineEvent({ ...change, type: "order.returned", meaning: "A sold animal was returned." });
+export const orderUpdated = defineEvent({
+  ...change,
+  type: "order.updated",
+  meaning: "The reference or metadata of an order was changed.",
+});
 export const orderEventTypes = [
   orderPlaced,
   orderConfirmed,
@@ -80,7 +98,19 @@ const bare: StoreOrder = {
   placedAt: "2026-11-21T12:01:00.000Z",
   expiresAt: "2026-11-21T12:16:00.000Z",
 };
-const confirmed: StoreOrder = { ...placed, status: "confirmed", confirmedAt: "2026-11-21T12:05:00.000Z" };
+const sale = {
+  price: { amount: 24_900n, currency: "EUR" },
+  confirmedBy: { keyId: "key_5fQ0c2mN8xWbT1Lz", name: "till" },
+  petName: "Rex",
+  categoryId: 1n,
+};
+const confirmed: StoreOrder = {
+  ...placed,
+  ...sale,
+  status: "confirmed",
+  confirmedAt: "2026-11-21T12:05:00.000Z",
+};
+const sold: StoreOrder = { ...confirmed, confirmedAt: placed.placedAt };
 const cancelled: StoreOrder = { ...placed, status: "cancelled", cancelledAt: "2026-11-21T12:05:00.000Z" };
 const returned: StoreOrder = { ...confirmed, status: "returned", returnedAt: "2026-11-28T09:30:00.000Z" };
 
@@ -109,18 +139,34 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
+/** The maximum number of animals of which one request lists the orders. */
+export const MAX_PETS = 100;
+
 /** The query parameters that filter and sort orders. */
 const filters = {
   status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
-  petId: Type.Optional(Int64({ description: "Filters orders by animal.", examples: [1n] })),
+  petId: Type.Optional(
+    Type.Array(Int64({ description: "The identifier of an animal.", examples: [1n] }), {
+      description: `Filters orders by animal: up to ${MAX_PETS} ids, separated by commas or in repeated parameters.`,
+      minItems: 1,
+      maxItems: MAX_PETS,
+    }),
+  ),
   reference: Type.Optional({ ...reference, description: "Filters orders by exact `reference`." }),
   since: Type.Optional(DateTime({ description: "Only orders placed at or after this time." })),
   until: Type.Optional(DateTime({ description: "Only orders placed before this time." })),
+  confirmedSince: Type.Optional(DateTime({ description: "Only orders confirmed at or after this time." })),
+  confirmedUntil: Type.Optional(DateTime({ description: "Only orders confirmed before this time." })),
+  confirmedBy: Type.Optional(
+    Type.String({ ...keyId, description: "Only orders that this key confirmed.", pattern: "^[0-9A-Za-z_]+$" }),
+  ),
+  categoryId: Type.Optional({ ...categoryId, description: "Only orders that sold an animal of this category." }),
   sort: Type.Optional(
-    Type.Enum(["id", "-id"], {
+    Choice(["id", "-id", "confirmedAt", "-confirmedAt"], {
       title: "StoreOrderSort",
-      type: "string",
-      description: "Sort order: `id`, the default, returns the oldest orders first, `-id` the newest.",
+      description:
+        "Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. `confirmedAt` and " +
+        "`-confirmedAt` return only orders that were confirmed.",
     }),
   ),
 };
@@ -136,8 +182,8 @@ const listStoreOrders = defineOperation({
   tag: store,
   summary: "List all orders",
   description:
-    "Returns orders by `id`, one page at a time. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer " +
-    "than `limit` orders, or none, although more follow: continue while there is a `Link`.",
+    "Returns orders one page at a time. Orders are never deleted. A page can hold fewer than `limit` orders, or none, " +
+    "although more follow: continue while there is a `Link`.",
   ...pagesOf({
     what: "orders",
     schema: StoreOrders,
@@ -156,20 +202,36 @@ const placeStoreOrder = defineOperation({
   description:
     "Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If " +
     "several clients order the same animal at once, exactly one succeeds. While the order is open, only the order " +
-    "changes the animal's status, and the animal cannot be deleted.",
+    "changes the animal's status, and the animal cannot be deleted.\n\nWith `confirm`, the order sells the animal in the " +
+    "same transaction.",
   body: {
     schema: NewStoreOrder,
     examples: {
       "With a reference": { petId: 1n, reference: "receipt 2026-117" },
       "Without a reference": { petId: 3n },
+      "A sale": {
+        petId: 1n,
+        reference: "receipt 2026-117",
+        price: { amount: 24_900n, currency: "EUR" },
+        confirm: true,
+      },
     },
   },
-  emits: ["order.placed", "pet.updated", "order.expired"],
+  agentTools: {
+    sell_animal: {
+      does: "acts",
+      takes: ["petId", "reference", ["price_amount", "price.amount"], ["currency", "price.currency"]],
+      fixed: { confirm: true },
+      gives: "order",
+      text: "Sell an available animal: an order that is placed and confirmed at once.",
+    },
+  },
+  emits: ["order.placed", "order.confirmed", "pet.updated", "order.expired"],
   response: {
     status: 201,
-    description: "The order as it was placed.",
+    description: "The order as it is now.",
     schema: StoreOrder,
-    examples: { "With a reference": placed, "Without a reference": bare },
+    examples: { "With a reference": placed, "Without a reference": bare, "A sale": sold },
     location: "/store/orders/{id}",
     entityTag: true,
   },
@@ -196,10 +258,13 @@ const updateStoreOrder = defineOperation({
   tag: store,
   summary: "Change an order",
   description:
-    "Changes the metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With " +
+    "Changes the reference or metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With " +
     "`If-Match`, the change succeeds only if the order is still the version that you read.",
   params,
-  body: { schema: StoreOrderPatch, examples: { "A pair": { metadata: { till: "3" } } } },
+  body: {
+    schema: StoreOrderPatch,
+    examples: { "A pair": { metadata: { till: "3" } }, "No reference": { reference: null } },
+  },
   ifMatch: StoreOrder,
   emits: ["order.updated"],
   response: {
@@ -215,7 +280,14 @@ const updateStoreOrder = defineOperation({
 const confirmStoreOrder = defineOperation({
   ...changing("confirm", confirmed),
   summary: "Confirm an order",
-  description: "Sells the animal: its status becomes `sold`. Fails once the reservation has ended.",
+  description:
+    "Sells the animal: its status becomes `sold`. The order keeps who confirmed it, and the animal's name and category. " +
+    "Fails once the reservation has ended.",
+  body: {
+    schema: StoreOrderConfirmation,
+    optional: true,
+    examples: { "A price": { price: { amount: 24_900n, currency: "EUR" } } },
+  },
   errors: [preconditionFailed, orderNotOpen],
 });
 
@@ -230,6 +302,9 @@ const returnStoreOrder = defineOperation({
   ...changing("return", returned),
   summary: "Return the animal of an order",
   description: "Takes back the animal of a confirmed order: its status becomes `available`.",
+  agentTools: {
+    return_animal: { does: "overwrites", takes: ["orderId"], gives: "order", text: "Take back the animal of a sale." },
+  },
   errors: [preconditionFailed, orderNotConfirmed, orderedPetNotFound],
 });
 

@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
-import { Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int64, PATTERN_MEANING, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
-export const StoreOrderStatus = Type.Enum(["placed", "confirmed", "cancelled", "expired", "returned"], {
+export const StoreOrderStatus = Choice(["placed", "confirmed", "cancelled", "expired", "returned"], {
   title: "StoreOrderStatus",
-  type: "string",
   description:
     "State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation " +
     "ends, `expired`. `confirmed` can become `returned`.",
@@ -18,27 +17,89 @@ export const reference = Text({
   examples: ["receipt 2026-117"],
 });
 
+const amount = Int64({
+  description: "The amount in the smallest unit of the currency, such as cents.",
+  minimum: 0,
+  maximum: 10 ** 12,
+  examples: [24_900n],
+});
+export const currency = Type.String({
+  description: "Three capital letters, as in ISO 4217.",
+  maxLength: 3,
+  examples: ["EUR"],
+});
+
+const NewPrice = Type.Object(
+  {
+    amount,
+    currency: Type.String({
+      ...currency,
+      minLength: 3,
+      pattern: "^[A-Z]{3}$",
+      [PATTERN_MEANING]: "three capital letters",
+    }),
+  },
+  { title: "NewPrice", description: "What the animal is sold for.", additionalProperties: false },
+);
+const Price = Type.Object({ amount, currency }, { title: "Price", description: "What the animal is sold for." });
+export type Price = Static<typeof Price>;
+
+export const categoryId = Int64({ description: "The animal's category when it was sold.", examples: [1n] });
+export const keyId = Type.String({
+  description: "The identifier of the key. Absent if it was no key of yours.",
+  maxLength: 64,
+  examples: ["key_5fQ0c2mN8xWbT1Lz"],
+});
+export const sellerName = Type.String({ description: "The name of the key.", maxLength: 100, examples: ["till"] });
+const Seller = Type.Object(
+  { keyId: Type.Optional(keyId), name: sellerName },
+  { title: "Seller", description: "Who confirmed an order." },
+);
+
 const newOrderProperties = {
   petId: Int64({ description: "Identifier of the animal.", examples: [1n] }),
   reference: Type.Optional(reference),
 };
+const price = Type.Optional(NewPrice);
 
 export const NewStoreOrder = Type.Object(
-  { ...newOrderProperties, metadata: newMetadata },
+  {
+    ...newOrderProperties,
+    price,
+    confirm: Type.Optional(
+      Type.Boolean({ description: "True to sell the animal at once: the order is confirmed in the same request." }),
+    ),
+    metadata: newMetadata,
+  },
   { title: "NewStoreOrder", description: "An order to place.", additionalProperties: false },
 );
 export type NewStoreOrder = Static<typeof NewStoreOrder>;
+
+export const StoreOrderConfirmation = Type.Object(
+  { price },
+  {
+    title: "StoreOrderConfirmation",
+    description: "How the animal is sold. A price replaces that of the order.",
+    additionalProperties: false,
+  },
+);
 
 export const StoreOrder = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service.", examples: [1n] }),
     ...newOrderProperties,
     status: StoreOrderStatus,
+    price: Type.Optional(Price),
     placedAt: Timestamp({ description: "When the order was placed." }),
     expiresAt: Timestamp({
       description: "When the reservation ends if the order is neither confirmed nor cancelled.",
     }),
     confirmedAt: Type.Optional(Timestamp({ description: "When the order was confirmed." })),
+    confirmedBy: Type.Optional(Seller),
+    petName: Type.Optional(
+      Type.String({ description: "The animal's name when it was sold.", maxLength: 255, examples: ["Rex"] }),
+    ),
+    categoryId: Type.Optional(categoryId),
     cancelledAt: Type.Optional(Timestamp({ description: "When the order was cancelled." })),
     returnedAt: Type.Optional(Timestamp({ description: "When the animal was returned." })),
     metadata,
@@ -48,7 +109,16 @@ export const StoreOrder = Type.Object(
 export type StoreOrder = Static<typeof StoreOrder>;
 
 export const StoreOrderPatch = Type.Object(
-  { metadata: metadataPatch },
+  {
+    reference: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...reference,
+        type: ["string", "null"],
+        description: "Your own name for the order; `null` removes it.",
+      }),
+    ),
+    metadata: metadataPatch,
+  },
   {
     title: "StoreOrderPatch",
     description: "The fields of an order to change (JSON Merge Patch, RFC 7396).",
@@ -57,4 +127,7 @@ export const StoreOrderPatch = Type.Object(
 );
 export type StoreOrderPatch = Static<typeof StoreOrderPatch>;
 
-export const StoreOrders = Type.Array(StoreOrder, { title: "StoreOrders", description: "Orders, sorted by `id`." });
+export const StoreOrders = Type.Array(StoreOrder, {
+  title: "StoreOrders",
+  description: "Orders, in the order that was asked for.",
+});

@@ -1,10 +1,11 @@
-import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
+import type { WaitingRow } from "../../contract/due-times.ts";
+import { INT64_MAX, millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { type Condition, type Page, readPage } from "../../storage/pages.ts";
-import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
+import { acrossShops, type IdRow, type Row, statement } from "../../storage/statement.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
-import type { OrderFilters } from "./orders.operations.ts";
+import { MAX_PETS, type OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 export interface OrderRow extends Row {
@@ -14,30 +15,39 @@ export interface OrderRow extends Row {
   status: StoreOrderStatus;
   placed_at: bigint;
   expires_at: bigint;
+  amount: bigint | null;
+  currency: string | null;
   confirmed_at: bigint | null;
+  seller_key: string | null;
+  seller: string | null;
+  pet_name: string | null;
+  category_id: bigint | null;
   cancelled_at: bigint | null;
   returned_at: bigint | null;
   metadata: string | null;
 }
 
-interface IdRow extends Row {
-  id: bigint;
-}
-
-/** An order whose reservation has ended, by real time: `due_at`, in Unix milliseconds. */
-interface DueRow extends IdRow {
-  shop: bigint;
+export interface StoredOrderRow extends OrderRow {
+  /** When the reservation ends, in Unix milliseconds. A fast-forward moves it, but not `expires_at`. */
   due_at: bigint;
 }
 
-interface OpenRow extends Row {
-  orders: bigint;
-  next: bigint | null;
-}
+/** An order whose reservation has ended. */
+type DueRow = IdRow & { shop: bigint; due_at: bigint };
 
 type Key = [shop: number, id: bigint];
-type Times = [placedAt: number, expiresAt: number, dueAt: number];
-type NewOrderValues = [...Key, petId: bigint, reference: string | null, ...Times, hasMetadata: 1 | null];
+type PriceValues = [amount: bigint | null, currency: string | null];
+type Times = [placedAt: number, expiresAt: number];
+type NewOrderValues = [
+  ...Key,
+  petId: bigint,
+  reference: string | null,
+  ...Times,
+  ...PriceValues,
+  hasMetadata: 1 | null,
+];
+type SellerValues = [sellerKey: string | null, seller: string];
+type SoldPetValues = [petName: string, categoryId: bigint];
 
 export const orderTables = [shopTable("store_orders", "id")];
 
@@ -47,20 +57,28 @@ const listed = [
   "status",
   "placed_at",
   "expires_at",
+  "amount",
+  "currency",
   "confirmed_at",
+  "seller_key",
+  "seller",
+  "pet_name",
+  "category_id",
   "cancelled_at",
   "returned_at",
 ];
 /** The columns that `RETURNING` gives. Metadata is read separately. */
 const written = `id, ${listed.join(", ")}, NULL AS metadata`;
-const select = `SELECT id, ${listed.join(", ")}, ${metadataColumn("order", "store_orders")} FROM store_orders`;
+const select = `SELECT id, ${listed.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
-export const byId = statement<Key, OrderRow>(`${select} WHERE shop = $1 AND id = $2`);
-// `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions/postgresql.md.
-export const lastByPet = statement<Key, OrderRow>(
+export const byId = statement<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
+// `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions.md.
+export const lastByPet = statement<Key, StoredOrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
-export const openByPet = statement<Key, OrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
+export const openByPet = statement<Key, StoredOrderRow>(
+  `${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`,
+);
 // Without orders of deleted shops, which cannot be locked: they would keep orders of other shops from expiring.
 export const due = acrossShops<[now: number, after: number, limit: number], DueRow>(
   `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
@@ -71,34 +89,39 @@ export const dueOfShop = statement<[shop: number, status: string, after: bigint,
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
    ORDER BY status, id LIMIT $5`,
 );
-/** The number of open orders up to a limit, and when the first one expires by the shop's clock, in Unix milliseconds. */
-export const openOfShop = statement<[shop: number, status: string, limit: number], OpenRow>(
-  `SELECT count(*) AS orders, min(expires_at) AS next FROM
-     (SELECT expires_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
+/** The number of open orders up to a limit, and when the first one expires. */
+export const openOfShop = statement<[shop: number, status: string, limit: number], WaitingRow>(
+  `SELECT count(*) AS count, min(due_at) AS next FROM
+     (SELECT due_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
-/** `$1` is how far the clock of the shop `$2` is ahead of real time from now on, in milliseconds. */
-export const setDueTimes = statement<[ahead: number, shop: number]>(
-  "UPDATE store_orders SET due_at = expires_at - $1 WHERE shop = $2 AND status = 'placed'",
+export const bringNearer = statement<[milliseconds: number, shop: number]>(
+  "UPDATE store_orders SET due_at = due_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
 export const nextId = statement<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = statement<NewOrderValues, OrderRow>(
-  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, has_metadata)
-   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $7, $8) RETURNING ${written}`,
+  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, amount, currency, has_metadata)
+   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $6, $7, $8, $9) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
-export const setStatus = {
-  confirmed: statusUpdate("confirmed"),
-  cancelled: statusUpdate("cancelled"),
-  returned: statusUpdate("returned"),
-};
-export const setHasMetadata = statement<[hasMetadata: 1 | null, ...Key]>(
-  "UPDATE store_orders SET has_metadata = $1 WHERE shop = $2 AND id = $3",
+export const setStatus = { cancelled: statusUpdate("cancelled"), returned: statusUpdate("returned") };
+export const setConfirmed = statement<
+  [at: number, ...Key, ...PriceValues, ...SellerValues, ...SoldPetValues],
+  OrderRow
+>(
+  `UPDATE store_orders SET status = 'confirmed', confirmed_at = $1, amount = $4, currency = $5, seller_key = $6, seller = $7,
+     pet_name = $8, category_id = $9
+   WHERE shop = $2 AND id = $3 RETURNING ${written}`,
 );
-export const setExpired = statement<Key>("UPDATE store_orders SET status = 'expired' WHERE shop = $1 AND id = $2");
+export const setNotes = statement<[reference: string | null, hasMetadata: 1 | null, ...Key]>(
+  "UPDATE store_orders SET reference = $1, has_metadata = $2 WHERE shop = $3 AND id = $4",
+);
+export const setExpired = statement<[...Key, end: number]>(
+  "UPDATE store_orders SET status = 'expired', expires_at = $3 WHERE shop = $1 AND id = $2",
+);
 
-function statusUpdate(status: "confirmed" | "cancelled" | "returned") {
+function statusUpdate(status: "cancelled" | "returned") {
   return statement<[at: number, ...Key], OrderRow>(
     `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
   );
@@ -111,37 +134,76 @@ export function readOrders(
   shop: number,
   after: bigint | undefined,
   limit: number,
-  { status, petId, reference, since, until, sort }: OrderFilters,
+  filters: OrderFilters,
 ): Transaction<Page<StoreOrder>> {
+  const { petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
+  const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
+  const by = field === "confirmedAt" ? "confirmed_at" : undefined;
   // The most selective filter first.
-  const [lead, ...scanned] = [
-    { column: "reference", value: reference },
-    { column: "pet_id", value: petId },
-    { column: "status", value: status },
-  ].flatMap(({ column, value }) => (value === undefined ? [] : [{ column, value }]));
+  const lead = by
+    ? undefined
+    : reference !== undefined
+      ? { column: "reference", values: [reference] }
+      : petId !== undefined
+        ? { column: "pet_id", values: differentIds(petId) }
+        : filters.status !== undefined
+          ? { column: "status", values: [filters.status] }
+          : undefined;
   // After the first page, the cursor already implies one of the two time bounds, so it is left out.
   const isFirst = after === undefined;
-  const bounds = [
-    ...(since !== undefined && (isFirst || sort === "-id") ? [placedSince(since)] : []),
-    ...(until !== undefined && (isFirst || sort !== "-id") ? [placedBefore(until)] : []),
+  const placed = [
+    ...(since !== undefined && (by || isFirst || isDescending) ? [placedSince(since)] : []),
+    ...(until !== undefined && (by || isFirst || !isDescending) ? [placedBefore(until)] : []),
   ];
-  const selection = {
-    table: "store_orders",
-    columns: listed,
-    attached,
-    shop,
-    after,
-    limit,
-    sort,
-    lead,
-    bounds,
-    scanned: scanned.map(
-      ({ column, value }): Condition =>
-        (bind) =>
-          `${column} = ${bind(value)}`,
-    ),
+  const confirmed: Condition[] = [
+    (bind) => `confirmed_at >= ${bind(confirmedSince === undefined ? 0 : millisecondsOf(confirmedSince))}`,
+    (bind) => `confirmed_at < ${bind(confirmedUntil === undefined ? INT64_MAX : millisecondsOf(confirmedUntil))}`,
+  ];
+  const others = [
+    optional("status", "TEXT", lead?.column === "status" ? undefined : filters.status),
+    optional("reference", "TEXT", lead?.column === "reference" ? undefined : reference),
+    optional("seller_key", "TEXT", filters.confirmedBy),
+    optional("category_id", "BIGINT", filters.categoryId),
+  ];
+  const ofPets = petId !== undefined && lead?.column !== "pet_id" ? [isOneOf(petId, "pet_id")] : [];
+  const isConfirmed = !by && (confirmedSince ?? confirmedUntil) !== undefined ? confirmed : [];
+  // All of these conditions or none, so that there are few statements.
+  const isScanned = others.some(({ isSet }) => isSet) || ofPets.length > 0 || isConfirmed.length > 0;
+  return readPage(
+    {
+      table: "store_orders",
+      columns: listed,
+      attached,
+      shop,
+      after,
+      limit,
+      sort: isDescending ? "-id" : "id",
+      by,
+      lead,
+      bounds: by ? confirmed : placed,
+      scanned: [
+        ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...isConfirmed] : []),
+        ...(by ? placed : []),
+      ],
+    },
+    toOrder,
+  );
+}
+
+/** A condition on a column, which every row fulfils if there is no value. */
+function optional(column: string, type: "TEXT" | "BIGINT", value: string | bigint | undefined) {
+  const condition: Condition = (bind) => {
+    const parameter = bind(value ?? null);
+    return `(CAST(${parameter} AS ${type}) IS NULL OR ${column} = ${parameter})`;
   };
-  return readPage(selection, toOrder);
+  return { condition, isSet: value !== undefined };
+}
+
+/** Each id once. The list is padded to one of a few lengths with ids that no animal has, so that there are few statements. */
+function differentIds(ids: readonly bigint[]): bigint[] {
+  const different = [...new Set(ids)];
+  const length = [1, 10, MAX_PETS].find((one) => one >= different.length) ?? MAX_PETS;
+  return [...different, ...Array.from({ length: length - different.length }, (_, index) => BigInt(-1 - index))];
 }
 
 // The times of a shop's orders never decrease, so a time is a bound of ids. If no order has such a time, the bound is
@@ -162,9 +224,15 @@ export function toOrder(row: OrderRow): StoreOrder {
     petId: row.pet_id,
     ...(row.reference !== null && { reference: row.reference }),
     status: row.status,
+    ...(row.amount !== null && { price: { amount: row.amount, currency: row.currency as string } }),
     placedAt: timestampOf(row.placed_at),
     expiresAt: timestampOf(row.expires_at),
-    ...(row.confirmed_at !== null && { confirmedAt: timestampOf(row.confirmed_at) }),
+    ...(row.confirmed_at !== null && {
+      confirmedAt: timestampOf(row.confirmed_at),
+      confirmedBy: { ...(row.seller_key !== null && { keyId: row.seller_key }), name: row.seller as string },
+      petName: row.pet_name as string,
+      categoryId: row.category_id as bigint,
+    }),
     ...(row.cancelled_at !== null && { cancelledAt: timestampOf(row.cancelled_at) }),
     ...(row.returned_at !== null && { returnedAt: timestampOf(row.returned_at) }),
     ...(row.metadata !== null && { metadata: readMetadata(row.metadata) }),

@@ -2,9 +2,7 @@ import type { Page } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { Author } from "../events/author.ts";
-import type { NewEvent } from "../events/new-event.ts";
-import { publishLast } from "../events/publish.ts";
+import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
 import {
   type Metadata,
   metadataRefusal,
@@ -16,22 +14,17 @@ import {
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import type { OrderChange, OrderedPets, RefusedTransition } from "./order-changes.ts";
-import { orderEvent } from "./order-changes.ts";
-import { type OrderFilters, orderPlaced, orderUpdated } from "./orders.operations.ts";
-import { type NewStoreOrder, StoreOrder, type StoreOrderPatch, type StoreOrderStatus } from "./orders.schemas.ts";
 import {
-  byId,
-  insert,
-  lastByPet,
-  nextId,
-  type OrderRow,
-  openByPet,
-  readOrders,
-  setHasMetadata,
-  setStatus,
-  toOrder,
-} from "./orders.statements.ts";
+  type OrderChange,
+  type OrderedPets,
+  orderEvent,
+  type PetChange,
+  type RefusedTransition,
+} from "./order-changes.ts";
+import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
+import type { NewStoreOrder, Price, StoreOrder, StoreOrderPatch, StoreOrderStatus } from "./orders.schemas.ts";
+import * as sql from "./orders.statements.ts";
+import { type OrderRow, readOrders, toOrder } from "./orders.statements.ts";
 import { expire, isOver, Reservations } from "./reservations.store.ts";
 
 /** The status of the order does not allow the change. */
@@ -52,7 +45,7 @@ interface PetMismatch {
  * over. Expires it if its reservation has ended. The store of animals takes this function as its `FindDecidingOrder`.
  */
 export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedPets) {
-  const last = yield* first(lastByPet, locked.shop, petId);
+  const last = yield* first(sql.lastByPet, locked.shop, petId);
   if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
   const isOpen = last.status === "placed";
   if (!isOpen || !isOver(last, locked)) return { id: last.id, isOpen };
@@ -79,7 +72,7 @@ export class OrderStore {
   }
 
   *get(shop: number, id: bigint): Transaction<StoreOrder | undefined> {
-    const row = yield* first(byId, shop, id);
+    const row = yield* first(sql.byId, shop, id);
     return row && toOrder(row);
   }
 
@@ -89,29 +82,34 @@ export class OrderStore {
   }
 
   /**
-   * Part of a transaction: places an order, which reserves its animal. If the animal is not available, the result is a
-   * `RefusedTransition`; its `from` is the status of the animal.
+   * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. If the
+   * animal is not available, the result is a `RefusedTransition`; its `from` is the status of the animal.
    */
   *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | RefusedTransition> {
-    const { petId, reference } = newOrder;
+    const { petId, reference, price, confirm } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const petEvent = yield* this.#reserve(locked, petId);
-    if (petEvent === "not found" || "refused" in petEvent) return petEvent;
-    const { id } = (yield* first(nextId, shop)) as { id: bigint };
-    const { at, ahead } = locked;
+    const change = yield* this.#take(locked, petId, confirm ? ["sold", "order_sold"] : ["pending", "order_placed"]);
+    if (change === "not found" || "refused" in change) return change;
+    const { id } = (yield* first(sql.nextId, shop)) as { id: bigint };
+    const { at } = locked;
     const end = at + this.#reservation;
     const metadata = unlessEmpty(newOrder.metadata);
     const flag = metadataFlag(metadata);
-    const row = yield* first(insert, shop, id, petId, reference ?? null, at, end, end - ahead, flag);
-    yield* insertMetadata(shop, "order", id, metadata);
-    const order = withMetadata(toOrder(row as OrderRow), metadata);
-    addToFigure(locked, "open_orders");
-    yield* publishLast(locked, author, [orderEvent(orderPlaced, order), petEvent]);
+    const row = yield* first(sql.insert, shop, id, petId, reference ?? null, at, end, ...valuesOf(price), flag);
+    yield* insertMetadata(shop, "order", [{ id, metadata }]);
+    const placed = withMetadata(toOrder(row as OrderRow), metadata);
+    const events = [orderEvent(orderPlaced, placed)];
+    let order = placed;
+    if (confirm) {
+      order = withMetadata(toOrder(yield* confirmed(locked, author, id, change.pet, price)), metadata);
+      events.push(orderEvent(orderConfirmed, order, placed));
+    } else addToFigure(locked, "open_orders");
+    yield* publishLast(locked, author, [...events, change.event]);
     return order;
   }
 
-  /** Changes the metadata of an order that is as expected. */
+  /** Changes the reference or metadata of an order that is as expected. */
   *update(
     author: Author,
     id: bigint,
@@ -120,32 +118,34 @@ export class OrderStore {
   ): Transaction<StoreOrder | "not found" | "not expected" | TooMuchMetadata> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const row = yield* first(byId, shop, id);
+    const row = yield* first(sql.byId, shop, id);
     if (!row) return "not found";
     const before = toOrder(row);
     if (!isExpected(before)) return "not expected";
     const metadata = patchedMetadata(before.metadata, patch.metadata);
     const refusal = metadataRefusal(metadata);
     if (refusal) return refusal;
-    if (sameMetadata(metadata, before.metadata)) return before;
-    yield* all(setHasMetadata, metadataFlag(metadata), shop, id);
+    const reference = patch.reference === undefined ? before.reference : (patch.reference ?? undefined);
+    if (reference === before.reference && sameMetadata(metadata, before.metadata)) return before;
+    yield* all(sql.setNotes, reference ?? null, metadataFlag(metadata), shop, id);
     yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
-    const { metadata: _, ...plain } = before;
-    const after = withMetadata(plain, metadata);
+    const { metadata: _, reference: __, ...plain } = before;
+    const after = withMetadata(reference === undefined ? plain : { ...plain, reference }, metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);
     return after;
   }
 
-  /** Part of a transaction: changes an order that is as expected, and its animal with it. */
+  /** Part of a transaction: changes an order that is as expected, and its animal with it. A price replaces that of the order. */
   *change(
     author: Author,
     id: bigint,
     { from, to, event, pet }: OrderChange,
     isExpected: (order: StoreOrder) => boolean,
+    price?: Price,
   ): Transaction<StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const order = yield* first(byId, shop, id);
+    const order = yield* first(sql.byId, shop, id);
     if (!order) return "not found";
     const before = toOrder(order);
     if (!isExpected(before)) return "not expected";
@@ -154,31 +154,50 @@ export class OrderStore {
       yield* expire(locked, order, this.#pets);
       return { refused: "wrong status", status: "expired" };
     }
-    const petEvent = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
-    if (petEvent === "not found" || "refused" in petEvent)
-      return { refused: "pet mismatch", problem: problemOf(order, petEvent) };
+    const change = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
+    if (change === "not found" || "refused" in change)
+      return { refused: "pet mismatch", problem: problemOf(order, change) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
     else addToFigure(locked, "returned");
-    const changed = withMetadata(
-      toOrder((yield* first(setStatus[to], locked.at, shop, id)) as OrderRow),
-      before.metadata,
-    );
-    yield* publishLast(locked, author, [orderEvent(event, changed, before), petEvent]);
+    const row =
+      to === "confirmed"
+        ? yield* confirmed(locked, author, id, change.pet, price ?? before.price)
+        : ((yield* first(sql.setStatus[to], locked.at, shop, id)) as OrderRow);
+    const changed = withMetadata(toOrder(row), before.metadata);
+    yield* publishLast(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
   }
 
   /**
-   * Part of a transaction: reserves an animal. If it is still reserved by an order whose reservation has ended, expires
-   * that order first. This is rare, so it is looked for only after a refusal.
+   * Part of a transaction: reserves or sells an animal for a new order. If it is still reserved by an order whose
+   * reservation has ended, expires that order first. This is rare, so it is looked for only after a refusal.
    */
-  *#reserve(locked: LockedShop, petId: bigint): Transaction<NewEvent | "not found" | RefusedTransition> {
-    const petEvent = yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
-    if (petEvent === "not found" || !("refused" in petEvent)) return petEvent;
-    const open = yield* first(openByPet, locked.shop, petId);
-    if (!open || !isOver(open, locked)) return petEvent;
+  *#take(locked: LockedShop, petId: bigint, how: PetChange): ReturnType<OrderedPets["changeStatus"]> {
+    const change = yield* this.#pets.changeStatus(locked, petId, ...how);
+    if (change === "not found" || !("refused" in change)) return change;
+    const open = yield* first(sql.openByPet, locked.shop, petId);
+    if (!open || !isOver(open, locked)) return change;
     yield* expire(locked, open, this.#pets);
-    return yield* this.#pets.changeStatus(locked, petId, "pending", "order_placed");
+    return yield* this.#pets.changeStatus(locked, petId, ...how);
   }
+}
+
+/** Part of a transaction: confirms an order, which keeps who did it, and how its animal was called. */
+function* confirmed(
+  locked: LockedShop,
+  { actor, name: seller }: Author,
+  id: bigint,
+  { name, categoryId }: { readonly name: string; readonly categoryId: bigint },
+  price: Price | undefined,
+): Transaction<OrderRow> {
+  addToFigure(locked, "sold");
+  const { shop, at } = locked;
+  const by = [keyIdOf(actor) ?? null, seller] as const;
+  return (yield* first(sql.setConfirmed, at, shop, id, ...valuesOf(price), ...by, name, categoryId)) as OrderRow;
+}
+
+function valuesOf(price: Price | undefined): [amount: bigint | null, currency: string | null] {
+  return price ? [price.amount, price.currency] : [null, null];
 }
 
 function withMetadata(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {

@@ -156,7 +156,13 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
     const order = await placeForNewPet();
     service.clock.advance(1_001);
     const confirmed = await confirm(order.id);
-    const expected = { ...order, status: "confirmed", confirmedAt: "2026-11-21T12:00:01.001Z" };
+    const sale = {
+      confirmedAt: "2026-11-21T12:00:01.001Z",
+      confirmedBy: expect.any(Object),
+      petName: "Rex",
+      categoryId: 1,
+    };
+    const expected = { ...order, status: "confirmed", ...sale };
     expect([confirmed.status, confirmed.json]).toEqual([200, expected]);
     expect(await statusOfPet(order.petId)).toBe("sold");
     service.clock.advance(RESERVATION);

@@ -1,25 +1,17 @@
+import { type DueTimes, type Sandbox, type Waiting, waitingOf } from "../../contract/due-times.ts";
+import { timestampOf } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { system } from "../events/author.ts";
-import { publish } from "../events/publish.ts";
+import { publish, system } from "../events/publish.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import type { ForegroundWork, WaitingWork } from "../shops/scheduled-work.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import type { OrderedPets } from "./order-changes.ts";
 import { orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";
-import {
-  byId,
-  due,
-  dueOfShop,
-  type OrderRow,
-  openOfShop,
-  setDueTimes,
-  setExpired,
-  toOrder,
-} from "./orders.statements.ts";
+import * as sql from "./orders.statements.ts";
+import { type OrderRow, type StoredOrderRow, toOrder } from "./orders.statements.ts";
 
 /** The maximum number of orders that one transaction expires. It blocks other writes for some milliseconds. */
 const BATCH = 100;
@@ -32,8 +24,7 @@ const READS = 200;
 const BATCHES = 20;
 
 /** Expires the reservations of open orders. An expired order no longer reserves its animal. */
-export class Reservations implements ForegroundWork {
-  readonly kind = "reservation";
+export class Reservations implements DueTimes {
   readonly #storage: Storage;
   readonly #pets: OrderedPets;
   readonly #clock: Clock;
@@ -56,7 +47,7 @@ export class Reservations implements ForegroundWork {
     /** Up to this time, only orders of failed shops are left, so the next read starts after it. */
     let doneUpTo = Number.MIN_SAFE_INTEGER;
     for (let batch = 0, reads = 0; batch < BATCHES && reads < READS; reads++) {
-      const found = await this.#storage.read(all(due, now, doneUpTo, BATCH));
+      const found = await this.#storage.read(all(sql.due, now, doneUpTo, BATCH));
       const last = found.at(-1);
       if (!last) break;
       const dueByShop = Map.groupBy(found, (order) => Number(order.shop));
@@ -81,17 +72,16 @@ export class Reservations implements ForegroundWork {
     if (failure !== undefined) throw failure;
   }
 
-  /** Part of a transaction: the clock of a locked shop is this many milliseconds ahead of real time from now on. */
-  *clockAdvanced({ shop }: LockedShop, ahead: number): Transaction<void> {
-    yield* all(setDueTimes, ahead, shop);
+  *bringNearer({ shop }: Sandbox, milliseconds: number): Transaction<void> {
+    yield* all(sql.bringNearer, milliseconds, shop);
   }
 
-  /** Expires up to `most` due reservations of one shop. */
-  async runDue(shop: number, most: number): Promise<void> {
+  /** Expires up to `most` due reservations of a sandbox. */
+  async settle({ shop }: Sandbox, _: number, most: number): Promise<void> {
     const now = this.#clock.now();
     let after = 0n;
     for (let left = most; left > 0; left -= BATCH) {
-      const found = await this.#storage.read(all(dueOfShop, shop, "placed", after, now, Math.min(BATCH, left)));
+      const found = await this.#storage.read(all(sql.dueOfShop, shop, "placed", after, now, Math.min(BATCH, left)));
       const last = found.at(-1);
       if (!last) return;
       after = last.id;
@@ -100,10 +90,8 @@ export class Reservations implements ForegroundWork {
     }
   }
 
-  /** How many orders of a shop are open, counted up to `most`, and when the first of them expires, in Unix milliseconds. */
-  *waiting(shop: number, most: number): Transaction<WaitingWork> {
-    const row = yield* first(openOfShop, shop, "placed", most);
-    return { count: Number(row?.orders), next: row?.next == null ? undefined : Number(row.next) };
+  *waiting({ shop }: Sandbox, most: number): Transaction<Waiting[]> {
+    return waitingOf("reservation", yield* first(sql.openOfShop, shop, "placed", most));
   }
 
   /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */
@@ -113,25 +101,29 @@ export class Reservations implements ForegroundWork {
   }
 
   *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {
-    const order = yield* first(byId, locked.shop, id);
+    const order = yield* first(sql.byId, locked.shop, id);
     if (order?.status === "placed" && isOver(order, locked)) yield* expire(locked, order, this.#pets);
   }
 }
 
-/** Part of a transaction: expires an open order, so that its animal is available again. */
+/**
+ * Part of a transaction: expires an open order, so that its animal is available again. If a fast-forward has brought
+ * the end nearer, the order now shows the real one.
+ */
 export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Transaction<void> {
-  const { id, pet_id } = row;
-  yield* all(setExpired, locked.shop, id);
+  const { id, pet_id, expires_at } = row;
+  const end = Math.min(Number(expires_at), locked.at);
+  yield* all(sql.setExpired, locked.shop, id, end);
   addToFigure(locked, "open_orders", -1);
   addToFigure(locked, "expired");
-  const petEvent = yield* pets.changeStatus(locked, pet_id, "available", "order_expired");
+  const change = yield* pets.changeStatus(locked, pet_id, "available", "order_expired");
   const before = toOrder(row);
-  const events = [orderEvent(orderExpired, { ...before, status: "expired" }, before)];
-  if (typeof petEvent === "object" && "type" in petEvent) events.push(petEvent);
+  const events = [orderEvent(orderExpired, { ...before, status: "expired", expiresAt: timestampOf(end) }, before)];
+  if (typeof change === "object" && "event" in change) events.push(change.event);
   yield* publish(locked, system(locked.shop), events);
 }
 
 /** True once the reservation has ended. */
-export function isOver({ expires_at }: OrderRow, { at }: LockedShop): boolean {
-  return expires_at <= at;
+export function isOver({ due_at }: StoredOrderRow, { at }: LockedShop): boolean {
+  return due_at <= at;
 }

@@ -17,6 +17,7 @@ import { nextOf } from "../../../test/harness/next-page.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { scopes } from "../../contract/caller.ts";
+import { MINUTE_MS } from "../../timing/clock.ts";
 
 /** The service and its model, to which the same is done. */
 class Walk {
@@ -24,28 +25,31 @@ class Walk {
   readonly #key: string;
   readonly #tasks: ManualTasks;
   readonly #model: ShopModel;
+  #fastForwards = 0;
 
   static async start(): Promise<Walk> {
     const tasks = new ManualTasks();
     const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
     const service = await TestService.start({ domains: tasks.domains, settings });
-    const walk = new Walk(service, tasks, await service.newKey("enterprise", undefined, scopes));
+    const { key, record } = await service.newAccountWithKey("enterprise", undefined, scopes);
+    const walk = new Walk(service, tasks, key, { keyId: record.id, name: record.name });
     const { id, name } = walk.#model.category;
     expect((await walk.#call("POST", "/categories", { name })).json.id).toBe(id);
     return walk;
   }
 
-  private constructor(service: TestService, tasks: ManualTasks, key: string) {
+  private constructor(service: TestService, tasks: ManualTasks, key: string, seller: { keyId: string; name: string }) {
     this.#service = service;
     this.#tasks = tasks;
     this.#key = key;
-    this.#model = new ShopModel(() => service.clock.now());
+    this.#model = new ShopModel(() => service.clock.now(), seller);
   }
 
   async step(event: Act | Happening): Promise<void> {
     const { clock } = this.#service;
     if (event.kind === "time passes") clock.advance(event.milliseconds);
     else if (event.kind === "clock is set") clock.setWall(clock.now() + event.milliseconds);
+    else if (event.kind === "fast-forward") await this.#fastForward(event.seconds);
     else if (event.kind === "restart") this.#service = await this.#service.restart();
     else if (event.kind === "background tasks") {
       await this.#tasks.run();
@@ -78,6 +82,15 @@ class Walk {
     return this.#service.stop();
   }
 
+  async #fastForward(seconds: number): Promise<void> {
+    if (this.#fastForwards++ % 20 === 19) this.#service.clock.advance(MINUTE_MS); // 20 a minute are admitted
+    const { status, json } = await this.#call("POST", "/sandbox/fast-forward", { seconds });
+    this.#model.fastForward(seconds);
+    expect(status).toBe(200);
+    const waiting = json.waiting.find(({ kind }: { kind: string }) => kind === "reservation");
+    expect(waiting).toEqual(this.#model.waiting);
+  }
+
   /** All that the service holds is what the model holds, however it is asked. */
   async #compare(): Promise<void> {
     const { animals, orders, category } = this.#model;
@@ -106,8 +119,18 @@ class Walk {
         return this.#call("PATCH", `/pets/${act.petId}`, { status: act.status });
       case "delete":
         return this.#call("DELETE", `/pets/${act.petId}`);
-      case "place":
-        return this.#call("POST", "/store/orders", { petId: act.petId, metadata: act.metadata });
+      case "place": {
+        const { kind: _, ...order } = act;
+        return this.#call("POST", "/store/orders", order);
+      }
+      case "confirm":
+        return this.#call(
+          "POST",
+          `/store/orders/${this.#model.orderId(act)}/confirm`,
+          act.price && { price: act.price },
+        );
+      case "name order":
+        return this.#call("PATCH", `/store/orders/${this.#model.orderId(act)}`, { reference: act.reference });
       case "note on animal":
         return this.#call("PATCH", `/pets/${act.petId}`, { metadata: act.metadata });
       case "note on order":

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { folded } from "../../../csv/name-key.ts";
 import { nextOf } from "../../../test/harness/next-page.ts";
 import { numbers } from "../../../test/harness/numbers.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import { folded } from "../../contract/schemas.ts";
-import { operator } from "../events/author.ts";
+import { operator } from "../events/publish.ts";
 import { PetStore } from "./pets.store.ts";
 
 /** Names in several scripts. Some differ only in case, width or form. */
@@ -146,7 +146,7 @@ test("finds animals that were imported", async () => {
   const storage = await fresh.store.open();
   const author = operator(await fresh.shop());
   const animals = ["Rex", "Æsop", "ÆON"].map((name) => ({ name, categoryId: 1n }));
-  await storage.write(() => new PetStore(storage).addAll(author, animals));
+  await storage.write(() => new PetStore(storage).several.add(author, animals));
   await storage.close();
   expect(await pagesOf("name=%C3%A6", fresh, bearer)).toEqual([["Æsop", "ÆON"]]);
   expect(await pagesOf("name=REX", fresh, bearer)).toEqual([["Rex"]]);

@@ -5,7 +5,7 @@ import { type TestResponse, TestService } from "../../../test/harness/service.ts
 import type { Transaction } from "../../storage/transaction.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import type { PetStatus } from "./pets.schemas.ts";
-import type { DecidingOrder } from "./pets.store.ts";
+import type { DecidingOrder } from "./several-pets.store.ts";
 import { transitions } from "./transitions.ts";
 
 const statuses: readonly PetStatus[] = ["available", "pending", "sold"];

@@ -1,13 +1,14 @@
-import { RecentMap } from "../../collections/maps.ts";
-import { folded, INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
-import { type Condition, type Page, pageOf, readPage } from "../../storage/pages.ts";
+import { folded } from "../../../csv/name-key.ts";
+import { RecentMap } from "../../collections/recent-map.ts";
+import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
+import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../storage/pages.ts";
 import { pageRead, type Statement, statement, type Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata } from "../metadata/metadata.store.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { columns, type FlaggedRow, type PetRow, plainColumns, toPet } from "./pets.statements.ts";
+import { columns, type PetRow, toPet } from "./pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -21,32 +22,18 @@ type PageAfter = [shop: number, after: bigint, limit: number];
 type PageByStatus = [shop: number, status: PetStatus, after: bigint, limit: number];
 type PageNear = [shop: number, status: PetStatus, after: bigint, end: bigint, limit: number];
 
-/** The statements of a page, without and with metadata. */
-interface PageReads<P extends Values> {
-  readonly plain: Statement<P, FlaggedRow>;
-  readonly whole: Statement<P, PetRow>;
-}
-
-// The rows of a page, without and with metadata. A page is read with metadata only if one of its animals has any: most
-// have none.
-const afterId = "FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3";
-const rowsAfter = {
-  plain: pageRead<PageAfter, FlaggedRow>(`SELECT ${plainColumns} ${afterId}`),
-  whole: pageRead<PageAfter, PetRow>(`SELECT ${columns} ${afterId}`),
-};
-// The status is listed twice, so that only the index by status provides the order. See docs/decisions/postgresql.md.
-const afterIdByStatus = "FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4";
-export const rowsAfterByStatus = {
-  plain: pageRead<PageByStatus, FlaggedRow>(`SELECT ${plainColumns} ${afterIdByStatus}`),
-  whole: pageRead<PageByStatus, PetRow>(`SELECT ${columns} ${afterIdByStatus}`),
-};
+const rowsAfter = pageRead<PageAfter, PetRow>(
+  `SELECT ${columns} FROM pets WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+// The status is listed twice, so that only the index by status provides the order. See docs/decisions.md.
+export const rowsAfterByStatus = pageRead<PageByStatus, PetRow>(
+  `SELECT ${columns} FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4`,
+);
 // The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
-const amongNearby =
-  "FROM pets WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
-export const rowsNear = {
-  plain: statement<PageNear, FlaggedRow>(`SELECT ${plainColumns} ${amongNearby}`),
-  whole: statement<PageNear, PetRow>(`SELECT ${columns} ${amongNearby}`),
-};
+export const rowsNear = statement<PageNear, PetRow>(
+  `SELECT ${columns} FROM pets
+   WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5`,
+);
 
 /** Reads lists of animals page by page. `next` of a page is the id after which the next one starts. */
 export class PetPages {
@@ -90,14 +77,8 @@ export class PetPages {
     return page;
   }
 
-  *#read<P extends Values>(
-    { plain, whole }: PageReads<P>,
-    parameters: NoInfer<P>,
-    limit: number,
-  ): Transaction<Page<Pet>> {
-    const rows = yield* all(plain, ...parameters);
-    const found = rows.some(({ has_metadata }) => has_metadata !== null) ? yield* all(whole, ...parameters) : rows;
-    return pageOf<Parameters<typeof toPet>[0], Pet, bigint>(found, limit, toPet, ({ id }) => id);
+  *#read<P extends Values>(rows: Statement<P, PetRow>, parameters: NoInfer<P>, limit: number): Transaction<Page<Pet>> {
+    return pageOf(yield* all(rows, ...parameters), limit, toPet, ({ id }) => id);
   }
 }
 
@@ -120,8 +101,8 @@ export function readPets(
   const scannedColumns = [...page.columns, "name_folded"];
   if (name !== undefined)
     return readPage({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns }, toPet);
-  // There is no index by category: see docs/decisions/pets-and-categories.md. The index by status has no names.
-  const lead = status === undefined ? undefined : { column: "status", value: status };
+  // There is no index by category: see docs/decisions.md. The index by status has no names.
+  const lead = status === undefined ? undefined : { column: "status", values: [status] };
   return readPage({ ...page, lead, scanned: ofCategory, scannedColumns: ["category_id", "status"] }, toPet);
 }
 
@@ -130,11 +111,4 @@ function hasInName(text: string): Condition {
   const searched = "coalesce(name_folded, lower(name))";
   // The only search without wildcards that all engines support.
   return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;
-}
-
-/** The list is padded with its last id to one of a few lengths, so that there are few statements. */
-function isOneOf(ids: readonly bigint[]): Condition {
-  const length = [1, 10, 100].find((one) => one >= ids.length) ?? ids.length;
-  const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
-  return (bind) => `id IN (${padded.map((id) => bind(id)).join(", ")})`;
 }

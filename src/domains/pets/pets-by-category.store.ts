@@ -1,10 +1,9 @@
-import { exactJson } from "../../contract/serialize.ts";
-import { statement } from "../../storage/statement.ts";
+import { type IdRow, statement } from "../../storage/statement.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
-import type { NewEvent } from "../events/new-event.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { petsReassigned } from "./pets.operations.ts";
-import type { IdRow } from "./pets.statements.ts";
+import type { Reassignment } from "./pets.schemas.ts";
 
 const countByCategory = statement<[shop: number, categoryId: bigint], { animals: bigint }>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
@@ -30,6 +29,8 @@ const firstUnreferencedCategory = statement<[from: bigint, shop: number], IdRow>
   SELECT max(id) AS id FROM candidate
 `);
 
+const event = eventsOf<Reassignment>(({ from }) => ({ petId: null, subjectId: String(from) }));
+
 /** The `CategorizedPets` of the categories, which says what each function does. */
 export const petsByCategory = {
   *countIn({ shop }: LockedShop, categoryId: bigint): Transaction<bigint> {
@@ -42,8 +43,7 @@ export const petsByCategory = {
     if (animals === 0n) return undefined;
     yield* all(reassignCategory, to, locked.shop, from);
     yield* moveCount(locked, from, to, animals);
-    const data = exactJson({ from, to, animals });
-    return { type: petsReassigned, petId: null, subjectId: String(from), data, previous: null };
+    return event(petsReassigned, { from, to, animals: Number(animals) });
   },
 
   *firstUnreferenced({ shop }: LockedShop, from: bigint): Transaction<bigint> {

@@ -1,13 +1,17 @@
 import { Type } from "typebox";
-import { faultsOf } from "../../contract/input-faults.ts";
+import { nameKey } from "../../../csv/name-key.ts";
+import type { CsvRecord } from "../../../csv/reader.ts";
+import { BYTE_ORDER_MARK, csvLine, textOfField } from "../../../csv/writer.ts";
 import { count } from "../../contract/messages.ts";
 import { parseJson } from "../../contract/parse-json.ts";
+import { parseInt64 } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { compileDecoder, compileTextReaders, compileValidator } from "../../contract/validators.ts";
-import { type CsvRecord, csvLine, readCsv } from "../../files/csv.ts";
+import { compileTextReaders } from "../../contract/validators.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
+import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import { NewPet, Pet } from "./pets.schemas.ts";
-import type { ImportedPet } from "./pets.store.ts";
+import { FAULTS_OF_A_PET } from "./several-pets.operations.ts";
+import type { ImportedPet } from "./several-pets.store.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */
@@ -21,8 +25,6 @@ export type IdRule = (typeof idRules)[number];
 const LARGEST_KEPT_ID = 2n ** 62n;
 /** The maximum number of characters shown of an unknown column name. */
 const MAX_NAME = 64;
-/** The maximum number of faults reported for one line. */
-const FAULTS_OF_A_LINE = 3;
 
 /** An animal of a file, and the number of its first line. */
 export interface FilePet {
@@ -36,6 +38,12 @@ export interface FilePart {
   readonly faults: readonly LineFault[];
 }
 
+/** The ids of categories by the `nameKey` of each, for CSV files. */
+export type CategoryIds = ReadonlyMap<string, bigint>;
+
+/** The column that has the name or the id of a category, in place of `categoryId`. */
+const CATEGORY = "category";
+
 /** Reads an animal from a value of a file, or returns its fault. */
 type Reader = (value: unknown, line: number) => FilePet | LineFault;
 
@@ -43,8 +51,13 @@ type Reader = (value: unknown, line: number) => FilePet | LineFault;
  * Reads animals. The rules and error messages are those of `createPet`. Without `ids`, an id in the file is a
  * fault. Throws `UnreadableRest`.
  */
-export function readPets(format: Format, ids: IdRule | undefined, source: AsyncIterable<Lines>) {
-  return format === "csv" ? readCsvPets(ids, source) : readJsonPets(ids, source);
+export function readPets(
+  format: Format,
+  ids: IdRule | undefined,
+  source: AsyncIterable<Lines>,
+  categories: CategoryIds = new Map(),
+) {
+  return format === "csv" ? readCsvPets(ids, source, categories) : readJsonPets(ids, source);
 }
 
 async function* readJsonPets(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
@@ -70,34 +83,49 @@ function readLine(read: Reader, text: string, line: number): FilePet | LineFault
   return read(value, line);
 }
 
-async function* readCsvPets(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
+async function* readCsvPets(
+  ids: IdRule | undefined,
+  source: AsyncIterable<Lines>,
+  categories: CategoryIds,
+): AsyncGenerator<FilePart> {
+  const { CsvReader } = await import("../../../csv/reader.ts"); // here, because few processes read a CSV file
   const read = compileReader(ids);
   const schema = schemaOf(ids);
   const texts = compileTextReaders(schema);
-  let header: CsvRecord | undefined;
-  const toValue = (fields: readonly string[], names: readonly string[]) => {
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  const file = new CsvReader();
+  let header: readonly string[] | undefined;
+  const toPet = ({ fields, line }: CsvRecord, names: readonly string[]): FilePet | LineFault => {
+    if (fields.length !== names.length)
+      return { line, message: `has ${count(fields.length, "field")} where the header has ${names.length}` };
     const value: Record<string, unknown> = {};
     for (const [index, name] of names.entries()) {
-      const text = fields[index] ?? "";
-      // An empty optional field counts as absent.
-      if (text !== "" || schema.required.includes(name as never)) value[name] = texts.get(name)?.(text);
+      const text = textOfField(fields[index] as string);
+      if (name === CATEGORY) {
+        value["categoryId"] = categories.get(nameKey(text)) ?? parseInt64(text);
+        if (value["categoryId"] === undefined)
+          return { line, message: `No category is called ${JSON.stringify(text)}` };
+      } else if (text !== "" || schema.required.includes(name as never)) value[name] = texts.get(name)?.(text); // an empty optional field counts as absent
     }
-    return value;
+    return read(value, line);
   };
-  for await (const { records, faults } of readCsv(source)) {
-    const results: (FilePet | LineFault)[] = [...faults];
+  const take = (piece: string | undefined, lineFaults: readonly LineFault[]) => {
+    const { records, fault } = file.read(piece);
+    const results: (FilePet | LineFault)[] = [...lineFaults];
     for (const record of records) {
-      if (!header) {
-        header = record;
-        checkHeader(record, Object.keys(schema.properties), schema.required, ids);
-      } else if (record.fields.length === header.fields.length) {
-        results.push(read(toValue(record.fields, header.fields), record.line));
-      } else {
-        const message = `has ${count(record.fields.length, "field")} where the header has ${header.fields.length}`;
-        results.push({ line: record.line, message });
-      }
+      if (header) results.push(toPet(record, header));
+      else checkHeader(record, Object.keys(schema.properties), schema.required, ids);
+      header ??= record.fields;
     }
-    yield toPart(results);
+    return { part: toPart(results), fault };
+  };
+  async function* pieces() {
+    for await (const { bytes, faults } of source) yield take(utf8.decode(bytes), faults);
+    yield take(undefined, []);
+  }
+  for await (const { part, fault } of pieces()) {
+    yield part;
+    if (fault) throw new UnreadableRest(fault.line, fault.message);
   }
   if (!header) yield toPart([{ line: 1, message: "is missing: a CSV file begins with the names of its columns" }]);
 }
@@ -105,10 +133,11 @@ async function* readCsvPets(ids: IdRule | undefined, source: AsyncIterable<Lines
 /** Throws `UnreadableRest` if the header is invalid. */
 function checkHeader(
   { fields, line }: CsvRecord,
-  known: readonly string[],
+  fieldNames: readonly string[],
   required: readonly string[],
   ids: IdRule | undefined,
 ): void {
+  const known = [...fieldNames, CATEGORY];
   const unknown = fields.find((name) => !known.includes(name));
   if (unknown === "id" && !ids) throw new UnreadableRest(line, `/id ${idFault.message}`);
   if (unknown !== undefined) {
@@ -117,11 +146,12 @@ function checkHeader(
       `has the unknown column ${JSON.stringify(unknown.slice(0, MAX_NAME))}; known columns are ${known.join(", ")}`,
     );
   }
-  const missing = required.filter((name) => !fields.includes(name));
+  const given = fields.map((name) => (name === CATEGORY ? "categoryId" : name));
+  const missing = required.filter((name) => !given.includes(name));
   if (missing.length > 0) {
     throw new UnreadableRest(line, `lacks the column${missing.length > 1 ? "s" : ""} ${missing.join(", ")}`);
   }
-  const twice = fields.find((name, index) => fields.indexOf(name) < index);
+  const twice = given.find((name, index) => given.indexOf(name) < index);
   if (twice !== undefined) throw new UnreadableRest(line, `has the column ${twice} twice`);
 }
 
@@ -137,16 +167,13 @@ function schemaOf(ids: IdRule | undefined) {
 }
 
 function compileReader(ids: IdRule | undefined): Reader {
-  const schema = schemaOf(ids);
-  const validator = compileValidator(schema);
-  const decode = compileDecoder(schema) ?? ((value: unknown) => value);
+  const readPet = compilePetReader(schemaOf(ids));
   let lastId = 0n;
   return (value, line) => {
-    if (!validator.Check(value)) {
-      const faults = faultsOf(value, schema, "", "field of an animal");
-      return { line, message: describe(faults.map((fault) => (!ids && fault.path === "/id" ? idFault : fault))) };
-    }
-    const { id, ...pet } = decode(value) as FilePet["pet"];
+    const read = readPet(value);
+    if (isFaulty(read))
+      return { line, message: describe(read.map((fault) => (!ids && fault.path === "/id" ? idFault : fault))) };
+    const { id, ...pet } = read;
     if (ids !== "keep" || id === undefined) return { line, pet };
     if (id < 1n || id > LARGEST_KEPT_ID) return { line, message: `/id must be from 1 to ${LARGEST_KEPT_ID}` };
     if (id <= lastId) return { line, message: `/id ${id} is not above ${lastId}, the id of an earlier line` };
@@ -156,7 +183,7 @@ function compileReader(ids: IdRule | undefined): Reader {
 }
 
 function describe(faults: readonly { path: string; message: string }[]): string {
-  const shown = faults.slice(0, FAULTS_OF_A_LINE).map(({ path, message }) => `${path} ${message}`.trim());
+  const shown = faults.slice(0, FAULTS_OF_A_PET).map(({ path, message }) => `${path} ${message}`.trim());
   const more = faults.length - shown.length;
   return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
@@ -173,7 +200,7 @@ function toPart(results: readonly (FilePet | LineFault)[]): FilePart {
 
 /** The text before the first animal in a file of this format. */
 export function fileHead(format: Format): string {
-  return format === "csv" ? csvLine(columns) : "";
+  return format === "csv" ? BYTE_ORDER_MARK + csvLine(columns) : "";
 }
 
 /** Returns a function that writes animals as lines of a file. An absent status stays absent. */
@@ -183,8 +210,8 @@ export function petWriter(format: Format): (pets: readonly Pet[]) => string {
 }
 
 /** A field of a CSV file. Pairs are written as JSON, because a field is one text. */
-function textOf(value: Pet[keyof Pet]): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
+function textOf(value: Pet[keyof Pet]) {
+  return typeof value === "object" ? JSON.stringify(value) : value;
 }
 
 const columns = Object.keys(Pet.properties) as (keyof Pet)[];

@@ -1,7 +1,9 @@
-import { failure, invalidInput, versionMismatch } from "../../contract/errors.ts";
+import { failure, invalidInput, MAX_FAULTS, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
-import { authorOf } from "../events/author.ts";
+import { count } from "../../contract/messages.ts";
+import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import {
   invalidTransition,
   notACategory,
@@ -10,6 +12,8 @@ import {
   type petOperations,
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
+import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
+import type { ImportedPet, PetFault } from "./several-pets.store.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
@@ -51,6 +55,52 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       });
     },
   };
+}
+
+export function severalPetsHandlers({ several }: PetStore): Handlers<typeof severalPetsOperations> {
+  const read = compilePetReader();
+  return {
+    *importPets({ caller, requestId, body: { animals, onError } }) {
+      const skips = onError === "skip";
+      const sound: { index: number; pet: ImportedPet }[] = [];
+      const faults: PetFault[] = [];
+      for (const [index, animal] of animals.entries()) {
+        const pet = read(animal);
+        if (!isFaulty(pet)) sound.push({ index, pet });
+        else for (const { path, message } of pet.slice(0, FAULTS_OF_A_PET)) faults.push({ index, path, message });
+        if (!skips && faults.length >= MAX_FAULTS) break;
+      }
+      if (faults.length > 0 && !skips) return refusedImport(faults);
+      const pets = sound.map(({ pet }) => pet);
+      const { added, faults: more } = yield* several.add(authorOf(caller, requestId), pets, skips);
+      const indexOf = (place: number) => (sound[place] as { index: number }).index;
+      for (const { index, path, message } of more) faults.push({ index: indexOf(index), path, message });
+      if (faults.length > 0 && !skips) return refusedImport(faults);
+      return {
+        body: {
+          animals: added.map(({ index, pet: { id } }) => ({ index: indexOf(index), id })),
+          faults: faults.toSorted((one, other) => one.index - other.index),
+        },
+      };
+    },
+
+    *deletePets({ caller, requestId, body: { ids } }) {
+      const outcome = yield* several.delete(authorOf(caller, requestId), ids);
+      if (!("orders" in outcome)) return { body: { deleted: [...outcome] } };
+      const { orders } = outcome;
+      const details = ids.flatMap((id, place) => {
+        const order = orders.get(id);
+        const message = `${order?.isOpen ? "is reserved" : "was sold"} by the order ${order?.id}`;
+        return order ? [{ path: `/body/ids/${place}`, message }] : [];
+      });
+      const message = `${count(orders.size, "animal")} cannot be deleted, as an order reserves or has sold each.`;
+      return failure(petsNotDeletable, message, { details: details.slice(0, MAX_FAULTS) });
+    },
+  };
+}
+
+function refusedImport(faults: readonly PetFault[]) {
+  return invalidInput(faults.map(({ index, path, message }) => ({ path: `/body/animals/${index}${path}`, message })));
 }
 
 function notFound(id: bigint) {

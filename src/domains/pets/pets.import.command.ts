@@ -2,6 +2,7 @@ import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { silentObserver } from "../../storage/storage.ts";
+import type { Transaction } from "../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
@@ -11,12 +12,13 @@ import {
 } from "../../terminal/command.ts";
 import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
-import { operator } from "../events/author.ts";
+import { operator } from "../events/publish.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
-import { idRules } from "./pets.files.ts";
+import { type CategoryIds, idRules } from "./pets.files.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
-import { type CategoryCheck, PetStore } from "./pets.store.ts";
+import { PetStore } from "./pets.store.ts";
+import type { CategoryCheck } from "./several-pets.store.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
@@ -24,11 +26,18 @@ const PIECE = 256 * 1024;
 /** True if the settings require that the category of each animal exists. */
 type StrictSetting = (settings: CommandContext["settings"]) => boolean;
 
+/** The categories, as far as an import needs them. */
+interface ImportCategories {
+  readonly categoryExists: CategoryCheck;
+  /** Part of a transaction: the ids of all categories of a shop, by name. */
+  readonly categoryIds: (shop: number) => Transaction<CategoryIds>;
+}
+
 /** The command that imports animals. */
-export function importCommand(isStrictBySetting: StrictSetting, categoryExists: CategoryCheck): Command {
+export function importCommand(isStrictBySetting: StrictSetting, categories: ImportCategories): Command {
   const run = (given: ParsedArguments, context: CommandContext) => {
     const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
-    return runImport(given, context, isStrict ? categoryExists : undefined);
+    return runImport(given, context, categories, isStrict);
   };
   return { ...definition, run };
 }
@@ -38,9 +47,9 @@ const definition = {
   summary: "Add the animals of a file to a shop, also while the service runs.",
   example: "import animals.csv",
   description:
-    "The file is JSON Lines or CSV with a header, in UTF-8; - is the standard input. Its fields are those of\n" +
-    "createPet, by the same rules. A file is checked before anything is added, and its first 50 faults are listed; the\n" +
-    "standard input is checked as it is read. Then 500 animals at a time are added. If the command stops, it says which\n" +
+    "The file is JSON Lines, or CSV with a header as spreadsheets write it; - is the standard input. Its fields are\n" +
+    "those of importPets, by the same rules. In CSV, a column category has the name or id of a category. A file is\n" +
+    "checked before anything is added, and its first 50 faults are listed; the standard input as it is read. Then 500 animals at a time are added. If the command stops, it says which\n" +
     "lines are in, and where to continue. Unknown categories are refused with --strict-categories, or if the command\n" +
     "itself has the setting PETSTORE_STRICT_CATEGORIES=true: it does not know the settings of a running service.",
   args: ["FILE"],
@@ -60,7 +69,8 @@ const definition = {
 async function runImport(
   given: ParsedArguments,
   context: CommandContext,
-  categoryExists: CategoryCheck | undefined,
+  { categoryExists, categoryIds }: ImportCategories,
+  isStrict: boolean,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
@@ -69,7 +79,6 @@ async function runImport(
   // What can be read only once, as a pipe, is not checked first.
   const size = path === undefined ? undefined : sizeOf(path);
   const { store, stop } = context;
-  const options: ImportOptions = { format, ids, fromLine, stop };
   const progress = new Progress(context.showStatus, "animal");
   const name = path ?? "standard input";
   let fatalError: Error | undefined;
@@ -77,11 +86,12 @@ async function runImport(
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
-    const pets = new PetStore(storage, { categoryExists });
+    const categories = await storage.read(categoryIds(shop));
+    const options: ImportOptions = { format, ids, categories, fromLine, stop };
+    const pets = new PetStore(storage, isStrict ? { categoryExists } : {});
     const add: AddPets = async (part) => {
       try {
-        const added = await storage.write(() => pets.addAll(operator(shop), part));
-        return "faults" in added ? added.faults : [];
+        return (await storage.write(() => pets.several.add(operator(shop), part))).faults;
       } catch (error) {
         // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
         // but then nothing was added.

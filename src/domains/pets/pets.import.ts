@@ -1,14 +1,14 @@
+import { inUtf8 } from "../../../csv/encoding.ts";
 import { LineFaults, readLines, UnreadableRest } from "../../files/lines.ts";
 import { FileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { counted } from "../../terminal/output.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
-import { type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
-import type { ImportedPet, PetFault } from "./pets.store.ts";
+import { type CategoryIds, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
+import { MOST_PETS } from "./several-pets.operations.ts";
+import type { ImportedPet, PetFault } from "./several-pets.store.ts";
 
-/** The number of animals that are added in one transaction. It blocks other writers for some milliseconds. */
-const PART = 500;
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
 
@@ -19,6 +19,7 @@ export interface ImportOptions {
   readonly format: Format;
   /** If undefined, an id in the file is a fault. */
   readonly ids: IdRule | undefined;
+  readonly categories?: CategoryIds;
   /** The first line that counts. The header of a CSV file always does. */
   readonly fromLine: number;
   readonly stop: AbortSignal;
@@ -75,7 +76,7 @@ export async function importPets(
   let sent: readonly FilePet[] = [];
   const addPart = async () => {
     throwIfStopped(stop);
-    sent = waiting.splice(0, PART);
+    sent = waiting.splice(0, MOST_PETS);
     const found = await add(sent.map(({ pet }) => pet));
     faults.add(found.map(({ index, path, message }) => ({ line: lineOf(sent[index]), message: `${path} ${message}` })));
     if (found.length > 0) return;
@@ -88,7 +89,7 @@ export async function importPets(
     for await (const part of partsOf(source, options)) {
       faults.add(part.faults);
       waiting = faults.total > 0 ? [] : [...waiting, ...part.pets];
-      while (faults.total === 0 && waiting.length >= PART) await addPart();
+      while (faults.total === 0 && waiting.length >= MOST_PETS) await addPart();
     }
     if (faults.total === 0 && waiting.length > 0) await addPart();
     return { added, nextLine, faults };
@@ -122,7 +123,7 @@ function lineOf(pet: FilePet | undefined): number {
 /** Reads the animals and faults from the first line that counts on. */
 async function* partsOf(
   source: AsyncIterable<Uint8Array>,
-  { format, ids, fromLine, stop }: ImportOptions,
+  { format, ids, categories, fromLine, stop }: ImportOptions,
 ): AsyncGenerator<FilePart> {
   const counts = ({ line }: { readonly line: number }) => line >= fromLine;
   async function* untilStopped() {
@@ -132,8 +133,9 @@ async function* partsOf(
     }
     throwIfStopped(stop);
   }
+  const bytes = format === "csv" ? inUtf8(untilStopped()) : untilStopped();
   try {
-    for await (const { pets, faults } of readPets(format, ids, readLines(untilStopped())))
+    for await (const { pets, faults } of readPets(format, ids, readLines(bytes), categories))
       yield { pets: pets.filter(counts), faults: faults.filter(counts) };
   } catch (error) {
     if (!(error instanceof UnreadableRest)) throw error;

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent, type Tag } from "../../contract/operation.ts";
-import { pagesOf } from "../../contract/paging.ts";
+import { pagesOf, sortById } from "../../contract/paging.ts";
 import { described, Int64 } from "../../contract/schemas.ts";
-import { NewPet, name, Pet, PetPatch, PetStatus, Pets } from "./pets.schemas.ts";
+import { NewPet, name, Pet, PetPatch, PetStatus, Pets, Reassignment } from "./pets.schemas.ts";
 
-const animals: Tag = {
+export const animals: Tag = {
   name: "animals",
   description: "The animals of the shop: list them, add one, read, change or delete it.",
   stability: "stable",
@@ -32,16 +32,18 @@ export const petHasOpenOrder = defineError({
     "The animal has an open order. Until it closes, the animal cannot be deleted, and only the order changes its status.",
 });
 
-export const petCreated = defineEvent({ type: "pet.created", meaning: "An animal was added." });
+export const petCreated = defineEvent({ type: "pet.created", meaning: "An animal was added.", data: Pet });
 export const petUpdated = defineEvent({
   type: "pet.updated",
   meaning: "An animal was changed, manually or by an order.",
+  data: Pet,
+  previous: Pet,
 });
-export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted." });
+export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted.", previous: Pet });
 export const petsReassigned = defineEvent({
   type: "pets.reassigned",
-  meaning:
-    "All animals of one category were moved to another. The data names both categories and the number of animals.",
+  meaning: "All animals of one category were moved to another.",
+  data: Reassignment,
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, petsReassigned] as const;
 
@@ -72,13 +74,7 @@ const filters = {
       maxItems: 100,
     }),
   ),
-  sort: Type.Optional(
-    Type.Enum(["id", "-id"], {
-      title: "PetSort",
-      type: "string",
-      description: "Sort order: `id`, the default, returns the oldest animals first, `-id` the newest.",
-    }),
-  ),
+  sort: sortById("PetSort", "animals"),
 };
 
 const Filters = Type.Object(filters);
@@ -105,6 +101,22 @@ const listPets = defineOperation({
     filters,
     examples: { "Two animals": [rex, tom], "No animal": [] },
   }),
+  agentTools: {
+    find_animals: {
+      does: "reads",
+      takes: ["name", "status", "categoryId", "sort", "limit"],
+      gives: "animals",
+      text: "Find animals by name, status or category. Without filters, it lists all.",
+    },
+    read_animals: {
+      does: "reads",
+      takes: ["ids"],
+      needs: ["ids"],
+      fixed: { limit: 100 },
+      gives: "animals",
+      text: "Read known animals.",
+    },
+  },
 });
 
 const createPet = defineOperation({
@@ -122,6 +134,9 @@ const createPet = defineOperation({
       "An available animal": { name: "Rex", categoryId: 1n, status: "available" },
       "Without a status": { name: "Tom", categoryId: 2n },
     },
+  },
+  agentTools: {
+    add_animal: { does: "adds", takes: ["name", "categoryId", "status"], gives: "animal", text: "Add an animal." },
   },
   emits: ["pet.created"],
   response: {
@@ -181,6 +196,14 @@ const updatePet = defineOperation({
     },
   },
   ifMatch: Pet,
+  agentTools: {
+    change_animal: {
+      does: "overwrites",
+      takes: ["petId", "name", "categoryId", "status"],
+      gives: "animal",
+      text: "Change the name, category or status of an animal. To sell it, use sell_animal instead.",
+    },
+  },
   emits: ["pet.updated", "order.expired"],
   response: {
     status: 200,

@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
-import { Int64, Text } from "../../contract/schemas.ts";
+import { Choice, Int64, LargeCount, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 
-export const PetStatus = Type.Enum(["available", "pending", "sold"], {
+export const PetStatus = Choice(["available", "pending", "sold"], {
   title: "PetStatus",
-  type: "string",
   description: "Availability status of an animal.",
 });
 export type PetStatus = Static<typeof PetStatus>;
@@ -40,5 +39,15 @@ export const PetPatch = Type.Object(
   },
 );
 export type PetPatch = Static<typeof PetPatch>;
+
+export const Reassignment = Type.Object(
+  {
+    from: Int64({ description: "The category that the animals left." }),
+    to: Int64({ description: "The category that they belong to now." }),
+    animals: LargeCount({ description: "How many animals were moved." }),
+  },
+  { title: "Reassignment", description: "A move of all animals of a category to another." },
+);
+export type Reassignment = Static<typeof Reassignment>;
 
 export const Pets = Type.Array(Pet, { title: "Pets", description: "Animals, sorted by `id`." });

@@ -1,38 +1,25 @@
 import { shopTable } from "../../storage/owned-table.ts";
-import { lookUp, type Row, statement } from "../../storage/statement.ts";
+import { type IdRow, lookUp, type Row, statement } from "../../storage/statement.ts";
 import { logNewPet } from "../events/publish.ts";
 import { metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import { countAnimals } from "../shops/shops.statements.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
 
-/** An animal without its metadata. */
-interface PlainRow extends Row {
+export interface PetRow extends Row {
   id: bigint;
   name: string;
   category_id: bigint;
   status: PetStatus | null;
-}
-export interface PetRow extends PlainRow {
   metadata: string | null;
 }
-export interface FlaggedRow extends PlainRow {
-  has_metadata: bigint | null;
-}
-export interface IdRow extends Row {
-  id: bigint;
-}
-
 type Key = [shop: number, id: bigint];
 type Fields = [name: string, nameFolded: string | null, categoryId: bigint, status: PetStatus | null];
 
 export const petTables = [shopTable("pets", "id"), shopTable("category_animals", "category_id")];
 
-export const plainColumns = "id, name, category_id, status, has_metadata";
 export const columns = `id, name, category_id, status, ${metadataColumn("pet", "pets")}`;
 
-const withId = "FROM pets WHERE shop = $1 AND id = $2";
-export const byId = lookUp<Key, PetRow>(`SELECT ${columns} ${withId}`);
-export const plainById = lookUp<Key, FlaggedRow>(`SELECT ${plainColumns} ${withId}`);
+export const byId = lookUp<Key, PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
 export const setStatus = statement<[status: PetStatus, ...Key]>(
   "UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3",
 );
@@ -49,8 +36,8 @@ export const lastId = statement<[shop: number], IdRow>("SELECT last_pet_id AS id
 export const setLastId = statement<[id: bigint, shop: number]>("UPDATE shops SET last_pet_id = $1 WHERE shop = $2");
 export const remove = statement<Key>("DELETE FROM pets WHERE shop = $1 AND id = $2");
 
-export function toPet(row: PlainRow & { metadata?: string | null }): Pet {
+export function toPet(row: PetRow): Pet {
   const { id, name, category_id: categoryId, status, metadata } = row;
   const pet = status === null ? { id, name, categoryId } : { id, name, categoryId, status };
-  return typeof metadata === "string" ? { ...pet, metadata: readMetadata(metadata) } : pet;
+  return metadata === null ? pet : { ...pet, metadata: readMetadata(metadata) };
 }

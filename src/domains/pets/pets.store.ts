@@ -1,48 +1,22 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
-import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, append, first, type Transaction } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
-import type { Author } from "../events/author.ts";
-import { eventsOf, type NewEvent } from "../events/new-event.ts";
-import { newPetEvent, publishLast } from "../events/publish.ts";
-import {
-  metadataRefusal,
-  patchedMetadata,
-  sameMetadata,
-  type TooMuchMetadata,
-  unlessEmpty,
-} from "../metadata/metadata.schemas.ts";
-import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
+import type { NewEvent } from "../events/new-event.ts";
+import { type Author, newPetEvent, publishLast } from "../events/publish.ts";
+import { metadataRefusal, patchedMetadata, sameMetadata, type TooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
 import { lockShop, ShopDeleted } from "../shops/shops.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
-import { notACategory, petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
-import { type NewPet, Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
-import {
-  byId,
-  type IdRow,
-  insert,
-  lastId,
-  newPet,
-  plainById,
-  remove,
-  setFields,
-  setLastId,
-  setStatus,
-  toPet,
-} from "./pets.statements.ts";
+import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
+import { type NewPet, type Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
+import { byId, newPet, remove, setFields, setStatus, toPet } from "./pets.statements.ts";
 import { countFewer, moveCount } from "./pets-by-category.store.ts";
+import { type CategoryCheck, type DecidingOrder, petEvent, SeveralPets } from "./several-pets.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
 
-/** Part of a transaction: true if an animal may be in this category. */
-export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Transaction<boolean>;
-/** An order that decides the status of its animal: it is open and reserves the animal, or it has sold the animal. */
-export interface DecidingOrder {
-  readonly id: bigint;
-  readonly isOpen: boolean;
-}
 /**
  * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
  * order, which changes the animal.
@@ -68,18 +42,13 @@ export interface PetDependencies {
   readonly clock?: Clock;
 }
 
-/** A new animal, with the id that it keeps if it has one. */
-export type ImportedPet = NewPet & { readonly id?: bigint };
-
-/** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
-export interface PetFault {
-  readonly index: number;
-  readonly path: string;
-  readonly message: string;
-}
-
-const event = eventsOf<Pet>(Pet, ({ id }) => ({ petId: id, subjectId: null }));
 const plainJson = compileSerializer(PlainNewPet);
+
+/** An animal after a change, and the event that records it. */
+interface ChangedPet {
+  readonly pet: Pet;
+  readonly event: NewEvent;
+}
 
 /** True if an animal is in the state that the client expects. */
 type Expectation = (pet: Pet) => boolean;
@@ -87,25 +56,20 @@ type Expectation = (pet: Pet) => boolean;
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
   readonly pages: PetPages;
-  readonly #storage: Storage;
+  readonly several: SeveralPets;
   readonly #clock: Clock;
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #decidingOrder: FindDecidingOrder | undefined;
 
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
-    this.#storage = storage;
     this.pages = new PetPages(storage);
     this.#clock = clock;
     this.#categoryExists = categoryExists;
     this.#decidingOrder = decidingOrder;
+    this.several = new SeveralPets(clock, categoryExists, decidingOrder && ((...one) => decidingOrder(...one, this)));
   }
 
   *get(shop: number, id: bigint): Transaction<Pet | undefined> {
-    if (this.#storage.readsSynchronously) {
-      // SQLite reads a row faster without looking for metadata, which few animals have.
-      const plain = yield* first(plainById, shop, id);
-      if (!plain?.has_metadata) return plain && toPet(plain);
-    }
     const row = yield* first(byId, shop, id);
     return row && toPet(row);
   }
@@ -114,10 +78,9 @@ export class PetStore {
   *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
     const { shop } = author;
     const { name, categoryId, status } = pet;
-    const metadata = unlessEmpty(pet.metadata);
-    if (metadata) {
-      const added = yield* this.addAll(author, [pet]);
-      return "faults" in added ? "unknown category" : (added[0] as Pet);
+    if (pet.metadata) {
+      const { added } = yield* this.several.add(author, [pet]);
+      return added[0]?.pet ?? "unknown category";
     }
     const now = this.#clock.now();
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
@@ -133,56 +96,6 @@ export class PetStore {
     if (!added) throw new ShopDeleted(); // and nothing was added
     const { id } = added;
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
-  }
-
-  /**
-   * The last steps of a transaction: adds animals in this order, all or none. Those without an id get the next ones. An
-   * id must be above all ids that the shop has assigned.
-   */
-  *addAll(
-    author: Author,
-    pets: readonly ImportedPet[],
-  ): Transaction<readonly Pet[] | { readonly faults: readonly PetFault[] }> {
-    const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
-    const unknown = yield* this.#unknownCategories(locked, pets);
-    let { id: last } = (yield* first(lastId, shop)) as IdRow;
-    const [added, faults, inserts]: [Pet[], PetFault[], Transaction<unknown>[]] = [[], [], []];
-    for (const [index, { id, name, categoryId, status, metadata }] of pets.entries()) {
-      if (unknown.has(categoryId)) faults.push({ index, path: "/categoryId", message: notACategory });
-      if (id !== undefined && id <= last) {
-        faults.push({
-          index,
-          path: "/id",
-          message: `${id} is not above ${last}, the last id that the shop has assigned`,
-        });
-        continue;
-      }
-      last = id ?? last + 1n;
-      const pairs = unlessEmpty(metadata);
-      const fields = [name, foldedToStore(name), categoryId, status ?? null, metadataFlag(pairs)] as const;
-      inserts.push(all(insert, shop, last, locked.at, ...fields), insertMetadata(shop, "pet", last, pairs));
-      added.push({ id: last, name, categoryId, ...(status && { status }), ...(pairs && { metadata: pairs }) });
-    }
-    if (faults.length > 0) return { faults };
-    yield* together([all(setLastId, last, shop), ...inserts]);
-    for (const { status } of added) addToFigure(locked, statusFigure(status));
-    addToFigure(locked, "added", added.length);
-    const events = added.map((pet) => event(petCreated, pet));
-    yield* publishLast(locked, author, events);
-    return added;
-  }
-
-  /** The categories of animals that do not exist, if they must. */
-  *#unknownCategories(locked: LockedShop, pets: readonly NewPet[]): Transaction<ReadonlySet<bigint>> {
-    const unknown = new Set<bigint>();
-    const exists = this.#categoryExists;
-    if (!exists) return unknown;
-    const check = function* (id: bigint) {
-      if (!(yield* exists(locked, id))) unknown.add(id);
-    };
-    yield* together([...new Set(pets.map(({ categoryId }) => categoryId))].map(check));
-    return unknown;
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */
@@ -212,10 +125,11 @@ export class PetStore {
     }
     if (changesStatus && order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
     if (changesStatus) countStatus(locked, before.status, status);
+    if (changesStatus && status === "sold") addToFigure(locked, "marked_sold");
     yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
     yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
     if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
-    yield* publishLast(locked, author, [event(petUpdated, after, before)]);
+    yield* publishLast(locked, author, [petEvent(petUpdated, after, before)]);
     return after;
   }
 
@@ -237,20 +151,20 @@ export class PetStore {
     yield* replaceMetadata(shop, "pet", id, pet.metadata, undefined);
     yield* all(countFewer, 1, shop, row.category_id);
     addToFigure(locked, statusFigure(row.status), -1);
-    yield* publishLast(locked, author, [event(petDeleted, null, pet)]);
+    yield* publishLast(locked, author, [petEvent(petDeleted, pet)]);
     return null;
   }
 
   /**
-   * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the event,
-   * which the transaction must publish.
+   * Part of a transaction: changes an animal's status if the table of transitions allows it. Returns the animal and the
+   * event, which the transaction must publish.
    */
   *changeStatus(
     locked: LockedShop,
     id: bigint,
     to: PetStatus,
     cause: StatusCause,
-  ): Transaction<NewEvent | "not found" | RefusedTransition> {
+  ): Transaction<ChangedPet | "not found" | RefusedTransition> {
     const { shop } = locked;
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
@@ -260,7 +174,8 @@ export class PetStore {
     yield* all(setStatus, to, shop, id);
     countStatus(locked, from, to);
     const before = toPet(row);
-    return event(petUpdated, { ...before, status: to }, before);
+    const pet = { ...before, status: to };
+    return { pet, event: petEvent(petUpdated, pet, before) };
   }
 }
 

@@ -1,7 +1,7 @@
 // The changes of status that the table allows for each cause, and their effects on the store.
 import { expect, test } from "bun:test";
 import { newTestStore } from "../../../test/harness/test-store.ts";
-import { operator } from "../events/author.ts";
+import { operator } from "../events/publish.ts";
 import { createShops, lockShop, shopOf } from "../shops/shops.store.ts";
 import { petUpdated } from "./pets.operations.ts";
 import type { PetStatus } from "./pets.schemas.ts";
@@ -12,6 +12,7 @@ const statuses: readonly PetStatus[] = ["available", "pending", "sold"];
 const causes: readonly StatusCause[] = [
   "updated",
   "order_placed",
+  "order_sold",
   "order_confirmed",
   "order_cancelled",
   "order_expired",
@@ -37,7 +38,9 @@ test("a change of status follows the table, and returns its event", async () => 
         const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
         const isAllowed = allowed.some((one) => one.to === to);
         const event = { type: petUpdated, petId: pet.id, previous: `{"status":"${from}"}` };
-        const expected = isAllowed ? expect.objectContaining(event) : { refused: "transition", from };
+        const expected = isAllowed
+          ? { pet: { ...pet, status: to }, event: expect.objectContaining(event) }
+          : { refused: "transition" as const, from };
         expect([cause, from, to, outcome]).toEqual([cause, from, to, expected]);
         expect((await storage.read(pets.get(shop, pet.id)))?.status).toBe(isAllowed ? to : from);
       }

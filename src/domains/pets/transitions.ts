@@ -1,9 +1,13 @@
 import type { PetStatus } from "./pets.schemas.ts";
 
-/** The cause of a change of an animal's status: a client (`updated`) or an order. */
+/**
+ * The cause of a change of an animal's status: a client (`updated`) or an order. `order_sold` is one that was placed and
+ * confirmed at once.
+ */
 export type StatusCause =
   | "updated"
   | "order_placed"
+  | "order_sold"
   | "order_confirmed"
   | "order_cancelled"
   | "order_expired"
@@ -17,7 +21,7 @@ interface Transition {
 }
 
 /**
- * The changes of status that docs/status.md lists. Only those by orders are looked up here (`refusalOf`). A client may
+ * The allowed changes of status. Only those by orders are looked up here (`refusalOf`). A client may
  * make every change (`updated`), unless an order decides the status (`FindDecidingOrder`). A status is never removed.
  */
 export const transitions: readonly Transition[] = [
@@ -25,7 +29,7 @@ export const transitions: readonly Transition[] = [
   { from: undefined, to: "pending", causes: ["updated"] },
   { from: undefined, to: "sold", causes: ["updated"] },
   { from: "available", to: "pending", causes: ["updated", "order_placed"] },
-  { from: "available", to: "sold", causes: ["updated"] },
+  { from: "available", to: "sold", causes: ["updated", "order_sold"] },
   { from: "pending", to: "available", causes: ["updated", "order_cancelled", "order_expired"] },
   { from: "pending", to: "sold", causes: ["updated", "order_confirmed"] },
   { from: "sold", to: "available", causes: ["updated", "order_returned"] },

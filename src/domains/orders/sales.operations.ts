@@ -1,0 +1,126 @@
+import { type Static, Type } from "typebox";
+import { invalidRequest } from "../../contract/errors.ts";
+import { withCommas } from "../../contract/messages.ts";
+import { defineOperation } from "../../contract/operation.ts";
+import { DateTime, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { store } from "./orders.operations.ts";
+import { categoryId, currency, keyId, sellerName } from "./orders.schemas.ts";
+
+/** The most days of one request. */
+export const MAX_DAYS = 92;
+/** The most sales that one request adds up, and the most returns. */
+export const MAX_SALES = 100_000;
+
+const count = (description: string, example = 0) => LargeCount({ description, minimum: 0, examples: [example] });
+
+const figures = {
+  sold: count("Orders that were confirmed.", 2),
+  returned: count("Orders whose animal was returned: counted when it was returned, not when it was sold.", 1),
+  amounts: Type.Array(
+    Type.Object(
+      {
+        currency,
+        sold: count("The sum of the prices of confirmed orders.", 49_800),
+        returned: count("The sum of the prices of returned ones.", 24_900),
+      },
+      { title: "SalesAmount", description: "Sums in one currency, in its smallest unit." },
+    ),
+    { description: "The sums of the prices, by currency.", maxItems: 26 ** 3 },
+  ),
+};
+
+const SalesFigures = Type.Object(figures, { title: "SalesFigures", description: "How much was sold and returned." });
+export type SalesFigures = Static<typeof SalesFigures>;
+
+const Sales = Type.Object(
+  {
+    since: Timestamp({ description: "The start of the span." }),
+    until: Timestamp({ description: "The end of the span, exclusive." }),
+    timeZone: Type.String({ description: "The time zone of the days.", maxLength: 64, examples: ["Europe/Berlin"] }),
+    total: SalesFigures,
+    days: Type.Array(
+      Type.Object(
+        { date: Type.String({ description: "The date.", format: "date", examples: ["2026-11-21"] }), ...figures },
+        { title: "SalesOfDay", description: "The sales of a day of the time zone, as far as it is in the span." },
+      ),
+      // The span may begin and end within a day.
+      { description: "The sales of each day, also of days without any.", maxItems: MAX_DAYS + 2 },
+    ),
+    sellers: Type.Array(
+      Type.Object(
+        { keyId: Type.Optional(keyId), name: sellerName, ...figures },
+        { title: "SalesOfSeller", description: "The orders that a key confirmed." },
+      ),
+      { description: "The sales by who confirmed them, most first.", maxItems: 2 * MAX_SALES },
+    ),
+    categories: Type.Array(
+      Type.Object(
+        {
+          categoryId,
+          name: Type.Optional(
+            Type.String({
+              description: "The category's name now. Absent if there is none.",
+              maxLength: 255,
+              examples: ["Dogs"],
+            }),
+          ),
+          ...figures,
+        },
+        { title: "SalesOfCategory", description: "The sales of animals that were in a category when they were sold." },
+      ),
+      { description: "The sales by category, most first.", maxItems: 2 * MAX_SALES },
+    ),
+  },
+  { title: "Sales", description: "What a shop has sold in a span of time." },
+);
+export type Sales = Static<typeof Sales>;
+
+const sold: SalesFigures = { sold: 2, returned: 1, amounts: [{ currency: "EUR", sold: 49_800, returned: 24_900 }] };
+
+const getSales = defineOperation({
+  name: "getSales",
+  method: "GET",
+  path: "/store/sales",
+  tag: store,
+  stability: "beta",
+  summary: "Get sales",
+  description:
+    "Returns what was sold in a span of time, by day, seller and category. A sale is a confirmed order; a status set to " +
+    `\`sold\` by hand is none. At most ${MAX_DAYS} days, with at most ${withCommas(MAX_SALES)} sales and as many returns.`,
+  query: Type.Object({
+    since: Type.Optional(DateTime({ description: "The start of the span, by default that of the current day." })),
+    until: Type.Optional(
+      DateTime({ description: "The end of the span, exclusive, by default that of the current day." }),
+    ),
+    timeZone: Type.String({
+      description: "Whose days are meant: a time zone of the IANA database.",
+      minLength: 1,
+      maxLength: 64,
+      pattern: "^[A-Za-z0-9_/+-]+$",
+      default: "UTC",
+      examples: ["Europe/Berlin"],
+    }),
+  }),
+  agentTools: {
+    show_sales: { does: "reads", takes: ["since", "until", "timeZone"], gives: "sales", text: "Sum up sales by day." },
+  },
+  response: {
+    status: 200,
+    description: "The sales.",
+    schema: Sales,
+    examples: {
+      "A day": {
+        since: "2026-11-21T00:00:00.000Z",
+        until: "2026-11-22T00:00:00.000Z",
+        timeZone: "UTC",
+        total: sold,
+        days: [{ date: "2026-11-21", ...sold }],
+        sellers: [{ keyId: "key_5fQ0c2mN8xWbT1Lz", name: "till", ...sold }],
+        categories: [{ categoryId: 1n, name: "Dogs", ...sold }],
+      } satisfies Sales,
+    },
+  },
+  errors: [invalidRequest],
+});
+
+export const salesOperations = [getSales] as const;

@@ -1,0 +1,148 @@
+import { Type } from "typebox";
+import { defineError, invalidRequest } from "../../contract/errors.ts";
+import { defineOperation } from "../../contract/operation.ts";
+import { bodyLimits } from "../../contract/requests.ts";
+import { Choice, Int32, Int64, UNCHECKED_ITEMS } from "../../contract/schemas.ts";
+import { animals, notACategory } from "./pets.operations.ts";
+import { NewPet } from "./pets.schemas.ts";
+
+/** The maximum number of animals that one request or one part of a file adds or deletes. */
+export const MOST_PETS = 500;
+/** The maximum number of faults of one animal that are told. */
+export const FAULTS_OF_A_PET = 3;
+const LARGEST_BODY = 512 * 1024;
+
+export const petsNotDeletable = defineError({
+  code: "pets_not_deletable",
+  status: 409,
+  meaning: "An order reserves or has sold some of the animals. Nothing was deleted. `details` names the first of them.",
+});
+
+const index = Int32({ description: "The place in the request, from 0 on.", examples: [0] });
+const id = Int64({ description: "The identifier of the animal.", examples: [7n] });
+
+const PetImport = Type.Object(
+  {
+    animals: Type.Unsafe<readonly unknown[]>(
+      Type.Array(NewPet, {
+        description: "The animals to add, in the order of their new ids.",
+        minItems: 1,
+        maxItems: MOST_PETS,
+        [UNCHECKED_ITEMS]: true,
+      }),
+    ),
+    onError: Type.Optional(
+      Choice(["skip"], {
+        title: "PetImportOnError",
+        description: "`skip` leaves out animals with faults. Without it, one fault refuses all.",
+      }),
+    ),
+  },
+  { title: "PetImport", description: "Animals to add together.", additionalProperties: false },
+);
+const ImportedPets = Type.Object(
+  {
+    animals: Type.Array(
+      Type.Object({ index, id }, { title: "ImportedPet", description: "An animal that was added." }),
+      { description: "The animals that were added.", maxItems: MOST_PETS },
+    ),
+    faults: Type.Array(
+      Type.Object(
+        {
+          index,
+          path: Type.String({
+            description: "Where the fault is: a JSON Pointer into the animal.",
+            examples: ["/name"],
+          }),
+          message: Type.String({ description: "What is wrong." }),
+        },
+        { title: "PetFault", description: "Why an animal was left out." },
+      ),
+      {
+        description: `The faults of those that were left out: the first ${FAULTS_OF_A_PET} of each.`,
+        maxItems: MOST_PETS * FAULTS_OF_A_PET,
+      },
+    ),
+  },
+  { title: "ImportedPets", description: "The outcome of an import." },
+);
+
+const rex = { name: "Rex", categoryId: 1n, status: "available" } as const;
+
+const importPets = defineOperation({
+  name: "importPets",
+  method: "POST",
+  path: "/pets/import",
+  tag: animals,
+  stability: "beta",
+  summary: "Add several animals",
+  description:
+    `Adds up to ${MOST_PETS} animals in one request, all or none. The body may have ${LARGEST_BODY / 1024} KiB. With ` +
+    '`"onError": "skip"`, adds those without a fault.',
+  body: {
+    schema: PetImport,
+    examples: {
+      "Two animals": { animals: [rex, { name: "Tom", categoryId: 2n }] },
+      "As many as possible": { animals: [rex, { name: "Tom", categoryId: 9n }], onError: "skip" },
+    },
+    limits: { bytes: LARGEST_BODY, values: 20 * MOST_PETS, escapes: 64_000 },
+  },
+  emits: ["pet.created"],
+  response: {
+    status: 201,
+    description: "The new animals.",
+    schema: ImportedPets,
+    examples: {
+      "Two animals": {
+        animals: [
+          { index: 0, id: 7n },
+          { index: 1, id: 8n },
+        ],
+        faults: [],
+      },
+      "As many as possible": {
+        animals: [{ index: 0, id: 7n }],
+        faults: [{ index: 1, path: "/categoryId", message: notACategory }],
+      },
+    },
+  },
+  errors: [invalidRequest],
+});
+
+const deletePets = defineOperation({
+  name: "deletePets",
+  method: "POST",
+  path: "/pets/delete",
+  tag: animals,
+  stability: "beta",
+  summary: "Delete several animals",
+  description:
+    `Deletes up to ${MOST_PETS} animals, all or none: those of an import, for example. Ids of no animal are ignored. An ` +
+    "animal that an order reserves or has sold cannot be deleted here.",
+  testPanel: { disabled: "one click would permanently delete animals" },
+  body: {
+    schema: Type.Object(
+      {
+        ids: Type.Array(id, { description: "The animals to delete.", minItems: 1, maxItems: MOST_PETS }),
+      },
+      { title: "PetDeletion", description: "Animals to delete together.", additionalProperties: false },
+    ),
+    examples: { "Two animals": { ids: [7n, 8n] } },
+    limits: { ...bodyLimits, values: MOST_PETS + 100 },
+  },
+  emits: ["pet.deleted", "pet.updated", "order.expired"],
+  response: {
+    status: 200,
+    description: "The animals are deleted.",
+    schema: Type.Object(
+      {
+        deleted: Type.Array(id, { description: "The animals that there were, by ascending id.", maxItems: MOST_PETS }),
+      },
+      { title: "DeletedPets", description: "The deleted animals." },
+    ),
+    examples: { "Two animals": { deleted: [7n, 8n] } },
+  },
+  errors: [petsNotDeletable],
+});
+
+export const severalPetsOperations = [importPets, deletePets] as const;
