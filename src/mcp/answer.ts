@@ -1,0 +1,90 @@
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { adviceOf, type ErrorBody } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
+import { errorCatalogue } from "../contract/operation-properties.ts";
+import { agentInstructions, type DerivedTool, deriveAgentTools, type ToolCall } from "../derive/agent-tools.ts";
+import type { BodyResult } from "../http/input/read-body.ts";
+import { noSniff } from "../http/response/headers.ts";
+import { version } from "../telemetry/version.ts";
+
+/** The revisions of the protocol that are tested. */
+const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18"];
+const options = { capabilities: { tools: {} }, instructions: agentInstructions, supportedProtocolVersions };
+/** The headers of a request's response that the answer to its message has too. */
+const passedOn = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"];
+
+/** Sends a request of an operation through the stages, as if the client of the message had sent it. */
+export type Ask = (operation: Operation, call?: ToolCall) => Promise<Response>;
+/** Answers a message. */
+export type AnswerMessage = ReturnType<typeof answerWith>;
+
+type Key = { readonly scopes: readonly string[]; readonly mode: string };
+type ReadMessage = Exclude<BodyResult, { readonly error: unknown }>;
+
+/**
+ * Prepares the answers with the tools of these operations. Each message is one request: a call is that of its operation,
+ * and any other is `getCurrentKey`, which says what the key may do and does not count in the windows of the shop.
+ */
+export function answerWith(operations: readonly Operation[]) {
+  const tools = deriveAgentTools(operations);
+  const advice = new Map(errorCatalogue(operations).map((error) => [error.code, adviceOf(error)]));
+  const currentKey = operations.find(({ name }) => name === "getCurrentKey") as Operation;
+
+  return async (request: Request, read: ReadMessage, ask: Ask): Promise<Response> => {
+    const message = "value" in read ? read.value : undefined;
+    const isCall = (message as { readonly method?: unknown } | null | undefined)?.method === "tools/call";
+    const key = isCall ? undefined : await ask(currentKey);
+    if (key && !key.ok) return key;
+    const calls: Response[] = [];
+
+    const server = new Server({ name: "petstore", version }, options);
+    server.setRequestHandler("tools/list", async () => {
+      const { scopes, mode } = (await (key as Response).json()) as Key;
+      const isOffered = ({ operation }: DerivedTool) =>
+        operation.scopes.every((scope) => scopes.includes(scope)) &&
+        (operation.separateQuota !== "sandbox" || mode === "test");
+      return { tools: [...tools.values()].filter(isOffered).map(({ definition }) => definition) };
+    });
+    server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }) => {
+      const tool = tools.get(name);
+      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}.`);
+      const response = await ask(tool.operation, tool.toCall(given));
+      calls.push(response);
+      if (response.status === 401) return { content: [] }; // the client of the message gets the response itself
+      const structuredContent = response.ok ? await contentOf(response, tool) : await errorOf(response, advice);
+      const text = JSON.stringify(structuredContent);
+      return { content: [{ type: "text", text }], structuredContent, isError: !response.ok };
+    });
+
+    const answer = await answerIn(server, request, read);
+    const asked = key ?? calls[0] ?? (await ask(currentKey)); // the last for a call that the protocol refuses
+    if (asked === calls[0] ? asked.status === 401 : !asked.ok) return asked;
+    for (const name of passedOn) answer.headers.set(name, asked.headers.get(name) ?? "");
+    return answer;
+  };
+}
+
+/** The answer in the revision of the message, as JSON: in older ones, the library sends it as a stream of one event. */
+async function answerIn(server: Server, request: Request, read: ReadMessage): Promise<Response> {
+  if ("faults" in read) return malformed(ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
+  if (Array.isArray(read.value)) return malformed(ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
+  const answer = await createMcpHandler(() => server).fetch(request, { parsedBody: read.value });
+  const text = await answer.text();
+  const headers = { ...noSniff, ...(text && { "Content-Type": "application/json" }) };
+  return new Response(/^data: (.*)$/m.exec(text)?.[1] ?? (text || null), { status: answer.status, headers });
+}
+
+function malformed(code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status: 400, headers: noSniff });
+}
+
+async function contentOf(response: Response, tool: DerivedTool) {
+  const [, cursor] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
+  return tool.toResult(await response.text(), cursor && decodeURIComponent(cursor));
+}
+
+async function errorOf(response: Response, advice: ReadonlyMap<string, string>) {
+  const body = (await response.json()) as ErrorBody;
+  const retryAfter = Number(response.headers.get("retry-after")) || undefined;
+  return { ...body, advice: advice.get(body.code), retryAfter, requestId: response.headers.get("x-request-id") };
+}
