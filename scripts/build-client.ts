@@ -1,5 +1,5 @@
-// Builds the client's module into client/dist, for `npm pack` there.
+// Builds the client's module and its source map into client/dist, for `npm pack` there.
 import { join } from "node:path";
-import { clientModule } from "../src/app/web/client-package.ts";
+import { builtModules } from "../src/app/web/client-package.ts";
 
-await Bun.write(join(import.meta.dir, "../client/dist/index.js"), await clientModule(false));
+for (const [path, text] of await builtModules()) await Bun.write(join(import.meta.dir, "../client", path), text);

@@ -1,11 +1,11 @@
 import { waitFor, within } from "./clock.ts";
-import { deprecationOf, warnOfDeprecation } from "./deprecation.ts";
+import { deprecationOf, deprecationWarning } from "./deprecation.ts";
 import { endable } from "./endable.ts";
 import { ConnectionError } from "./errors.ts";
 import { follow, readEvents } from "./events.ts";
 import { type Gate, openGate } from "./gate.ts";
 import type { IdKind } from "./json.ts";
-import { type Options, type OutgoingRequest, readTarget } from "./options.ts";
+import { type Logger, type Options, type OutgoingRequest, readTarget } from "./options.ts";
 import { type Outcome, parseResponse, readText } from "./outcome.ts";
 import { type Page, pagesOf } from "./pages.ts";
 import { type AnyOptions, type Call, makeRequest } from "./request.ts";
@@ -96,7 +96,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     limited: AbortSignal,
     { call: signal, caller = signal }: { readonly call: AbortSignal; readonly caller?: AbortSignal | undefined },
   ): Promise<Outcome> {
-    const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated = warnOfDeprecation, ids } = options;
+    const { fetch: sendRequest = fetch, onRequest, onResponse, onDeprecated, ids } = options;
     await onRequest?.(request, { operation, attempt });
     const { url, method, headers, body } = request;
     let response: Response;
@@ -110,13 +110,17 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       if (!isStream) text = await readText(response);
     } catch (cause) {
       signal.throwIfAborted();
-      return { error: new ConnectionError(`No connection: ${cause}`, { code: "connection_failed", operation }, cause) };
+      // Node says what happened in the cause, whose message can be empty.
+      const { message, code } = ((cause as Error).cause ?? cause) as Error & { code?: string };
+      const problem = `No connection to ${baseUrl}: ${message || code || cause}`;
+      return { error: new ConnectionError(problem, { code: "connection_failed", operation }, cause) };
     }
     await onResponse?.(response, { operation, attempt });
     const notice = deprecationOf(operation, response.headers);
     if (notice && !deprecated.has(operation)) {
       deprecated.add(operation);
-      onDeprecated(notice);
+      if (onDeprecated) onDeprecated(notice);
+      else (options.logger ?? console).warn?.(deprecationWarning(notice));
     }
     if (isStream) return { info: infoOf(response), body: readEvents(response, clock, ids, caller) };
     return parseResponse(response, text, operation, clock.now(), ids);
@@ -126,8 +130,11 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
     const { timeout = options.timeout ?? 60_000 } = callOptions;
     const { operation, quota } = call;
     const shopGate = baseUrl + key; // the gate of the shop's own quota has no prefix
-    const gate = gates.get(quota + shopGate) ?? openGate(clock, quota);
-    gates.set(quota + shopGate, gate);
+    let gate = gates.get(quota + shopGate);
+    if (!gate) {
+      for (const [name, { isIdle }] of gates) if (isIdle()) gates.delete(name);
+      gates.set(quota + shopGate, (gate = openGate(clock, quota)));
+    }
     const deadline = clock.now() + timeout;
 
     return within(
@@ -137,12 +144,18 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
       async (signal) => {
         const requestOf = makeRequest(target, call, callOptions);
         for (let attempt = 1, failures = 0, mayBeDone: boolean | undefined; ; attempt++) {
+          const started = clock.now();
           const { info, body, error } = await gate(operation, deadline, signal, () =>
             within(clock, ATTEMPT_TIMEOUT, signal, (limited) =>
               send(requestOf(), call, attempt, limited, { call: signal, caller: callOptions.signal }),
             ),
           );
+          const log = (level: keyof Logger, next = "") =>
+            options.logger?.[level]?.(
+              `petstore: ${operation}, attempt ${attempt}: ${info?.status ?? ""} ${error?.code ?? ""} in ${clock.now() - started} ms, request ${info?.requestId}${next}`,
+            );
           if (!error) {
+            log("debug");
             // The minute or ban for which the shop's gate waits may be over.
             if (operation === "fastForwardSandbox") gates.delete(shopGate);
             return withResponse(body, info);
@@ -152,11 +165,16 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
           if (call.method === "DELETE" && status === 404 && mayBeDone) return withResponse({}, info as ResponseInfo);
           const wait = 1000 * (retryAfter ?? Math.random() * Math.min(MAX_WAIT, FIRST_WAIT * 2 ** failures));
           const isTransient = retriedStatuses.has(status) || code === "idempotency_key_in_use";
-          if (!isTransient || clock.now() + wait > deadline) throw error;
-          if (status === 429 && code !== "too_many_streams") continue; // the gate waits; this is no failure
-          mayBeDone ||= code !== "overloaded"; // which means that nothing was done
+          const isLimited = status === 429 && code !== "too_many_streams"; // the gate waits; this is no failure
           // A stream that was open reconnects until its timeout.
-          if (failures++ >= (options.retries ?? 4) && !call.lastEventId) throw error;
+          const isLast = !isLimited && failures++ >= (callOptions.retries ?? options.retries ?? 4) && !call.lastEventId;
+          if (!isTransient || clock.now() + wait > deadline || isLast) {
+            log("error");
+            throw error;
+          }
+          log("warn", `, again in ${Math.ceil(wait)} ms`);
+          if (isLimited) continue;
+          mayBeDone ||= code !== "overloaded"; // which means that nothing was done
           await waitFor(clock, wait, signal);
         }
       },

@@ -26,6 +26,6 @@ export function deprecationOf(operation: string, headers: Headers): DeprecationN
   };
 }
 
-export function warnOfDeprecation({ operation, sunset, successor }: DeprecationNotice): void {
-  console.warn(`petstore: ${operation} will be removed on ${sunset.toUTCString()}. Use ${successor}.`);
+export function deprecationWarning({ operation, sunset, successor }: DeprecationNotice): string {
+  return `petstore: ${operation} will be removed on ${sunset.toUTCString()}. Use ${successor}.`;
 }

@@ -2,6 +2,6 @@
 
 /**
  * Matches the names of the fields that hold 64-bit integers: those of the contract, and every name that ends in `Id`,
- * because the contract does not describe the data of events.
+ * because later releases may add fields and types of events.
  */
-export const int64Field = /^(from|id|to)$|Id$/;
+export const int64Field = /^(deleted|from|id|to)$|Id$/;

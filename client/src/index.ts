@@ -25,6 +25,7 @@ export type {
   FetchedResponse,
   FetchInit,
   IfMatch,
+  Logger,
   OnceOptions,
   Options,
   OutgoingRequest,

@@ -8,6 +8,8 @@ export type Page<T> = Result<readonly T[]> & { readonly next: string | undefined
 export interface Pages<T> extends AsyncIterable<T> {
   /** The first page, or the page at the `cursor` of the query. */
   page(): Promise<Page<T>>;
+  /** The items from there on, at most `max`. */
+  toArray(options: { readonly max: number }): Promise<T[]>;
   [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }
 
@@ -15,16 +17,22 @@ export function pagesOf<T>(
   parent: AbortSignal | undefined,
   load: (signal: AbortSignal | undefined, cursor?: string) => Promise<Page<T>>,
 ): Pages<T> {
+  const items = () =>
+    endable(parent, async function* read(signal) {
+      let cursor: string | undefined;
+      do {
+        const page = await load(signal, cursor);
+        yield* page;
+        cursor = page.next;
+      } while (cursor);
+    });
   return {
     page: () => load(parent),
-    [Symbol.asyncIterator]: () =>
-      endable(parent, async function* items(signal) {
-        let cursor: string | undefined;
-        do {
-          const page = await load(signal, cursor);
-          yield* page;
-          cursor = page.next;
-        } while (cursor);
-      }),
+    async toArray({ max }) {
+      const list: T[] = [];
+      if (max > 0) for await (const item of items()) if (list.push(item) >= max) break;
+      return list;
+    },
+    [Symbol.asyncIterator]: items,
   };
 }

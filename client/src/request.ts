@@ -25,21 +25,21 @@ export function makeRequest(
   { key, baseUrl }: Target,
   { method, path, params, query = {}, body, lastEventId }: Call,
   // Pages over plain HTTP have no `crypto.randomUUID`.
-  { idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join("-"), ifMatch }: AnyOptions,
+  { idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join("-"), ifMatch, headers: more }: AnyOptions,
 ): () => OutgoingRequest {
   checkNumbers({ identifier: params, query, body });
   const [...segments] = params;
   const search = `${new URLSearchParams(defined(query))}`; // a list is joined by commas
   const url = baseUrl + path.replace(/\*/g, () => segment(segments.shift())) + (search && `?${search}`);
-  const headers = new Headers(
-    defined({
-      Authorization: `Bearer ${key}`,
-      "Content-Type": body && "application/json",
-      "Idempotency-Key": method.startsWith("P") ? idempotencyKey : undefined,
-      "If-Match": etagOf(ifMatch),
-      "Last-Event-ID": lastEventId || undefined,
-    }),
-  );
+  const headers = new Headers(more);
+  const own = defined({
+    Authorization: `Bearer ${key}`,
+    "Content-Type": body && "application/json",
+    "Idempotency-Key": method.startsWith("P") ? idempotencyKey : undefined,
+    "If-Match": etagOf(ifMatch),
+    "Last-Event-ID": lastEventId || undefined,
+  });
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
   const text = stringify(body) ?? null;
   return () => ({ url, method, headers: new Headers(headers), body: text });
 }

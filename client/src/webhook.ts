@@ -1,4 +1,5 @@
 import { parse } from "./json.ts";
+import type { WebhookMessage } from "./operations.ts";
 
 /** The webhook could not be verified and must not be trusted. */
 export class WebhookVerificationError extends Error {
@@ -13,7 +14,7 @@ export interface VerifyOptions {
 }
 
 /**
- * Verifies a webhook (Standard Webhooks 1.0.0) and returns its parsed body. `body` must be the raw body. `keys` are
+ * Verifies a webhook (Standard Webhooks 1.0.0) and returns its parsed body, of which `data` is the event. `body` must be the raw body. `keys` are
  * secrets (`whsec_…`) or public keys (`whpk_…`) of the endpoint, one of which must match. Throws
  * `WebhookVerificationError`.
  */
@@ -22,7 +23,7 @@ export async function verifyWebhook(
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>,
   keys: string | readonly string[],
   { tolerance = 300, now = Date.now() }: VerifyOptions = {},
-): Promise<unknown> {
+): Promise<WebhookMessage> {
   const given = new Headers(
     Symbol.iterator in headers
       ? headers
@@ -49,7 +50,7 @@ export async function verifyWebhook(
         // workerd throws for a signature of the wrong length.
         (await crypto.subtle.verify(name, usable, bytesOf(value), signed).catch(() => false))
       )
-        return parse(text);
+        return parse(text) as WebhookMessage;
     }
   }
   throw new WebhookVerificationError("No signature matches.");

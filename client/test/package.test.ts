@@ -61,7 +61,21 @@ test("Node runs the snippets of the README with the installed package", async ()
     expect.stringContaining("It has changed:"),
     expect.stringMatching(/^\d+n pet\.created /),
     expect.stringMatching(/^\d+n pet\.updated /),
+    "Rex was available",
   ]);
+});
+
+// test/interop/client-testing.test.ts runs the tests of that chapter.
+test("its testing chapter tests a receiver, and a service that does not start says why", async () => {
+  const program = `${await snippets()}
+await testReceiver();
+import { startPetstore } from "petstore-client/testing";
+const refused = await startPetstore({ command: ["node", "--no-such-option"] }).catch(String);
+console.log(refused.includes("no-such-option"));`;
+  await Bun.write(join(folder, "testing.js"), new Bun.Transpiler({ loader: "ts" }).transformSync(program));
+  const environment = { PETSTORE_KEY: await service.newKey(), PETSTORE_URL: service.app.base };
+  const said = await run(["node", "testing.js"], folder, environment);
+  expect(said.trim().split("\n").slice(-2)).toEqual(["204", "true"]);
 });
 
 test("its types compile with the strictest settings", async () => {
@@ -94,6 +108,19 @@ test("CommonJS programs can require it, and their types compile", async () => {
   await compile("required.cts");
 });
 
+test("source maps lead from each module to the client's sources", async () => {
+  const program = `
+    import { Petstore } from "petstore-client";
+    import { fakeFetch } from "petstore-client/testing";
+    try { new Petstore({ key: " " }); } catch ({ stack }) { console.log(stack); }
+    await fakeFetch({ listPets: "none" })("http://petstore.test/v1/pets", { headers: { authorization: "a" } })
+      .catch(({ stack }) => console.log(stack));`;
+  await Bun.write(join(folder, "mapped.js"), program);
+  const said = await run(["node", "--enable-source-maps", "mapped.js"]);
+  expect(said).toMatch(/src\/options\.ts:\d+/);
+  expect(said).toMatch(/src\/fake-fetch\.ts:\d+/);
+});
+
 test("`npm pack` creates the same package", async () => {
   const packed = join(folder, "packed");
   mkdirSync(packed);
@@ -101,6 +128,13 @@ test("`npm pack` creates the same package", async () => {
   const served = await filesOf(await (await fetch(address("/client.tgz"))).blob());
   expect(served).toEqual(await filesOf(Bun.file(join(packed, "petstore-client-1.0.0.tgz"))));
   expect(Object.keys(served)).toContain("package/LICENSE");
+});
+
+test("it has the same bytes wherever the service was started", async () => {
+  const module = JSON.stringify(join(root, "src/app/web/client-package.ts"));
+  const program = `process.stdout.write((await (await import(${module})).clientPackage()).toHex());`;
+  const own = (await (await fetch(address("/client.tgz"))).bytes()).toHex();
+  for (const place of ["/", folder]) expect((await run([process.execPath, "-e", program], place)) === own).toBe(true);
 });
 
 test("the module for browsers can be imported", async () => {

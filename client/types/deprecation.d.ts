@@ -14,4 +14,4 @@ export interface DeprecationNotice {
 }
 /** Reads the notice (RFC 9745, RFC 8594). Returns undefined if the operation is not deprecated. */
 export declare function deprecationOf(operation: string, headers: Headers): DeprecationNotice | undefined;
-export declare function warnOfDeprecation({ operation, sunset, successor }: DeprecationNotice): void;
+export declare function deprecationWarning({ operation, sunset, successor }: DeprecationNotice): string;

@@ -49,6 +49,47 @@ export interface PetPatch {
     readonly status?: PetStatus | undefined;
     readonly metadata?: MetadataPatch | undefined;
 }
+/** `skip` leaves out animals with faults. Without it, one fault refuses all. */
+export type PetImportOnError = "skip";
+/** Animals to add together. */
+export interface PetImport {
+    /** The animals to add, in the order of their new ids. */
+    readonly animals: readonly NewPet[];
+    readonly onError?: PetImportOnError | undefined;
+}
+/** An animal that was added. */
+export interface ImportedPet<Id = bigint> {
+    /** The place in the request, from 0 on. */
+    readonly index: number;
+    /** The identifier of the animal. */
+    readonly id: Id;
+}
+/** Why an animal was left out. */
+export interface PetFault {
+    /** The place in the request, from 0 on. */
+    readonly index: number;
+    /** Where the fault is: a JSON Pointer into the animal. */
+    readonly path: string;
+    /** What is wrong. */
+    readonly message: string;
+}
+/** The outcome of an import. */
+export interface ImportedPets<Id = bigint> {
+    /** The animals that were added. */
+    readonly animals: readonly ImportedPet<Id>[];
+    /** The faults of those that were left out: the first 3 of each. */
+    readonly faults: readonly PetFault[];
+}
+/** Animals to delete together. */
+export interface PetDeletion {
+    /** The animals to delete. */
+    readonly ids: readonly Int64[];
+}
+/** The deleted animals. */
+export interface DeletedPets<Id = bigint> {
+    /** The animals that there were, by ascending id. */
+    readonly deleted: readonly Id[];
+}
 /** A category of animals. */
 export interface Category<Id = bigint> {
     /** Unique identifier. */
@@ -73,6 +114,20 @@ export interface CategoryPatch {
 }
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
+/** What the animal is sold for. */
+export interface Price {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount: number;
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency: string;
+}
+/** Who confirmed an order. */
+export interface Seller {
+    /** The identifier of the key. Absent if it was no key of yours. */
+    readonly keyId?: string | undefined;
+    /** The name of the key. */
+    readonly name: string;
+}
 /** An order for one animal. */
 export interface StoreOrder<Id = bigint> {
     /** Unique identifier assigned by the service. */
@@ -82,17 +137,30 @@ export interface StoreOrder<Id = bigint> {
     /** Your own name for the order, such as a receipt number. Stored unchanged. */
     readonly reference?: string | undefined;
     readonly status: StoreOrderStatus;
+    readonly price?: Price | undefined;
     /** When the order was placed. */
     readonly placedAt: string;
     /** When the reservation ends if the order is neither confirmed nor cancelled. */
     readonly expiresAt: string;
     /** When the order was confirmed. */
     readonly confirmedAt?: string | undefined;
+    readonly confirmedBy?: Seller | undefined;
+    /** The animal's name when it was sold. */
+    readonly petName?: string | undefined;
+    /** The animal's category when it was sold. */
+    readonly categoryId?: Id | undefined;
     /** When the order was cancelled. */
     readonly cancelledAt?: string | undefined;
     /** When the animal was returned. */
     readonly returnedAt?: string | undefined;
     readonly metadata?: Metadata | undefined;
+}
+/** What the animal is sold for. */
+export interface NewPrice {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount: Int64;
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency: string;
 }
 /** An order to place. */
 export interface NewStoreOrder {
@@ -100,47 +168,119 @@ export interface NewStoreOrder {
     readonly petId: Int64;
     /** Your own name for the order, such as a receipt number. Stored unchanged. */
     readonly reference?: string | undefined;
+    readonly price?: NewPrice | undefined;
+    /** True to sell the animal at once: the order is confirmed in the same request. */
+    readonly confirm?: boolean | undefined;
     readonly metadata?: NewMetadata | undefined;
 }
 /** The fields of an order to change (JSON Merge Patch, RFC 7396). */
 export interface StoreOrderPatch {
+    /** Your own name for the order; `null` removes it. */
+    readonly reference?: string | null | undefined;
     readonly metadata?: MetadataPatch | undefined;
 }
-/** The clock of a sandbox. */
-export interface SandboxClock {
-    /** The time in the sandbox. */
-    readonly now: string;
-    /** How many seconds the clock is ahead of real time. */
-    readonly ahead: number;
+/** How the animal is sold. A price replaces that of the order. */
+export interface StoreOrderConfirmation {
+    readonly price?: NewPrice | undefined;
 }
-/** What is due later: the end of a `reservation`, or a retry of a webhook message (`webhook_attempt`). */
-export type SandboxWaitingKind = "reservation" | "webhook_attempt";
-/** Tasks that run when the clock reaches their time. */
+/** Sums in one currency, in its smallest unit. */
+export interface SalesAmount {
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency: string;
+    /** The sum of the prices of confirmed orders. */
+    readonly sold: number;
+    /** The sum of the prices of returned ones. */
+    readonly returned: number;
+}
+/** How much was sold and returned. */
+export interface SalesFigures {
+    /** Orders that were confirmed. */
+    readonly sold: number;
+    /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
+    readonly returned: number;
+    /** The sums of the prices, by currency. */
+    readonly amounts: readonly SalesAmount[];
+}
+/** The sales of a day of the time zone, as far as it is in the span. */
+export interface SalesOfDay {
+    /** The date. */
+    readonly date: string;
+    /** Orders that were confirmed. */
+    readonly sold: number;
+    /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
+    readonly returned: number;
+    /** The sums of the prices, by currency. */
+    readonly amounts: readonly SalesAmount[];
+}
+/** The orders that a key confirmed. */
+export interface SalesOfSeller {
+    /** The identifier of the key. Absent if it was no key of yours. */
+    readonly keyId?: string | undefined;
+    /** The name of the key. */
+    readonly name: string;
+    /** Orders that were confirmed. */
+    readonly sold: number;
+    /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
+    readonly returned: number;
+    /** The sums of the prices, by currency. */
+    readonly amounts: readonly SalesAmount[];
+}
+/** The sales of animals that were in a category when they were sold. */
+export interface SalesOfCategory<Id = bigint> {
+    /** The animal's category when it was sold. */
+    readonly categoryId: Id;
+    /** The category's name now. Absent if there is none. */
+    readonly name?: string | undefined;
+    /** Orders that were confirmed. */
+    readonly sold: number;
+    /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
+    readonly returned: number;
+    /** The sums of the prices, by currency. */
+    readonly amounts: readonly SalesAmount[];
+}
+/** What a shop has sold in a span of time. */
+export interface Sales<Id = bigint> {
+    /** The start of the span. */
+    readonly since: string;
+    /** The end of the span, exclusive. */
+    readonly until: string;
+    /** The time zone of the days. */
+    readonly timeZone: string;
+    readonly total: SalesFigures;
+    /** The sales of each day, also of days without any. */
+    readonly days: readonly SalesOfDay[];
+    /** The sales by who confirmed them, most first. */
+    readonly sellers: readonly SalesOfSeller[];
+    /** The sales by category, most first. */
+    readonly categories: readonly SalesOfCategory<Id>[];
+}
+/** What is due later: the end of a `reservation`, of a `ban`, of the minute or the day of the limits (`limit_window`), of a `stored_response` to an `Idempotency-Key`, or of a replaced `webhook_secret`; a retry of a webhook message (`webhook_attempt`); or that a failing endpoint is disabled (`endpoint_disabling`). */
+export type SandboxWaitingKind = "reservation" | "webhook_attempt" | "endpoint_disabling" | "limit_window" | "ban" | "stored_response" | "webhook_secret";
+/** What is due later, of one kind. */
 export interface SandboxWaiting {
     readonly kind: SandboxWaitingKind;
     /** How many are waiting, counted up to 10,000. */
     readonly count: number;
-    /** When the first one is due, by the sandbox's clock. */
+    /** When the first one is due. */
     readonly next: string;
 }
 /** A sandbox. */
 export interface Sandbox {
-    readonly clock: SandboxClock;
     /** Number of animals. */
     readonly animals: number;
     /** Number of categories. */
     readonly categories: number;
     /** Number of orders, in any state. */
     readonly orders: number;
-    /** One entry for each kind of waiting task. */
+    /** One entry for each kind of which something waits. */
     readonly waiting: readonly SandboxWaiting[];
 }
-/** How far to advance the clock. */
+/** By how much what waits is to be nearer. */
 export interface FastForward {
-    /** How many seconds to advance it. */
+    /** By how many seconds. */
     readonly seconds: number;
 }
-/** The new contents of the sandbox: nothing, or six animals in four categories. */
+/** The new contents of the sandbox: nothing, or 24 animals in four categories, with sales of the last 14 days. */
 export type SandboxPets = "none" | "samples";
 /** How to reset the sandbox. */
 export interface SandboxReset {
@@ -166,12 +306,14 @@ export interface CategoryFigure<Id = bigint> {
     /** Animals in the category. */
     readonly animals: number;
 }
-/** Counts since midnight (UTC), by the shop's clock. */
+/** Counts since midnight (UTC). */
 export interface DayFigures {
     /** Animals that were added or imported. */
     readonly added: number;
-    /** How often an animal became `sold`. */
+    /** Orders that were confirmed. */
     readonly sold: number;
+    /** How often an animal's status was set to `sold` by hand, which counts as no sale. */
+    readonly markedSold: number;
     /** Orders that expired. */
     readonly expired: number;
     /** Orders whose animal was returned. */
@@ -427,8 +569,6 @@ export interface RequestRecord {
     /** How to fix a failure. */
     readonly advice?: string | undefined;
 }
-/** The kind of resource and what was done to it. */
-export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** `system` is the service itself, `operator` a command that its operator ran. */
 export type EventActorKind = "key" | "system" | "operator";
 /** Who made the change. */
@@ -446,28 +586,395 @@ export interface EventSubject {
     /** The identifier of the resource, as text. `pets.reassigned`: the old category. */
     readonly id: string;
 }
-/** Fields of a resource, which depend on the type of the event. */
-export interface EventData {
-    readonly [name: string]: unknown;
-}
-/** A change, usually of one resource. */
-export interface Event<Id = bigint> {
+/** An animal was added. */
+export interface PetCreatedEvent<Id = bigint> {
     /** The number of the event in the shop, from 1 without gaps. */
     readonly id: Id;
-    readonly type: EventType;
+    readonly type: "pet.created";
     /** When the change was made, never earlier than the previous event. */
     readonly at: string;
     readonly actor: EventActor;
     readonly subject: EventSubject;
-    /** The resource after the change. Absent if it was deleted. */
-    readonly data?: EventData | undefined;
-    /** The old values of the changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396) that turns `data` into the resource before. All fields if it was deleted. */
-    readonly previous?: EventData | undefined;
+    readonly data: Pet<Id>;
+    readonly previous?: undefined;
 }
-/** An event type, or `*` for all. */
-export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
+/** Availability status of an animal. */
+export type PreviousPetStatus = "available" | "pending" | "sold" | null;
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export type PreviousMetadata = {
+    readonly [name: string]: string | null;
+} | null;
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousPet<Id = bigint> {
+    /** Unique identifier assigned by the service on creation. */
+    readonly id?: Id | undefined;
+    /** The animal's name. */
+    readonly name?: string | undefined;
+    /** Identifier of the category the animal belongs to. */
+    readonly categoryId?: Id | undefined;
+    readonly status?: PreviousPetStatus | undefined;
+    readonly metadata?: PreviousMetadata | undefined;
+}
+/** An animal was changed, manually or by an order. */
+export interface PetUpdatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "pet.updated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: Pet<Id>;
+    readonly previous: PreviousPet<Id>;
+}
+/** An animal was deleted. */
+export interface PetDeletedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "pet.deleted";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data?: undefined;
+    readonly previous: Pet<Id>;
+}
+/** A move of all animals of a category to another. */
+export interface Reassignment<Id = bigint> {
+    /** The category that the animals left. */
+    readonly from: Id;
+    /** The category that they belong to now. */
+    readonly to: Id;
+    /** How many animals were moved. */
+    readonly animals: number;
+}
+/** All animals of one category were moved to another. */
+export interface PetsReassignedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "pets.reassigned";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: Reassignment<Id>;
+    readonly previous?: undefined;
+}
+/** A category was added. */
+export interface CategoryCreatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "category.created";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: Category<Id>;
+    readonly previous?: undefined;
+}
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousCategory<Id = bigint> {
+    /** Unique identifier. */
+    readonly id?: Id | undefined;
+    /** The category's unique name. */
+    readonly name?: string | undefined;
+    readonly metadata?: PreviousMetadata | undefined;
+}
+/** A category was changed. */
+export interface CategoryUpdatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "category.updated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: Category<Id>;
+    readonly previous: PreviousCategory<Id>;
+}
+/** A category was deleted. */
+export interface CategoryDeletedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "category.deleted";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data?: undefined;
+    readonly previous: Category<Id>;
+}
+/** An order reserved an animal. */
+export interface OrderPlacedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.placed";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous?: undefined;
+}
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export type PreviousPrice = {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount?: number | undefined;
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency?: string | undefined;
+} | null;
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export type PreviousSeller = {
+    /** The identifier of the key. Absent if it was no key of yours. */
+    readonly keyId?: string | null | undefined;
+    /** The name of the key. */
+    readonly name?: string | undefined;
+} | null;
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousStoreOrder<Id = bigint> {
+    /** Unique identifier assigned by the service. */
+    readonly id?: Id | undefined;
+    /** Identifier of the animal. */
+    readonly petId?: Id | undefined;
+    /** Your own name for the order, such as a receipt number. Stored unchanged. */
+    readonly reference?: string | null | undefined;
+    readonly status?: StoreOrderStatus | undefined;
+    readonly price?: PreviousPrice | undefined;
+    /** When the order was placed. */
+    readonly placedAt?: string | undefined;
+    /** When the reservation ends if the order is neither confirmed nor cancelled. */
+    readonly expiresAt?: string | undefined;
+    /** When the order was confirmed. */
+    readonly confirmedAt?: string | null | undefined;
+    readonly confirmedBy?: PreviousSeller | undefined;
+    /** The animal's name when it was sold. */
+    readonly petName?: string | null | undefined;
+    /** The animal's category when it was sold. */
+    readonly categoryId?: Id | null | undefined;
+    /** When the order was cancelled. */
+    readonly cancelledAt?: string | null | undefined;
+    /** When the animal was returned. */
+    readonly returnedAt?: string | null | undefined;
+    readonly metadata?: PreviousMetadata | undefined;
+}
+/** An order was confirmed, and its animal is now sold. */
+export interface OrderConfirmedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.confirmed";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous: PreviousStoreOrder<Id>;
+}
+/** An order was cancelled, and its animal is available again. */
+export interface OrderCancelledEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.cancelled";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous: PreviousStoreOrder<Id>;
+}
+/** The reservation of an order ended. */
+export interface OrderExpiredEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.expired";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous: PreviousStoreOrder<Id>;
+}
+/** A sold animal was returned. */
+export interface OrderReturnedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.returned";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous: PreviousStoreOrder<Id>;
+}
+/** The reference or metadata of an order was changed. */
+export interface OrderUpdatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "order.updated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: StoreOrder<Id>;
+    readonly previous: PreviousStoreOrder<Id>;
+}
+/** A key was created. */
+export interface KeyCreatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "key.created";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: ApiKey;
+    readonly previous?: undefined;
+}
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousApiKey {
+    /** Identifies the key. Not secret. */
+    readonly id?: string | undefined;
+    /** The key's name. */
+    readonly name?: string | undefined;
+    readonly mode?: KeyMode | undefined;
+    /** The key's first and last characters. */
+    readonly hint?: string | undefined;
+    /** What the key may do. */
+    readonly scopes?: readonly Scope[] | undefined;
+    /** When the key was created. */
+    readonly createdAt?: string | undefined;
+    /** When the key expires. Absent if never. */
+    readonly expiresAt?: string | null | undefined;
+    /** When the key was revoked. Absent if it was not. */
+    readonly revokedAt?: string | null | undefined;
+    /** When the key was last used, to the minute. Absent if never used. */
+    readonly lastUsedAt?: string | null | undefined;
+}
+/** A key was replaced by another. */
+export interface KeyRotatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "key.rotated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: ApiKey;
+    readonly previous: PreviousApiKey;
+}
+/** A key was revoked. */
+export interface KeyRevokedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "key.revoked";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: ApiKey;
+    readonly previous: PreviousApiKey;
+}
+/** A key was banned temporarily, because it kept sending requests after a 429. */
+export interface KeyBannedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "key.banned";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: ListedApiKey;
+    readonly previous?: undefined;
+}
 /** `paused`: by a request. Its events are sent once it is enabled, if still stored. `disabled`: by the service, after 5 days of failures, a 410 or its expiry. Its events are sent only by `redeliverWebhooks`. */
 export type WebhookEndpointState = "enabled" | "paused" | "disabled";
+/** A webhook endpoint without the state of its deliveries. */
+export interface RecordedWebhookEndpoint {
+    /** Identifies the endpoint. */
+    readonly id: string;
+    /** Where to send messages: an https URL, except in development. */
+    readonly url: string;
+    /** The event types to send. */
+    readonly types: readonly string[];
+    /** What the endpoint is for. */
+    readonly description: string;
+    readonly state: WebhookEndpointState;
+    /** Verifies `v1a` signatures (`whpk_`). Absent if the service has lost the secret's key (rotate the secret), and in events whose actor is `operator`. */
+    readonly publicKey?: string | undefined;
+    /** When the endpoint was created. */
+    readonly createdAt: string;
+    /** When the endpoint is disabled: with the key that set its URL. */
+    readonly expiresAt?: string | undefined;
+}
+/** An endpoint was created. */
+export interface WebhookEndpointCreatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "webhook_endpoint.created";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: RecordedWebhookEndpoint;
+    readonly previous?: undefined;
+}
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousRecordedWebhookEndpoint {
+    /** Identifies the endpoint. */
+    readonly id?: string | undefined;
+    /** Where to send messages: an https URL, except in development. */
+    readonly url?: string | undefined;
+    /** The event types to send. */
+    readonly types?: readonly string[] | undefined;
+    /** What the endpoint is for. */
+    readonly description?: string | undefined;
+    readonly state?: WebhookEndpointState | undefined;
+    /** Verifies `v1a` signatures (`whpk_`). Absent if the service has lost the secret's key (rotate the secret), and in events whose actor is `operator`. */
+    readonly publicKey?: string | null | undefined;
+    /** When the endpoint was created. */
+    readonly createdAt?: string | undefined;
+    /** When the endpoint is disabled: with the key that set its URL. */
+    readonly expiresAt?: string | null | undefined;
+}
+/** An endpoint was changed, or its secret was replaced. */
+export interface WebhookEndpointUpdatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "webhook_endpoint.updated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: RecordedWebhookEndpoint;
+    readonly previous: PreviousRecordedWebhookEndpoint;
+}
+/** The service disabled an endpoint because it failed for 5 days, returned 410 or expired. */
+export interface WebhookEndpointDisabledEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "webhook_endpoint.disabled";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: RecordedWebhookEndpoint;
+    readonly previous: PreviousRecordedWebhookEndpoint;
+}
+/** An endpoint was deleted. */
+export interface WebhookEndpointDeletedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "webhook_endpoint.deleted";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data?: undefined;
+    readonly previous: RecordedWebhookEndpoint;
+}
+/** A change, usually of one resource. `data` is the resource after it, absent if it was deleted. `previous` holds the old values of changed fields; of a deleted resource, all. Later releases may send other types. */
+export type Event<Id = bigint> = PetCreatedEvent<Id> | PetUpdatedEvent<Id> | PetDeletedEvent<Id> | PetsReassignedEvent<Id> | CategoryCreatedEvent<Id> | CategoryUpdatedEvent<Id> | CategoryDeletedEvent<Id> | OrderPlacedEvent<Id> | OrderConfirmedEvent<Id> | OrderCancelledEvent<Id> | OrderExpiredEvent<Id> | OrderReturnedEvent<Id> | OrderUpdatedEvent<Id> | KeyCreatedEvent<Id> | KeyRotatedEvent<Id> | KeyRevokedEvent<Id> | KeyBannedEvent<Id> | WebhookEndpointCreatedEvent<Id> | WebhookEndpointUpdatedEvent<Id> | WebhookEndpointDisabledEvent<Id> | WebhookEndpointDeletedEvent<Id>;
+/** An event type, or `*` for all. */
+export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** Why a delivery failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";
 /** The latest delivery that failed. */
@@ -611,14 +1118,256 @@ export interface WebhookDelivery<Id = bigint> {
     /** The first 1,024 bytes of the response. Absent in lists. */
     readonly response?: string | undefined;
 }
+/** The shop: the live one, or the sandbox (`test`). */
+export type WebhookMode = "live" | "test";
+/** An animal was added. */
+export interface PetCreatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "pet.created";
+    readonly data: PetCreatedEvent<Id>;
+}
+/** An animal was changed, manually or by an order. */
+export interface PetUpdatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "pet.updated";
+    readonly data: PetUpdatedEvent<Id>;
+}
+/** An animal was deleted. */
+export interface PetDeletedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "pet.deleted";
+    readonly data: PetDeletedEvent<Id>;
+}
+/** All animals of one category were moved to another. */
+export interface PetsReassignedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "pets.reassigned";
+    readonly data: PetsReassignedEvent<Id>;
+}
+/** A category was added. */
+export interface CategoryCreatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "category.created";
+    readonly data: CategoryCreatedEvent<Id>;
+}
+/** A category was changed. */
+export interface CategoryUpdatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "category.updated";
+    readonly data: CategoryUpdatedEvent<Id>;
+}
+/** A category was deleted. */
+export interface CategoryDeletedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "category.deleted";
+    readonly data: CategoryDeletedEvent<Id>;
+}
+/** An order reserved an animal. */
+export interface OrderPlacedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.placed";
+    readonly data: OrderPlacedEvent<Id>;
+}
+/** An order was confirmed, and its animal is now sold. */
+export interface OrderConfirmedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.confirmed";
+    readonly data: OrderConfirmedEvent<Id>;
+}
+/** An order was cancelled, and its animal is available again. */
+export interface OrderCancelledMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.cancelled";
+    readonly data: OrderCancelledEvent<Id>;
+}
+/** The reservation of an order ended. */
+export interface OrderExpiredMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.expired";
+    readonly data: OrderExpiredEvent<Id>;
+}
+/** A sold animal was returned. */
+export interface OrderReturnedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.returned";
+    readonly data: OrderReturnedEvent<Id>;
+}
+/** The reference or metadata of an order was changed. */
+export interface OrderUpdatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "order.updated";
+    readonly data: OrderUpdatedEvent<Id>;
+}
+/** A key was created. */
+export interface KeyCreatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "key.created";
+    readonly data: KeyCreatedEvent<Id>;
+}
+/** A key was replaced by another. */
+export interface KeyRotatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "key.rotated";
+    readonly data: KeyRotatedEvent<Id>;
+}
+/** A key was revoked. */
+export interface KeyRevokedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "key.revoked";
+    readonly data: KeyRevokedEvent<Id>;
+}
+/** A key was banned temporarily, because it kept sending requests after a 429. */
+export interface KeyBannedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "key.banned";
+    readonly data: KeyBannedEvent<Id>;
+}
+/** An endpoint was created. */
+export interface WebhookEndpointCreatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "webhook_endpoint.created";
+    readonly data: WebhookEndpointCreatedEvent<Id>;
+}
+/** An endpoint was changed, or its secret was replaced. */
+export interface WebhookEndpointUpdatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "webhook_endpoint.updated";
+    readonly data: WebhookEndpointUpdatedEvent<Id>;
+}
+/** The service disabled an endpoint because it failed for 5 days, returned 410 or expired. */
+export interface WebhookEndpointDisabledMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "webhook_endpoint.disabled";
+    readonly data: WebhookEndpointDisabledEvent<Id>;
+}
+/** An endpoint was deleted. */
+export interface WebhookEndpointDeletedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "webhook_endpoint.deleted";
+    readonly data: WebhookEndpointDeletedEvent<Id>;
+}
+/** The endpoint that is tested. */
+export interface TestedWebhookEndpoint {
+    /** Identifies the endpoint. */
+    readonly id: string;
+}
+/** The message of `testWebhookEndpoint`. It is not in the log, and its `id` is 0. */
+export interface WebhookEndpointTestEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "webhook_endpoint.test";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: TestedWebhookEndpoint;
+}
+/** The message of `testWebhookEndpoint`. It is not in the log, and its `id` is 0. */
+export interface WebhookEndpointTestMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "webhook_endpoint.test";
+    readonly data: WebhookEndpointTestEvent<Id>;
+}
+/** A message about an event. Later releases may send other types. */
+export type WebhookMessage<Id = bigint> = PetCreatedMessage<Id> | PetUpdatedMessage<Id> | PetDeletedMessage<Id> | PetsReassignedMessage<Id> | CategoryCreatedMessage<Id> | CategoryUpdatedMessage<Id> | CategoryDeletedMessage<Id> | OrderPlacedMessage<Id> | OrderConfirmedMessage<Id> | OrderCancelledMessage<Id> | OrderExpiredMessage<Id> | OrderReturnedMessage<Id> | OrderUpdatedMessage<Id> | KeyCreatedMessage<Id> | KeyRotatedMessage<Id> | KeyRevokedMessage<Id> | KeyBannedMessage<Id> | WebhookEndpointCreatedMessage<Id> | WebhookEndpointUpdatedMessage<Id> | WebhookEndpointDisabledMessage<Id> | WebhookEndpointDeletedMessage<Id> | WebhookEndpointTestMessage<Id>;
 /** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
-/** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. */
-export type StoreOrderSort = "id" | "-id";
+/** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. `confirmedAt` and `-confirmedAt` return only orders that were confirmed. */
+export type StoreOrderSort = "id" | "-id" | "confirmedAt" | "-confirmedAt";
 /** The length of the intervals: an hour or a UTC day. They go back 30 days. */
 export type UsageGranularity = "hour" | "day";
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
+/** The kind of resource and what was done to it. */
+export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 /** The query of `listPets`. */
@@ -657,15 +1406,32 @@ export interface ListStoreOrdersQuery {
     readonly cursor?: string | undefined;
     /** Filters orders by status. */
     readonly status?: StoreOrderStatus | undefined;
-    /** Filters orders by animal. */
-    readonly petId?: Int64 | undefined;
+    /** Filters orders by animal: up to 100 ids, separated by commas or in repeated parameters. */
+    readonly petId?: readonly Int64[] | undefined;
     /** Filters orders by exact `reference`. */
     readonly reference?: string | undefined;
     /** Only orders placed at or after this time. */
     readonly since?: string | undefined;
     /** Only orders placed before this time. */
     readonly until?: string | undefined;
+    /** Only orders confirmed at or after this time. */
+    readonly confirmedSince?: string | undefined;
+    /** Only orders confirmed before this time. */
+    readonly confirmedUntil?: string | undefined;
+    /** Only orders that this key confirmed. */
+    readonly confirmedBy?: string | undefined;
+    /** Only orders that sold an animal of this category. */
+    readonly categoryId?: Int64 | undefined;
     readonly sort?: StoreOrderSort | undefined;
+}
+/** The query of `getSales`. */
+export interface GetSalesQuery {
+    /** The start of the span, by default that of the current day. */
+    readonly since?: string | undefined;
+    /** The end of the span, exclusive, by default that of the current day. */
+    readonly until?: string | undefined;
+    /** Whose days are meant: a time zone of the IANA database. */
+    readonly timeZone?: string | undefined;
 }
 /** The query of `listKeys`. */
 export interface ListKeysQuery {
@@ -762,6 +1528,8 @@ export interface ErrorCodes {
     getPet: SharedErrorCode | "insufficient_scope" | "key_banned" | "operation_removed" | "pet_not_found";
     updatePet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "invalid_transition" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     deletePet: SharedErrorCode | "insufficient_scope" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
+    importPets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
+    deletePets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "pets_not_deletable" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     listCategories: SharedErrorCode | "insufficient_scope" | "key_banned";
     createCategory: SharedErrorCode | "category_exists" | "category_name_taken" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     getCategory: SharedErrorCode | "category_not_found" | "insufficient_scope" | "key_banned";
@@ -771,11 +1539,12 @@ export interface ErrorCodes {
     placeStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "ordered_pet_not_found" | "payload_too_large" | "pet_not_available" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     getStoreOrder: SharedErrorCode | "insufficient_scope" | "key_banned" | "order_not_found";
     updateStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
-    confirmStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
+    confirmStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     cancelStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_found" | "order_not_open" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
     returnStoreOrder: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "order_not_confirmed" | "order_not_found" | "ordered_pet_not_found" | "payload_too_large" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
+    getSales: SharedErrorCode | "insufficient_scope" | "key_banned";
     getSandbox: SharedErrorCode | "insufficient_scope" | "key_banned" | "test_key_required";
-    fastForwardSandbox: SharedErrorCode | "clock_too_far_ahead" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
+    fastForwardSandbox: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
     resetSandbox: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
     getShop: SharedErrorCode | "insufficient_scope" | "key_banned";
     getCurrentKey: SharedErrorCode;
@@ -849,6 +1618,22 @@ export interface Petstore<Ids extends IdKind> {
      */
     deletePet(petId: Int64, options?: CallOptions & IfMatch): Promise<NoContent>;
     /**
+     * Add several animals (beta).
+     *
+     * Adds up to 500 animals in one request, all or none. The body may have 512 KiB. With `"onError": "skip"`, adds those without a fault.
+     *
+     * Needs a key with the scope `write`.
+     */
+    importPets(body: PetImport, options?: OnceOptions): Promise<Result<ImportedPets<IdOf<Ids>>>>;
+    /**
+     * Delete several animals (beta).
+     *
+     * Deletes up to 500 animals, all or none: those of an import, for example. Ids of no animal are ignored. An animal that an order reserves or has sold cannot be deleted here.
+     *
+     * Needs a key with the scope `write`.
+     */
+    deletePets(body: PetDeletion, options?: OnceOptions): Promise<Result<DeletedPets<IdOf<Ids>>>>;
+    /**
      * List all categories.
      *
      * Returns categories by ascending `id`, one page at a time.
@@ -891,7 +1676,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * List all orders.
      *
-     * Returns orders by `id`, one page at a time. Orders are never deleted. With more than one of `status`, `petId` and `reference`, a page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
+     * Returns orders one page at a time. Orders are never deleted. A page can hold fewer than `limit` orders, or none, although more follow: continue while there is a `Link`.
      *
      * Needs a key with the scope `read`.
      */
@@ -900,6 +1685,8 @@ export interface Petstore<Ids extends IdKind> {
      * Place an order.
      *
      * Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If several clients order the same animal at once, exactly one succeeds. While the order is open, only the order changes the animal's status, and the animal cannot be deleted.
+     *
+     * With `confirm`, the order sells the animal in the same transaction.
      *
      * Needs a key with the scope `write`.
      */
@@ -915,7 +1702,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Change an order.
      *
-     * Changes the metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With `If-Match`, the change succeeds only if the order is still the version that you read.
+     * Changes the reference or metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With `If-Match`, the change succeeds only if the order is still the version that you read.
      *
      * Needs a key with the scope `write`.
      */
@@ -923,11 +1710,11 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Confirm an order.
      *
-     * Sells the animal: its status becomes `sold`. Fails once the reservation has ended.
+     * Sells the animal: its status becomes `sold`. The order keeps who confirmed it, and the animal's name and category. Fails once the reservation has ended.
      *
      * Needs a key with the scope `write`.
      */
-    confirmStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
+    confirmStoreOrder(orderId: Int64, body?: StoreOrderConfirmation, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
      * Cancel an order.
      *
@@ -945,29 +1732,37 @@ export interface Petstore<Ids extends IdKind> {
      */
     returnStoreOrder(orderId: Int64, options?: OnceOptions & IfMatch): Promise<Result<StoreOrder<IdOf<Ids>>>>;
     /**
+     * Get sales (beta).
+     *
+     * Returns what was sold in a span of time, by day, seller and category. A sale is a confirmed order; a status set to `sold` by hand is none. At most 92 days, with at most 100,000 sales and as many returns.
+     *
+     * Needs a key with the scope `read`.
+     */
+    getSales(query?: GetSalesQuery, options?: CallOptions): Promise<Result<Sales<IdOf<Ids>>>>;
+    /**
      * Get the sandbox (experimental).
      *
-     * Returns the contents of the sandbox, its clock, and the tasks that wait for the clock.
+     * Returns the contents of the sandbox, and what waits in it.
      *
      * Needs a key with the scope `read`.
      */
     getSandbox(options?: CallOptions): Promise<Result<Sandbox>>;
     /**
-     * Advance the clock (experimental).
+     * Fast-forward the sandbox (experimental).
      *
-     * Advances the sandbox's clock, which sets the times of its resources, reservations, limits, bans and stored responses. Tasks that become due, up to 10,000 of each kind, run with their events before the response. Webhooks that are due are sent right after it. `X-RateLimit-Reset`, `Retry-After`, `Sunset` and key expiry stay in real time.
+     * Brings all that waits in the sandbox nearer: see `SandboxWaitingKind`. Reservations that are then due, up to 10,000, have ended before the response. Webhooks that are then due are sent right after it. No clock changes: events have the real time, and the end of an API key stays. An order shows its old `expiresAt` until it expires.
      *
      * Needs a key with the scope `write`.
      */
-    fastForwardSandbox(body: FastForward, options?: OnceOptions): Promise<Result<SandboxClock>>;
+    fastForwardSandbox(body: FastForward, options?: OnceOptions): Promise<Result<Sandbox>>;
     /**
      * Reset the sandbox (experimental).
      *
-     * Deletes everything in the sandbox, including events, request records, webhook deliveries and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage, bans and the clock stay.
+     * Deletes everything in the sandbox, including events, request records, webhook deliveries and stored responses. Ids start at 1 again, and old cursors are rejected. Keys, webhook endpoints, limits, usage and bans stay.
      *
      * Needs a key with the scope `write`.
      */
-    resetSandbox(body: SandboxReset, options?: OnceOptions): Promise<Result<SandboxClock>>;
+    resetSandbox(body: SandboxReset, options?: OnceOptions): Promise<Result<Sandbox>>;
     /**
      * Get the figures of the shop (beta).
      *
@@ -1041,7 +1836,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Explain a request (beta).
      *
-     * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Requests without a valid key belong to no shop, so only the operator sees them.
+     * Returns the record of a request that failed, or of any POST, PATCH or DELETE, with an explanation and advice. Those with a revoked or expired key are in its shop. Others without a valid key are in none, so only the operator sees them.
      *
      * Needs a key with the scope `read`.
      *
@@ -1085,7 +1880,7 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Create a webhook endpoint (beta).
      *
-     * Sends new events of the shop to the URL, each at least once. Events about the same animal are sent in order. A failed delivery is repeated up to nine times over three days. The response shows the secret once. If the calling key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.
+     * Sends new events of the shop to the URL, each at least once, usually in order. A failed delivery delays no other, and is repeated up to nine times over three days. The response shows the secret once. If the calling key expires, the endpoint is disabled with it, unless another key confirms it: `PATCH` with `expiresAt` null.
      *
      * Needs a key with the scopes `admin` and `read`.
      */

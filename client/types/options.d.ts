@@ -52,13 +52,23 @@ export interface Options<Ids extends IdKind = IdKind> {
     readonly onRequest?: ((request: OutgoingRequest, attempt: Attempt) => unknown) | undefined;
     /** Called with each response. It must not read the body. */
     readonly onResponse?: ((response: Response, attempt: Attempt) => unknown) | undefined;
-    /** Called once for each deprecated operation in use. Default: a warning on the console. */
+    /** Where attempts are logged: `console`, for example. Without bodies and keys. Default: nowhere. */
+    readonly logger?: Logger | undefined;
+    /** Called once for each deprecated operation in use. Default: a warning in the `logger` or on the console. */
     readonly onDeprecated?: ((notice: DeprecationNotice) => void) | undefined;
     /** Replaces the clock in tests. */
     readonly clock?: Clock | undefined;
 }
+/** Successes are `debug`, failures that are retried `warn`, all others `error`. */
+export type Logger = {
+    readonly [Level in "debug" | "warn" | "error"]?: (message: string) => unknown;
+};
 export interface CallOptions {
     readonly signal?: AbortSignal | undefined;
+    /** The maximum number of retries of the call. Default: the client's. */
+    readonly retries?: number | undefined;
+    /** More headers. They cannot replace the client's. */
+    readonly headers?: Readonly<Record<string, string>> | undefined;
     /** The timeout of the call, in milliseconds. Default: the client's. */
     readonly timeout?: number | undefined;
 }

@@ -9,6 +9,10 @@ export type Page<T> = Result<readonly T[]> & {
 export interface Pages<T> extends AsyncIterable<T> {
     /** The first page, or the page at the `cursor` of the query. */
     page(): Promise<Page<T>>;
+    /** The items from there on, at most `max`. */
+    toArray(options: {
+        readonly max: number;
+    }): Promise<T[]>;
     [Symbol.asyncIterator](): AsyncGenerator<T, void, void>;
 }
 export declare function pagesOf<T>(parent: AbortSignal | undefined, load: (signal: AbortSignal | undefined, cursor?: string) => Promise<Page<T>>): Pages<T>;

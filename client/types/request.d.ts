@@ -17,4 +17,4 @@ export interface Call {
 }
 export type AnyOptions = CallOptions & OnceOptions & IfMatch;
 /** Creates the request of each attempt. All have the same `Idempotency-Key`, so they take effect once. */
-export declare function makeRequest({ key, baseUrl }: Target, { method, path, params, query, body, lastEventId }: Call, { idempotencyKey, ifMatch }: AnyOptions): () => OutgoingRequest;
+export declare function makeRequest({ key, baseUrl }: Target, { method, path, params, query, body, lastEventId }: Call, { idempotencyKey, ifMatch, headers: more }: AnyOptions): () => OutgoingRequest;

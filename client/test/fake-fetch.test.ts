@@ -1,0 +1,105 @@
+// The fake service of tests against the real one.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { domains } from "../../src/app/domains.ts";
+import { errorsOf } from "../../src/contract/operation-properties.ts";
+import { exampleOf } from "../../src/derive/openapi-examples.ts";
+import { TestService } from "../../test/harness/service.ts";
+import { type Event, isErrorOf, Petstore, parse, stringify } from "../src/index.ts";
+import { type FakeResponses, fakeFetch } from "../src/testing.ts";
+
+const operations = domains.flatMap((domain) => domain.operations);
+const baseUrl = "http://petstore.test/v1";
+
+/** A client of the fake. It does not wait for limits, and each has a key of its own, because those of a key are shared. */
+let clients = 0;
+const fake = (responses?: FakeResponses) =>
+  new Petstore({ key: `psk_test_${clients++}`, baseUrl, fetch: fakeFetch(responses), timeout: 500, retries: 0 });
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.stop());
+
+/** The address of an operation with the parameters of its examples. */
+function addressOf({ path, params }: (typeof operations)[number]): string {
+  return (
+    baseUrl +
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(params?.schema.properties[name] ?? {})))
+  );
+}
+
+const headers = { Authorization: "Bearer psk_test_any" };
+
+test("each operation responds with its example", async () => {
+  const fetch = fakeFetch();
+  for (const operation of operations) {
+    const { name, method, response } = operation;
+    const { status, body } = await fetch(addressOf(operation), { method, headers });
+    expect([name, status]).toEqual([name, response.status]);
+    if (response.status === 204) continue;
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    const text = new TextDecoder().decode(value);
+    const [example] = Object.values(response.examples ?? {});
+    expect([name, parse(text.replace(/^event: .*\ndata: (.*)\nid: .*\n\n$/, "$1"))]).toEqual([
+      name,
+      parse(stringify(example)),
+    ]);
+  }
+});
+
+test("each operation fails with each of its errors", async () => {
+  for (const operation of operations) {
+    for (const { code, status } of errorsOf(operation)) {
+      const fetch = fakeFetch({ [operation.name]: code });
+      const response = await fetch(addressOf(operation), { method: operation.method, headers });
+      expect([code, response.status, ((await response.json()) as { code: string }).code]).toEqual([code, status, code]);
+    }
+  }
+});
+
+test("has the headers of the service", async () => {
+  const key = await service.newKey();
+  for (const { code } of errorsOf(operations[0] as (typeof operations)[number])) {
+    const asked = { "Petstore-Simulate": code };
+    const real = await service.call("GET", "/pets", { key, headers: asked });
+    const pretended = await fakeFetch({ listPets: code as "rate_limit_exceeded" })(`${baseUrl}/pets`, { headers });
+    const names = [...pretended.headers.keys()];
+    expect([code, pretended.status, names.filter((name) => !real.headers.has(name))]).toEqual([code, real.status, []]);
+    expect(pretended.headers.get("content-type")).toBe(real.headers.get("content-type"));
+  }
+});
+
+test("gives the client what a test asks for", async () => {
+  const petstore = fake({
+    listPets: [{ id: 2n ** 62n, name: "Zoë", categoryId: 1n }],
+    updatePet: "precondition_failed",
+  });
+  expect(await petstore.listPets().toArray({ max: 2 })).toEqual([{ id: 2n ** 62n, name: "Zoë", categoryId: 1n }]);
+  const refusal = await petstore.updatePet(7, { name: "Max" }).catch((error: unknown) => error);
+  expect(isErrorOf(refusal, "updatePet") && refusal.code).toBe("precondition_failed");
+  expect((await petstore.createPet({ name: "Max", categoryId: 1 })).$response.status).toBe(201);
+});
+
+test("streams its events once, and stays open", async () => {
+  const [first] = await fake().listEvents().page();
+  const events = [1n, 2n].map((id) => Object.assign({}, first, { id }) as Event);
+  const [all, later] = [fake({ streamEvents: events }).streamEvents(), fake({ streamEvents: events })];
+  expect([(await all.next()).value?.id, (await all.next()).value?.id]).toEqual([1n, 2n]);
+  const pending = all.next();
+  await all.return?.(undefined as never);
+  expect((await pending).done).toBe(true);
+  for await (const { id } of later.streamEvents({ after: 1n })) {
+    expect(id).toBe(2n);
+    break;
+  }
+});
+
+test("refuses what the service does not have, and calls without a key", async () => {
+  expect(await fakeFetch()(`${baseUrl}/dogs`, { headers }).catch(String)).toContain("has no GET /v1/dogs");
+  const wrong = { listPets: "no_such_error" } as unknown as FakeResponses;
+  expect(await fakeFetch(wrong)(`${baseUrl}/pets`, { headers }).catch(String)).toContain("has no error no_such_error");
+  expect((await fakeFetch()(`${baseUrl}/pets`)).status).toBe(401);
+});
