@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useWatchable, Watchable } from "./watchable.ts";
 
 /** The path that contains `v1/` and `console/`: `/`, or for example `/api/` if a proxy serves the service there. */
-const root = new URL("../..", import.meta.url).pathname;
+export const root = new URL("../..", import.meta.url).pathname;
 const home = `${root}console`;
 /** The base address of the interface. */
 export const baseUrl = `${location.origin}${root}v1`;
@@ -13,14 +13,18 @@ export type Query = Readonly<Record<string, string | undefined>>;
 export interface Place {
   readonly path: string;
   readonly query: Query;
+  /** The shop that the address names. It names one if the session has several. */
+  readonly shop: string | undefined;
   /** State of the entry in the browser's history that is not part of the address. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 
 export function currentPlace(): Place {
+  const { shop, ...query }: Query = Object.fromEntries(new URLSearchParams(location.search));
   return {
     path: location.pathname.slice(home.length).replace(/\/+$/, "") || "/",
-    query: Object.fromEntries(new URLSearchParams(location.search)),
+    query,
+    shop,
     state: (history.state ?? {}) as Place["state"],
   };
 }
@@ -34,9 +38,23 @@ addEventListener("popstate", () => {
 
 export const usePlace = (): Place => useWatchable(place);
 
+/** The shop in the addresses of links. */
+let namedShop: string | undefined;
+
+/** Lets addresses name a shop, or none. */
+export function nameShop(shop: string | undefined): void {
+  namedShop = shop;
+  const { path, query, ...here } = currentPlace();
+  if (here.shop === shop) return;
+  history.replaceState(history.state, "", addressOf(path, query));
+  place.set(currentPlace());
+}
+
 /** The address of a location in the console. Undefined and empty query parameters are left out. */
 function addressOf(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries({ ...query, shop: namedShop }).filter((entry): entry is [string, string] =>
+    Boolean(entry[1]),
+  );
   const search = new URLSearchParams(given).toString();
   return `${home}${path === "/" ? "" : path}${search && `?${search}`}`;
 }
@@ -44,9 +62,12 @@ function addressOf(path: string, query: Query = {}): string {
 interface NavigationOptions {
   readonly query?: Query;
   readonly state?: Place["state"];
+  /** Another shop than that of this page. */
+  readonly shop?: string | undefined;
 }
 
-export function go(path: string, { query, state = {} }: NavigationOptions = {}): void {
+export function go(path: string, { query, state = {}, shop = namedShop }: NavigationOptions = {}): void {
+  namedShop = shop;
   history.pushState(state, "", addressOf(path, query));
   const before = place.value;
   place.set(currentPlace());

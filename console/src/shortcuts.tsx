@@ -11,7 +11,10 @@ interface Shortcut {
 /** How long the second key of a pair may take, in milliseconds. */
 const PAIR_TIME = 1_000;
 
-const shortcuts = new Watchable<readonly Shortcut[]>([]);
+/** Ctrl and K, or the command key and K. */
+export const SEARCH_KEY = "Ctrl+k";
+
+export const shortcuts = new Watchable<readonly Shortcut[]>([]);
 let first: { key: string; at: number } | undefined;
 
 /** A shortcut of one key, or two such as `g a`, that works while the component is mounted. Without `run` it does nothing. */
@@ -28,14 +31,20 @@ export function useShortcut(keys: string, meaning: string, run: (() => void) | u
   }, [keys, meaning, isOn]);
 }
 
+const shortcutOf = (pressed: string) => shortcuts.value.findLast(({ keys }) => keys === pressed);
+
+/** Does what a shortcut does, if there is one with these keys. */
+export const press = (keys: string): void => shortcutOf(keys)?.run();
+
 function onKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   const isTyping = target.matches("input:not([type=checkbox]), select, [contenteditable]");
-  if (isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${event.key}` : event.key;
-  first = { key: event.key, at: event.timeStamp };
-  const shortcut =
-    shortcuts.value.findLast(({ keys }) => keys === pair) ?? shortcuts.value.findLast(({ keys }) => keys === event.key);
+  const isCommand = event.metaKey || event.ctrlKey;
+  if ((isTyping && !isCommand) || event.altKey || document.querySelector("dialog[open]")) return;
+  const key = isCommand ? `Ctrl+${event.key}` : event.key;
+  const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${key}` : key;
+  first = { key, at: event.timeStamp };
+  const shortcut = shortcutOf(pair) ?? shortcutOf(key);
   if (!shortcut) return;
   event.preventDefault();
   first = undefined;

@@ -105,7 +105,10 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByRole("button", { name: "Copy the command" }).click();
     const expected = `curl -i -X POST '${ui.service.app.base}/pets' \\\n  -H "Authorization: Bearer $PETSTORE_KEY"`;
     await eventually(async () => (await page.evaluate<string>("navigator.clipboard.readText()")).startsWith(expected));
+    const reference = page.getByRole("link", { name: "Open createPet in the reference" });
+    expect(await reference.getAttribute("href")).toBe("/docs#createPet");
     await page.getByRole("link", { name: "invalid_request" }).click();
+    await page.getByText("Reads that succeeded are left out.").waitFor();
     await page.getByRole("button", { name: "Remove the filter invalid_request" }).waitFor();
     await page.close();
   });

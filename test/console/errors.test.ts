@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Page } from "playwright-core";
 import { simulations } from "../../console/src/generated/contract.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { correctStatus, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 import { WebhookService } from "../harness/webhook-service.ts";
 
@@ -37,6 +37,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     "/animals",
     "/animals/PET",
     "/orders",
+    "/sales",
     "/categories",
     "/requests",
     "/requests/no-request",
@@ -120,9 +121,9 @@ describe.skipIf(!hasBrowser)("in the console", () => {
 
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
     const page = await ui.open("/animals");
-    await page.getByLabel("Status of Rex").waitFor();
+    await page.getByRole("button", { name: "More for Rex" }).waitFor();
     await simulate(page, /\/v1\/pets\/\d+$/, code);
-    await page.getByLabel("Status of Rex").selectOption("Pending");
+    await correctStatus(page, "Rex", "Pending");
     const said = page.getByRole("alert").or(page.locator(".toast.bad, .banner.bad"));
     await said.first().waitFor();
     const text = await said.first().innerText();

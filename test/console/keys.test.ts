@@ -1,5 +1,7 @@
 // The page of the keys, by pointer, by keyboard and on a telephone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { scopes } from "../../src/contract/caller.ts";
 import { accessibilityViolations } from "../harness/accessibility.ts";
@@ -8,6 +10,7 @@ import { TestConsole, untilLive } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 
+const agentsPage = join(import.meta.dir, "../../docs/agents.md");
 const hostile = ["<img src=x onerror=alert(1)>", "שלום עולם", "🐈‍⬛🐕🦜", "x".repeat(100)];
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
@@ -96,6 +99,44 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await page.close();
   });
 
+  test.each(["pointer", "keyboard"])("an assistant is connected by %s, with what docs/agents.md has", async (way) => {
+    for (const one of [ui, small]) {
+      const page = await one.open("/keys");
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("table").waitFor();
+      const copy = async (what: string) => {
+        const button = dialogOf(page).getByRole("button", { name: `Copy the ${what}` });
+        if (way === "pointer") await button.click();
+        else await button.press("Enter");
+        await button.getByText("Copied").waitFor();
+        return page.evaluate<string>("navigator.clipboard.readText()");
+      };
+      const connect = page.getByRole("button", { name: "Connect an assistant" });
+      if (way === "pointer") {
+        await connect.click();
+        await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+      } else {
+        await connect.press("Enter");
+        await dialogOf(page).getByLabel("Name").press("Enter"); // it has the focus
+      }
+      const key = await newKeyOf(page).inputValue();
+      const { petstore } = JSON.parse(await copy("configuration")).mcpServers;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+      const types = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+      const answer = await fetch(petstore.url, { method: "POST", body, headers: { ...types, ...petstore.headers } });
+      expect(await answer.text()).toContain("sell_animal");
+      const documented = /^claude mcp add .*$/m.exec(readFileSync(agentsPage, "utf8"))?.[0] ?? "";
+      const own = documented.replace("https://api.example.org/mcp", petstore.url).replace("psk_live_…", key);
+      expect(await copy("command")).toBe(own);
+      const { json } = await one.service.call("GET", "/key", { key });
+      expect(json).toMatchObject({ name: "assistant", scopes: ["read", "write"] });
+      await dialogOf(page).getByRole("button", { name: "I have stored it" }).press("Enter");
+      await dialogOf(page).waitFor({ state: "detached" });
+      expect(await page.content()).not.toContain(key);
+      await page.close();
+    }
+  });
+
   test("another key is rotated, and the old one ends at once", async () => {
     const { key: old } = await newKey("Rotated");
     const page = await ui.open("/keys");
@@ -118,7 +159,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await dialogOf(page).getByRole("button", { name: "In 7 days" }).click(); // the browser's clock is ahead of the service's
     await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
     const secret = await newKeyOf(page).inputValue();
-    expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toEndWith(` ${secret}`);
+    expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(`"${secret}"`);
     const { hint } = (await call("GET", "/key", undefined, secret)).json;
     expect(await page.getByTitle(`Key ${hint}`).innerText()).toBe("Mine");
     await row(page, "Mine")
@@ -130,39 +171,6 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await row(page, "Mine").filter({ hasText: "your key" }).waitFor();
     await page.getByRole("link", { name: "Today" }).click();
     await untilLive(page);
-    await page.close();
-  });
-
-  test("a key ends in real time, also if the sandbox is ahead of it", async () => {
-    const { key } = await ui.service.newAccountWithKey("enterprise", undefined, [...scopes]);
-    const body = { name: "Ends", scopes: ["read"], expiresIn: 90 * 86_400 };
-    expect((await call("POST", "/keys", body, key)).status).toBe(201);
-    expect((await call("POST", "/sandbox/fast-forward", { seconds: 100 * 86_400 }, key)).status).toBe(200);
-    const page = await ui.open("/sandbox", { key });
-    await page.getByText("Ahead of real time").waitFor(); // the page uses the sandbox's clock
-    await page.keyboard.type("gk");
-    await row(page, "Ends")
-      .getByText(/^ends in \d+ days$/)
-      .waitFor();
-    await page.close();
-  });
-
-  test("a ban ends in real time, also if the sandbox is ahead of it", async () => {
-    const { key } = await ui.service.newAccountWithKey("enterprise", undefined, [...scopes]);
-    expect((await call("POST", "/keys", { name: "Till 2", scopes: ["read"] }, key)).status).toBe(201);
-    expect((await call("POST", "/sandbox/fast-forward", { seconds: 86_400 }, key)).status).toBe(200);
-    const page = await ui.open("/sandbox", { key });
-    await page.getByText("Ahead of real time").waitFor(); // the page uses the sandbox's clock
-    await page.route(/\/v1\/keys\?/, async (route) => {
-      const response = await route.fetch();
-      const ban = { reason: "It kept sending requests.", endsAt: new Date(Date.now() + 600_000).toISOString() };
-      const json = (await response.json()).map((one: object) => Object.assign(one, { ban }));
-      await route.fulfill({ response, json });
-    });
-    await page.keyboard.type("gk");
-    await row(page, "Till 2")
-      .getByText(/^until in \d+ minutes$/)
-      .waitFor();
     await page.close();
   });
 
@@ -195,8 +203,8 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     expect((await service.call("POST", "/keys", { key: live, body })).status).toBe(201);
     const page = await sandbox.open("/events");
     const events = page.getByLabel("Events", { exact: true }).getByRole("listitem");
-    await events.filter({ hasText: "Till" }).getByText("a live key", { exact: true }).waitFor();
-    await events.filter({ hasText: "sandbox" }).getByText("the operator", { exact: true }).waitFor();
+    await events.filter({ hasText: "Till" }).getByText("A live key", { exact: true }).waitFor();
+    await events.filter({ hasText: "sandbox" }).getByText("The operator", { exact: true }).waitFor();
     await sandbox.stop();
   });
 
@@ -227,6 +235,13 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
         await dialogOf(page).getByRole("button", { name: "Create key" }).click();
         await newKeyOf(page).waitFor();
         expect(await accessibilityViolations(page)).toEqual([]);
+        await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
+        await page.getByRole("button", { name: "Connect an assistant" }).click();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+        await newKeyOf(page).waitFor();
+        expect(await accessibilityViolations(page)).toEqual([]);
+        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
         await page.close();
       }
     },

@@ -21,7 +21,7 @@ const MARGIN = 130;
 const measure = `(() => {
   const boxes = [];
   const add = (box) => box.height > 1 && boxes.push(box);
-  const isLaidOver = (element) => element.closest(".pages, .unseen, .skip, .toasts, dialog, noscript, option");
+  const isLaidOver = (element) => element.closest(".pages, .bar, .unseen, .skip, .toasts, dialog, noscript, option");
   const all = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   for (let node; (node = all.nextNode()); ) {
     if (isLaidOver(node.parentElement) || (node.nodeType === 1 && isLaidOver(node))) continue;
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("each page of the console", () => {
   beforeAll(async () => {
     mkdirSync(folder, { recursive: true });
     const shop = await sampleShop();
-    const { webhooks, endpointId } = shop;
+    const { webhooks, endpointId, petId } = shop;
     ({ key } = shop);
     ({ service } = webhooks);
     stop = () => webhooks.stop();
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("each page of the console", () => {
       () => service.call("GET", "/requests?limit=1", { key }), // they are written in batches
       ({ json }) => json.length > 0,
     );
-    values = { petId: "1", eventId: "1", requestId: requests.json[0].id, endpointId, deliveryId: "1" };
+    values = { petId, orderId: "1", eventId: "1", requestId: requests.json[0].id, endpointId, deliveryId: "1" };
   });
   afterAll(async () => {
     await stop();
@@ -120,6 +120,8 @@ describe.skipIf(!hasBrowser)("each page of the console", () => {
         const isUnknown = await page.getByRole("heading", { name: "Nothing here" }).isVisible();
         expect([path, isUnknown]).toEqual([path, path === "/no/such/page"]);
         expect([path, await page.getByRole("alert").count()]).toEqual([path, 0]);
+        const reference = page.locator("main > a[href*='/docs#']");
+        expect([path, await reference.count()]).toEqual([path, isUnknown ? 0 : 1]);
         faults.push(...(await faultsOf(page, `${path === "/" ? "/today" : path} ${width}`)));
       }
       expect(faults).toEqual([]);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { choose, correctStatus, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     const before = await animals();
     const { id, name } = before[2] as (typeof before)[number];
     const page = await ui.openLive("/animals");
-    await page.getByRole("button", { name: `Delete ${name}` }).click({ force: true });
+    await choose(page, "Delete", name);
     await link(page, name).waitFor({ state: "detached" });
     await undo(page).waitFor();
     await resetOn(page);
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
   test("by another program, a change cannot be undone", async () => {
     await ui.addPet({ name: "Ida", status: "available" });
     const page = await ui.openLive("/animals");
-    await page.getByLabel("Status of Ida").selectOption("Sold");
+    await correctStatus(page, "Ida", "Sold");
     await undo(page).waitFor();
     await reset("samples");
     await undo(page).waitFor({ state: "detached" });
@@ -73,15 +73,16 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
       await route.continue();
     });
     await page.getByLabel("Select all on this page").check();
-    await button(page, "Mark as sold").click();
+    await button(page, "Delete").click();
+    await button(page, "Dismiss").click(); // now it cannot be undone any more, and begins
     await eventually(() => changes === 4);
     await resetOn(page);
     let ended = 0;
-    page.on("response", (response) => void (response.request().method() === "PATCH" && ended++));
+    page.on("response", (response) => void (response.request().method() === "DELETE" && ended++));
     held.resolve();
     await eventually(() => ended === 4);
     await page.keyboard.type("ga");
-    await link(page, "Kiwi").waitFor();
+    await link(page, "Nemo").waitFor();
     expect([changes, await undo(page).count()]).toEqual([4, 0]);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();

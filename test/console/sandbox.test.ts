@@ -1,4 +1,4 @@
-// The page of the sandbox: its clock, and its reset.
+// The page of the sandbox: fast-forwards, and its reset.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
@@ -20,68 +20,74 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await ui.stop();
   });
 
-  beforeEach(() => ui.service.clock.advance(60_000)); // at most 20 requests a minute about a sandbox are admitted
+  beforeEach(() => ui.service.clock.advance(60_000)); // at most 20 fast-forwards and resets a minute are admitted
 
   const call = (method: string, path: string, body?: unknown) =>
     ui.service.call(method, path, { key: ui.key, ...(body !== undefined && { body }) });
   const order = async (reference: string) =>
     call("POST", "/store/orders", { petId: await ui.addPet({ name: "Rex", status: "available" }), reference });
 
-  const ahead = async (): Promise<number> => (await call("GET", "/sandbox")).json.clock.ahead;
+  /** When the next reservation ends, in Unix milliseconds; undefined if none waits. */
+  const nextEnd = async (): Promise<number | undefined> => {
+    const { waiting } = (await call("GET", "/sandbox")).json;
+    const reservations = waiting.find(({ kind }: { kind: string }) => kind === "reservation");
+    return reservations && Date.parse(reservations.next);
+  };
 
-  test("advances the clock to the end of a reservation, which every tab shows", async () => {
+  test("brings the end of a reservation nearer, which every tab shows", async () => {
     await order("Till 1");
     const [page, other] = [await ui.open("/sandbox"), await ui.openLive("/orders?status=all")];
+    await page.clock.setFixedTime(ui.service.clock.now());
     await other
       .getByRole("row", { name: /Till 1/ })
       .getByText("Reserved")
       .waitFor();
     await page.getByText("1 reservation, the next is due in").waitFor();
-    await page.getByText("0 seconds", { exact: true }).waitFor();
-    await button(page, "Advance until the next reservation is due").click();
-    await page.getByText("Nothing", { exact: true }).waitFor();
+    await button(page, "Until the next reservation is due").click();
+    await page.getByText("Fast-forwarded by 15 minutes").waitFor();
+    await page.getByText("1 reservation").waitFor({ state: "detached" });
     await other
       .getByRole("row", { name: /Till 1/ })
       .getByText("Expired")
       .waitFor();
-    expect(await ahead()).toBeGreaterThan(0);
     await button(page, "+1 day").click();
-    await page.getByText("Clock advanced by 1 day").waitFor();
+    await page.getByText("Fast-forwarded by 1 day").waitFor();
     await Promise.all([page.close(), other.close()]);
   });
 
-  test("advances the clock once if the response was lost, and again by another time", async () => {
-    const before = await ahead();
+  test("fast-forwards once if the response was lost, and again by another time", async () => {
+    await order("Till 2");
+    const before = (await nextEnd()) as number;
     const page = await ui.open("/sandbox");
     await page.route(/\/v1\/sandbox\/fast-forward$/, async (route) => {
       await route.fetch(); // the service does the work, and a proxy returns an error
       await route.fulfill({ status: 500, json: { code: "internal_error", message: "Lost." } });
     });
-    await button(page, "+1 hour").click();
+    await button(page, "+1 minute").click();
     await page.getByText("Lost.").waitFor();
     await page.unrouteAll({ behavior: "wait" });
-    await button(page, "+1 hour").click();
-    await page.getByText("Clock advanced by 1 hour").waitFor();
-    expect((await ahead()) - before).toBe(3_600);
+    await button(page, "+1 minute").click();
+    await page.getByText("Fast-forwarded by 1 minute").waitFor();
+    expect(before - ((await nextEnd()) as number)).toBe(60_000);
     await page.route(/\/v1\/sandbox\/fast-forward$/, (route) => route.fulfill({ status: 500, json: {} }));
-    await button(page, "+1 hour").click();
+    await button(page, "+1 minute").click();
     await page.getByRole("alert").waitFor();
     await page.unrouteAll({ behavior: "wait" });
-    await button(page, "+1 minute").click();
-    await page.getByText("Clock advanced by 1 minute").waitFor();
-    expect((await ahead()) - before).toBe(3_660);
+    await button(page, "+15 minutes").click();
+    await page.getByText("Fast-forwarded by 15 minutes").waitFor();
+    expect(await nextEnd()).toBeUndefined();
     await page.close();
   });
 
-  test("alone says that too many requests about the sandbox were sent", async () => {
+  test("alone says that too many fast-forwards were sent", async () => {
     const page = await ui.open();
     await untilLive(page);
-    await page.route(/\/v1\/sandbox$/, (route) =>
+    await page.route(/\/v1\/sandbox\/fast-forward$/, (route) =>
       route.continue({ headers: { ...route.request().headers(), "petstore-simulate": "rate_limit_exceeded" } }),
     );
     const banner = page.getByText("Too many requests.");
     await page.keyboard.type("gs");
-    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'); // it reads the clock again
+    await button(page, "+1 minute").click();
     await banner.waitFor();
     await page.keyboard.type("gt");
     await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
@@ -108,7 +114,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await dialog.waitFor({ state: "detached" });
     expect((await call("GET", "/pets")).json).toEqual([]);
     await page.keyboard.type("gt");
-    await page.getByText("0 animals").waitFor();
+    await page.getByText("0 added today").waitFor();
     await untilLive(page);
     await ui.addPet({ name: "Ida", status: "available" });
     await page.getByLabel("Events").getByText("Ida").waitFor();
@@ -120,7 +126,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     const page = await ui.open();
     await untilLive(page);
     await call("POST", "/sandbox/reset", { animals: "none" });
-    await page.getByText("0 animals").waitFor();
+    await page.getByText("0 added today").waitFor();
     await ui.addPet({ name: "Otto" });
     await page.getByLabel("Events").getByText("Otto").waitFor();
     await page.close();
@@ -156,7 +162,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
 
   test("offers a key without the scope nothing to change", async () => {
     const page = await ui.open("/sandbox", { key: await ui.keyWith("read") });
-    await page.getByText("Time in the sandbox").or(page.getByText("your key may not see it")).first().waitFor();
+    await page.getByText("Categories").or(page.getByText("your key may not see it")).first().waitFor();
     expect([await button(page, "Reset").count(), await button(page, "+1 day").count()]).toEqual([0, 0]);
     await page.close();
   });
@@ -167,7 +173,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       await order(`Till ${colors}`);
       for (const one of [ui, small]) {
         const page = await one.open("/sandbox", { colors });
-        await button(page, "Advance until the next reservation is due").waitFor();
+        await button(page, "Until the next reservation is due").waitFor();
         expect(await accessibilityViolations(page)).toEqual([]);
         expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
         await button(page, "Reset").click();

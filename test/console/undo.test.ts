@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { MESSAGE_TIME } from "../../console/src/ui/message-time.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { choose, correctStatus, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
 const undo = (page: Page) => page.getByRole("button", { name: /^Undo/ });
-const remove = (page: Page, name: string) =>
-  page.getByRole("button", { name: `Delete ${name}` }).click({ force: true });
+const remove = (page: Page, name: string) => choose(page, "Delete", name);
 
 describe.skipIf(!hasBrowser)("an undo in the console", () => {
   let ui: TestConsole;
@@ -33,8 +32,8 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
 
     const page = await ui.open("/animals");
     await link(page, "Mine").waitFor();
-    await page.getByLabel("Status of Kept").selectOption("Sold");
-    await page.getByRole("status").getByText("Kept: sold").waitFor();
+    await correctStatus(page, "Kept", "Sold");
+    await page.getByRole("status").getByText("Kept sold").waitFor();
     await remove(page, "Mine");
     await link(page, "Mine").waitFor({ state: "detached" });
     expect(await undo(page).count()).toBe(2);
@@ -62,8 +61,9 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
       await answered.promise;
       await route.continue();
     });
-    await page.getByLabel("Status of Late").selectOption("Sold");
+    await correctStatus(page, "Late", "Sold");
     await requested.promise;
+    await page.keyboard.press("Escape"); // closes the dialog; the request goes on
     await page.getByRole("button", { name: "Sign out" }).click();
     await ui.service.call("DELETE", `/keys/${till.id}`, { key: ui.key });
     await page.getByLabel("API key").fill(ui.key);
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await link(page, "Late").waitFor();
     for (const path of [/\/v1\/pets\?/, /\/v1\/key$/]) await page.route(path, () => {}); // never a response
     await page.getByRole("button", { name: "Sold", exact: true }).click();
-    await page.keyboard.type("gt"); // reads the key
+    await page.keyboard.type("gu"); // reads the key
     await page.getByRole("heading", { name: "Limits" }).waitFor();
     await page.keyboard.type("ga");
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     for (const name of ["One", "Two", "Three"]) await call("/pets", { name, categoryId: 1, status: "sold" });
     const page = await ui.open("/animals", { key });
     await link(page, "Three").waitFor();
-    await page.route(/\/v1\/pets\?.*status=sold/, async (route) => {
+    await page.route(/\/v1\/(pets\?.*status=sold|store\/orders\?)/, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, headers: { ...response.headers(), "x-ratelimit-remaining": "2" } });
     });
@@ -136,7 +136,10 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     const id = await ui.addPet({ name: "Rex" });
     const page = await ui.open("/animals");
     await link(page, "Rex").waitFor();
-    await page.getByRole("button", { name: "Delete Rex" }).focus();
+    await page.getByRole("button", { name: "More for Rex" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Edit Rex" }).waitFor(); // it has the focus
+    for (const _ of ["Correct status…", "Delete"]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await link(page, "Rex").waitFor({ state: "detached" });
     await page.keyboard.type("u");
@@ -159,12 +162,12 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await remove(page, "Slow");
     await undo(page).focus();
     await page.clock.fastForward(MESSAGE_TIME * 2);
-    await page.getByRole("status").getByText("Slow: deleted").waitFor();
+    await page.getByRole("status").getByText("Slow deleted").waitFor();
     await page.keyboard.press("Enter");
     await link(page, "Slow").waitFor();
     expect(await exists(id)).toBe(true);
     await remove(page, "Slow");
-    await page.getByText("Slow: deleted").hover(); // as while it is read
+    await page.getByText("Slow deleted").hover(); // as while it is read
     await page.clock.fastForward(MESSAGE_TIME * 2);
     await undo(page).waitFor();
     await page.mouse.move(0, 0);

@@ -21,7 +21,7 @@ export function Outcome({ of: { outcome, status, failure } }: { readonly of: Web
   return (
     <>
       <Status of={outcome} />
-      <div class="fine">{status ?? (failure && wordOf(failure))}</div>
+      <span class="fine">{status ?? (failure && wordOf(failure))}</span>
     </>
   );
 }
@@ -44,6 +44,7 @@ export function RedeliverButton({ endpointId, of }: DeliveryProps) {
   return (
     <button
       type="button"
+      class="small"
       disabled={action.isRunning}
       aria-label={`Redeliver delivery ${of.id}`}
       onClick={() => void action.run()}
@@ -56,30 +57,27 @@ export function RedeliverButton({ endpointId, of }: DeliveryProps) {
 /** The columns of a table of deliveries. */
 export function deliveryColumns(endpointId: string): readonly Column<WebhookDelivery>[] {
   return [
-    { head: "Result", cell: (delivery) => <Outcome of={delivery} /> },
+    { head: "Result", narrow: "end", cell: (delivery) => <Outcome of={delivery} /> },
     {
       head: "Message",
       fillsWidth: true,
+      narrow: "name",
       cell: (delivery) => (
         <>
           <Link to={`/webhooks/${endpointId}/${delivery.id}`} class="title">
             {wordOf(delivery.type)} {delivery.eventId !== undefined && `(event ${delivery.eventId})`}
           </Link>
-          <div class="fine">
-            {attemptOf(delivery)}
-            <span class="narrow">
-              <Time at={delivery.at} />
-            </span>
-          </div>
+          <span class="fine">{attemptOf(delivery)}</span>
         </>
       ),
     },
-    { head: "Took", hidesOnNarrow: true, isNumber: true, cell: ({ durationMs }) => `${numberOf(durationMs)} ms` },
-    { head: "When", hidesOnNarrow: true, cell: ({ at }) => <Time at={at} /> },
+    { head: "Took", isNumber: true, cell: ({ durationMs }) => `${numberOf(durationMs)} ms` },
+    { head: "When", narrow: "under", cell: ({ at }) => <Time at={at} /> },
     {
       head: "",
+      narrow: "acts",
       cell: (delivery) => (
-        <span class="cell-actions">
+        <span class="row-actions">
           <RedeliverButton endpointId={endpointId} of={delivery} />
         </span>
       ),

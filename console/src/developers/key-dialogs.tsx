@@ -1,10 +1,13 @@
 import type { IssuedApiKey, ListedApiKey, NewApiKey, RotateKeyQuery } from "petstore-client";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { changed, type FieldDescription } from "../contract.ts";
 import { createKeyBody } from "../generated/contract.ts";
+import { baseUrl } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { continueWith, useSession } from "../session/session.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { durationControl } from "../ui/form/duration.tsx";
 import type { Control } from "../ui/form/field.tsx";
@@ -14,6 +17,9 @@ import { Segments } from "../ui/segments.tsx";
 import { say } from "../ui/toasts.tsx";
 import { durationOf } from "../ui/words.ts";
 import { KEYS } from "./keys.ts";
+
+/** What this is called on the page of the keys, too. */
+export const CONNECT = "Connect an assistant";
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -27,8 +33,13 @@ interface KeyDialogProps extends DialogProps {
 
 const lifetimeControls = { expiresIn: durationControl([HOUR, DAY, 30 * DAY, 90 * DAY, 365 * DAY], "Never") };
 
+interface CreateKeyProps extends DialogProps {
+  /** The key is for an assistant: it is shown with what connects one. */
+  readonly isForAssistant?: boolean;
+}
+
 /** Creates a key and shows it once. A key cannot grant more than its own scopes, so only those are offered. */
-export function CreateKey({ onClose }: DialogProps) {
+export function CreateKey({ isForAssistant, onClose }: CreateKeyProps) {
   const { petstore, key } = useSession();
   const [issued, setIssued] = useState<IssuedApiKey>();
   const action = useAction(async (body: NewApiKey, retryOptions) => {
@@ -41,17 +52,26 @@ export function CreateKey({ onClose }: DialogProps) {
       if (field.name === "mode") return changed(field, { hint: "By default that of your key." });
       return field.name === "scopes" ? changed(field, { choices: key.scopes }) : field;
     });
-  if (issued) return <IssuedKey of={issued} onClose={onClose} />;
+  if (issued) {
+    return (
+      <IssuedKey of={issued} onClose={onClose}>
+        {isForAssistant && <Connection of={issued} />}
+      </IssuedKey>
+    );
+  }
   return (
     <FormDialog
-      title="Create a key"
+      title={isForAssistant ? CONNECT : "Create a key"}
       fields={fields}
+      values={isForAssistant ? { name: "assistant", scopes: key.scopes.filter((scope) => scope !== "admin") } : {}}
       controls={lifetimeControls}
       action={action}
       submit="Create key"
       staysOpen
       onClose={onClose}
-    />
+    >
+      {isForAssistant && <p class="intro">It gets a key of its own. Without “Write”, it only reads.</p>}
+    </FormDialog>
   );
 }
 
@@ -109,11 +129,35 @@ export function RotateKey({ of, onClose }: KeyDialogProps) {
   );
 }
 
-function IssuedKey({ of, onClose }: DialogProps & { readonly of: IssuedApiKey }) {
+interface IssuedKeyProps extends DialogProps {
+  readonly of: IssuedApiKey;
+  readonly children?: ComponentChildren;
+}
+
+function IssuedKey({ of, onClose, children }: IssuedKeyProps) {
   return (
     <Dialog title={`The new key ${of.name}`} onClose={onClose} ignoresEscape>
-      <Secret text={of.key} what="key" onDone={onClose} />
+      <Secret text={of.key} what="key" onDone={onClose}>
+        {children}
+      </Secret>
     </Dialog>
+  );
+}
+
+/** What connects an assistant with a key, as docs/agents.md has it. */
+function Connection({ of }: { readonly of: IssuedApiKey }) {
+  const url = baseUrl.replace(/v1$/, "mcp");
+  const authorization = `Bearer ${of.key}`;
+  const configuration = { mcpServers: { petstore: { url, headers: { Authorization: authorization } } } };
+  return (
+    <>
+      <CodeBlock
+        title="Claude Code"
+        text={`claude mcp add --transport http petstore ${url} --header "Authorization: ${authorization}"`}
+        what="command"
+      />
+      <CodeBlock title="Other clients" text={JSON.stringify(configuration, null, 2)} what="configuration" />
+    </>
   );
 }
 
@@ -121,7 +165,7 @@ export function RevokeKey({ of, onClose }: KeyDialogProps) {
   const { petstore, key } = useSession();
   const action = useAction(async () => {
     await petstore.revokeKey(of.id);
-    say(`${of.name}: revoked`);
+    say(`${of.name} revoked`);
     invalidate(KEYS);
   });
   return (

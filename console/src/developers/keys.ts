@@ -11,15 +11,19 @@ const HINT_END = 5;
 /** The most keys that one request returns. */
 const PAGE_SIZE = 100;
 
-/** All keys of the account, the oldest first. No request is sent if the user may not see them. */
-export function useKeys(isNeeded = true): QueryResult<readonly ListedApiKey[]> {
+/**
+ * All keys of the account, the oldest first. No request is sent if the user may not see them. `isFollowed` is that of
+ * `useQuery`: events tell of new keys and ended ones, but not when a key was used.
+ */
+export function useKeys(isNeeded = true, isFollowed = false): QueryResult<readonly ListedApiKey[]> {
   const { petstore } = useSession();
   const may = useMay();
-  return useQuery(isNeeded && may("listKeys") ? `${KEYS}?all` : undefined, async () => {
+  const load = async () => {
     const keys: ListedApiKey[] = [];
     for await (const key of petstore.listKeys({ limit: PAGE_SIZE })) keys.push(key);
     return keys;
-  });
+  };
+  return useQuery(isNeeded && may("listKeys") ? `${KEYS}?all` : undefined, load, isFollowed);
 }
 
 /** The state of a key. Only a `valid` or `banned` one can be used again. */

@@ -3,9 +3,9 @@ import type { Bar, Series } from "../ui/chart.tsx";
 
 /** The kinds of results of requests, each with the CSS class that colours it. */
 export const results: Series = [
-  ["succeeded", "succeeded"],
-  ["rejected", "paused"],
-  ["failed", "failed"],
+  ["succeeded", "good"],
+  ["rejected", "wait"],
+  ["failed", "bad"],
 ];
 
 /** How many of the requests had each result. */

@@ -13,19 +13,19 @@ export function EndpointState({ of }: { readonly of: WebhookEndpoint }) {
     <>
       <Status of={failingSince && state === "enabled" ? "failing" : state} />
       {expiresAt && (
-        <div class="fine">
-          {hasExpired(of) ? "expired" : "expires"} <Time at={expiresAt} isReal />
-        </div>
+        <span class="fine">
+          {hasExpired(of) ? "expired" : "expires"} <Time at={expiresAt} />
+        </span>
       )}
       {failingSince && (
-        <div class="fine">
+        <span class="fine">
           since <Time at={failingSince} />
           {retriesAt && (
             <>
               , next delivery <Time at={retriesAt} />
             </>
           )}
-        </div>
+        </span>
       )}
     </>
   );

@@ -8,6 +8,8 @@ export type OperationName =
   | "getPet"
   | "updatePet"
   | "deletePet"
+  | "importPets"
+  | "deletePets"
   | "listCategories"
   | "createCategory"
   | "getCategory"
@@ -20,6 +22,7 @@ export type OperationName =
   | "confirmStoreOrder"
   | "cancelStoreOrder"
   | "returnStoreOrder"
+  | "getSales"
   | "getSandbox"
   | "fastForwardSandbox"
   | "resetSandbox"
@@ -55,6 +58,7 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "getCategory",
     "listStoreOrders",
     "getStoreOrder",
+    "getSales",
     "getSandbox",
     "getShop",
     "getUsage",
@@ -122,6 +126,8 @@ export const updatePetBody: readonly FieldDescription[] = [
   { name: "status", label: "Status", kind: "choice", choices: ["available", "pending", "sold"] },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
+export const importPetsMost = 500;
+export const deletePetsMost = 500;
 export const listCategoriesQuery: readonly Filter[] = [];
 export const createCategoryBody: readonly FieldDescription[] = [
   {
@@ -140,7 +146,7 @@ export const updateCategoryBody: readonly FieldDescription[] = [
 export const deleteCategoryQuery: readonly FieldDescription[] = [{ name: "moveTo", label: "Move to", kind: "id" }];
 export const listStoreOrdersQuery: readonly Filter[] = [
   { name: "status", choices: ["placed", "confirmed", "cancelled", "expired", "returned"] },
-  { name: "sort", choices: ["id", "-id"] },
+  { name: "sort", choices: ["id", "-id", "confirmedAt", "-confirmedAt"] },
 ];
 export const placeStoreOrderBody: readonly FieldDescription[] = [
   { name: "petId", label: "Pet", kind: "id", isRequired: true },
@@ -153,13 +159,16 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updateStoreOrderBody: readonly FieldDescription[] = [
+  { name: "reference", label: "Reference", hint: "Your own name for the order; null removes it.", maxLength: 255 },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
+export const confirmStoreOrderBody: readonly FieldDescription[] = [];
+export const getSalesQuery: readonly Filter[] = [];
 export const fastForwardSandboxBody: readonly FieldDescription[] = [
   {
     name: "seconds",
     label: "Seconds",
-    hint: "How many seconds to advance it.",
+    hint: "By how many seconds.",
     kind: "integer",
     isRequired: true,
     minimum: 1,
@@ -170,7 +179,7 @@ export const resetSandboxBody: readonly FieldDescription[] = [
   {
     name: "animals",
     label: "Animals",
-    hint: "The new contents of the sandbox: nothing, or six animals in four categories.",
+    hint: "The new contents of the sandbox: nothing, or 24 animals in four categories, with sales of the last 14 days.",
     kind: "choice",
     isRequired: true,
     choices: ["none", "samples"],

@@ -1,17 +1,16 @@
 import type { Pet, StoreOrder } from "petstore-client";
 import { useRef, useState } from "preact/hooks";
-import { go, Link } from "../router.tsx";
+import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { useCategories } from "../shop/categories.ts";
 import { CategoryName } from "../shop/category-name.tsx";
 import { orderColumns } from "../shop/order-rows.tsx";
 import { ORDERS } from "../shop/orders.ts";
-import { EditPet } from "../shop/pet-dialog.tsx";
+import { PetActions, PetDialog, type PetTask } from "../shop/pet-actions.tsx";
 import { PetHistory } from "../shop/pet-history.tsx";
-import { StatusSelect } from "../shop/pet-status.tsx";
-import { deletePets, PETS } from "../shop/pets.ts";
-import { SellPet } from "../shop/sell-pet.tsx";
+import { PetState } from "../shop/pet-state.tsx";
+import { PETS } from "../shop/pets.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { type Fact, Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
@@ -21,9 +20,6 @@ import { Table } from "../ui/table.tsx";
 /** How many of the animal's orders are shown. */
 const ORDERS_SHOWN = 20;
 const columns = orderColumns(false);
-
-/** The open dialog. */
-type Dialog = "edit" | "sell" | undefined;
 
 /** One animal: its fields, its orders and its history. */
 export function Animal({ params }: { readonly params: Readonly<Record<string, string>> }) {
@@ -36,12 +32,12 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
     return found ?? null;
   });
   const { data } = query;
-  const [dialog, setDialog] = useState<Dialog>();
+  const [task, begin] = useState<PetTask>();
   const shown = useRef(data);
   // An animal that somebody else deletes stays until an open dialog is closed: the error in the dialog says why.
-  if (data || !dialog) shown.current = data;
+  if (data || !task) shown.current = data;
   const pet = shown.current;
-  if (pet) return <AnimalDetails of={pet} dialog={dialog} setDialog={setDialog} />;
+  if (pet) return <AnimalDetails of={pet} task={task} begin={begin} />;
   return (
     <Page title={`Animal ${id}`}>
       <Loading of={query} />
@@ -56,75 +52,46 @@ export function Animal({ params }: { readonly params: Readonly<Record<string, st
 
 interface DetailsProps {
   readonly of: Pet;
-  readonly dialog: Dialog;
-  readonly setDialog: (dialog: Dialog) => void;
+  readonly task: PetTask | undefined;
+  readonly begin: (task: PetTask | undefined) => void;
 }
 
-function AnimalDetails({ of: pet, dialog, setDialog }: DetailsProps) {
-  const session = useSession();
+function AnimalDetails({ of: pet, task, begin }: DetailsProps) {
   const may = useMay();
   const { data: categories } = useCategories();
-  const close = () => setDialog(undefined);
-  const remove = () => {
-    deletePets(session, [pet]);
-    go("/animals");
-  };
-  useShortcut("e", "Edit the animal", may("updatePet") ? () => setDialog("edit") : undefined);
+  const orders = usePetOrders(pet.id);
+  const newest = orders.data?.[0];
+  useShortcut("e", "Edit the animal", may("updatePet") ? () => begin({ kind: "edit", pets: [pet] }) : undefined);
   return (
-    <Page
-      title={pet.name}
-      isName
-      actions={
-        <>
-          {may("placeStoreOrder") && pet.status === "available" && (
-            <button type="button" class="main" onClick={() => setDialog("sell")}>
-              Sell
-            </button>
-          )}
-          {may("updatePet") && (
-            <button type="button" onClick={() => setDialog("edit")}>
-              Edit
-            </button>
-          )}
-          {may("deletePet") && (
-            <button type="button" class="bad" onClick={remove}>
-              Delete
-            </button>
-          )}
-        </>
-      }
-    >
+    <Page title={pet.name} isName note={`No. ${pet.id}`} actions={<PetActions of={pet} order={newest} begin={begin} />}>
       <Facts
         of={[
-          ["Status", <StatusSelect of={pet} />],
+          ["Status", <PetState of={pet} order={newest} />],
           [
             "Category",
             <Link to="/animals" query={{ category: String(pet.categoryId) }}>
               <CategoryName id={pet.categoryId} of={categories} />
             </Link>,
           ],
-          ["Id", <span class="number">{String(pet.id)}</span>],
           ...Object.entries(pet.metadata ?? {}).map((pair) => pair.map((text) => <bdi>{text}</bdi>) as unknown as Fact),
         ]}
       />
-      {may("listStoreOrders") && <PetOrders of={pet} />}
+      {orders.data?.length !== 0 && may("listStoreOrders") && (
+        <section>
+          <h2>Orders</h2>
+          <Table<StoreOrder> label="Orders of the animal" query={orders} columns={columns} empty={null} />
+        </section>
+      )}
       <PetHistory id={pet.id} />
-      {dialog === "edit" && <EditPet id={pet.id} onClose={close} />}
-      {dialog === "sell" && <SellPet of={pet} onClose={close} />}
+      <PetDialog of={task} onClose={() => begin(undefined)} />
     </Page>
   );
 }
 
-function PetOrders({ of: { id } }: { readonly of: Pet }) {
+function usePetOrders(id: bigint) {
   const { petstore } = useSession();
-  const query = useQuery(`${ORDERS}?petId=${id}`, () =>
-    petstore.listStoreOrders({ petId: id, sort: "-id", limit: ORDERS_SHOWN }).page(),
-  );
-  if (query.data?.length === 0) return null;
-  return (
-    <section>
-      <h2>Orders</h2>
-      <Table<StoreOrder> label="Orders of the animal" query={query} columns={columns} empty={null} />
-    </section>
+  const may = useMay();
+  return useQuery(may("listStoreOrders") ? `${ORDERS}?petId=${id}` : undefined, () =>
+    petstore.listStoreOrders({ petId: [id], sort: "-id", limit: ORDERS_SHOWN }).page(),
   );
 }

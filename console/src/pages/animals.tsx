@@ -1,4 +1,4 @@
-import type { ListPetsQuery, Page as PageOf, Pet, PetStatus, Petstore } from "petstore-client";
+import type { ListPetsQuery, Page as PageOf, Pet, PetStatus, Petstore, StoreOrder } from "petstore-client";
 import { useState } from "preact/hooks";
 import { choicesOf } from "../contract.ts";
 import { listPetsQuery } from "../generated/contract.ts";
@@ -10,14 +10,16 @@ import { CategoryName } from "../shop/category-name.tsx";
 import { ExportPets } from "../shop/export-pets.tsx";
 import { countIn, useFigures } from "../shop/figures.ts";
 import { ImportPets } from "../shop/import-pets.tsx";
-import { AddPet, EditPet } from "../shop/pet-dialog.tsx";
-import { StatusSelect } from "../shop/pet-status.tsx";
-import { deletePets, FILTERED, PETS, pendingDeletions, setStatus } from "../shop/pets.ts";
+import { sellPets } from "../shop/orders.ts";
+import { useOrdersOf } from "../shop/orders-of.ts";
+import { isHeld, PetActions, PetDialog, type PetTask } from "../shop/pet-actions.tsx";
+import { AddPet } from "../shop/pet-dialog.tsx";
+import { PetState } from "../shop/pet-state.tsx";
+import { deletePets, FILTERED, PETS, pendingDeletions } from "../shop/pets.ts";
+import { ActionButton, AddButton } from "../ui/action-button.tsx";
 import { SelectFilter } from "../ui/filters.tsx";
-import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { NONE_HERE, Pager } from "../ui/pager.tsx";
-import { RowButton } from "../ui/row-button.tsx";
 import { Search } from "../ui/search.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Table } from "../ui/table.tsx";
@@ -26,6 +28,8 @@ import { useWatchable } from "../watchable.ts";
 
 const PAGE_SIZE = 50;
 const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
+/** The word of a status in the filter: what is pending is nearly always reserved. */
+const filterWord = (status: PetStatus) => wordOf(status === "pending" ? "placed" : status);
 
 function filtersIn({ status, category, name, sort = "-id" }: Query): ListPetsQuery {
   return { status, categoryId: category, name, sort } as unknown as ListPetsQuery; // the service validates the address
@@ -37,7 +41,12 @@ export function petsQuery(petstore: Petstore, query: Query): QueryInputs<PageOf<
   const listQuery = { ...filtersIn(query), limit: PAGE_SIZE, cursor: query["cursor"] };
   return [
     `${isFiltered(query) ? FILTERED : `${PETS}?`}${JSON.stringify(listQuery)}`,
-    () => petstore.listPets(listQuery).page(),
+    async () => {
+      const { name, ...others } = listQuery;
+      const byId =
+        /^\d{1,18}$/.test(name ?? "") && (await petstore.listPets({ ...others, ids: [BigInt(`${name}`)] }).page());
+      return byId && byId.length > 0 ? byId : petstore.listPets(listQuery).page();
+    },
   ];
 }
 
@@ -51,9 +60,12 @@ export function Animals() {
   const { data: categories } = useCategories();
   const hidden = useWatchable(pendingDeletions);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  const [dialog, setDialog] = useState<"add" | "import" | "export" | bigint>();
+  const [dialog, setDialog] = useState<"add" | "import" | "export">();
+  const [task, begin] = useState<PetTask>();
 
   const pets = data?.filter(({ id }) => !hidden.has(id));
+  const orders = useOrdersOf(pets);
+  const { data: figures } = useFigures();
   const chosen = pets?.filter(({ id }) => ticked.has(String(id))) ?? [];
   const close = () => setDialog(undefined);
   return (
@@ -61,17 +73,9 @@ export function Animals() {
       title="Animals"
       actions={
         <>
-          <button type="button" onClick={() => setDialog("export")}>
-            Export
-          </button>
-          {may("createPet") && (
-            <>
-              <button type="button" onClick={() => setDialog("import")}>
-                Import
-              </button>
-              <MainButton text="Add animal" onClick={() => setDialog("add")} />
-            </>
-          )}
+          {may("createPet") && <ActionButton text="Import" icon="import" onClick={() => setDialog("import")} />}
+          <ActionButton text="Export" icon="export" onClick={() => setDialog("export")} />
+          {may("createPet") && <AddButton isMain text="Add animal" onClick={() => setDialog("add")} />}
         </>
       }
     >
@@ -85,37 +89,30 @@ export function Animals() {
           {
             head: "Name",
             fillsWidth: true,
+            narrow: "name",
             cell: (pet) => (
               <>
                 <Link to={`/animals/${pet.id}`} class="title">
                   <bdi>{pet.name}</bdi>
                 </Link>
-                <span class="narrow fine">
-                  <CategoryName id={pet.categoryId} of={categories} />
-                </span>
+                <span class="fine">{String(pet.id)}</span>
               </>
             ),
           },
           {
             head: "Category",
-            hidesOnNarrow: true,
+            narrow: "under",
             cell: (pet) => <CategoryName id={pet.categoryId} of={categories} />,
           },
-          { head: "Status", cell: (pet) => <StatusSelect of={pet} /> },
-          { head: "Id", hidesOnNarrow: true, isNumber: true, cell: ({ id }) => String(id) },
-          {
-            head: "",
-            hidesOnNarrow: true,
-            cell: (pet) => (
-              <span class="row-actions">
-                {may("updatePet") && <RowButton text="Edit" of={pet.name} onClick={() => setDialog(pet.id)} />}
-                {may("deletePet") && (
-                  <RowButton text="Delete" of={pet.name} onClick={() => deletePets(session, [pet])} />
-                )}
-              </span>
-            ),
-          },
+          { head: "Status", narrow: "end", cell: (pet) => <PetState of={pet} order={orders.get(pet.id)} /> },
+          { head: "", cell: (pet) => <PetActions of={pet} order={orders.get(pet.id)} begin={begin} /> },
         ]}
+        foot={
+          <Pager
+            next={data?.next}
+            total={!isFiltered(query) && figures ? countOf(figures.animals.total, "animal") : undefined}
+          />
+        }
         empty={
           data?.length ? (
             <p>All animals of this page are being deleted.</p>
@@ -138,12 +135,13 @@ export function Animals() {
           )
         }
       />
-      {chosen.length > 0 && <SelectionActions of={chosen} clear={() => setTicked(new Set())} />}
-      <Pager next={data?.next} />
+      {chosen.length > 0 && (
+        <SelectionActions of={chosen} orders={orders} begin={begin} clear={() => setTicked(new Set())} />
+      )}
       {dialog === "add" && <AddPet onClose={close} />}
       {dialog === "import" && <ImportPets onClose={close} />}
       {dialog === "export" && <ExportPets filters={filtersIn(query)} onClose={close} />}
-      {typeof dialog === "bigint" && <EditPet id={dialog} onClose={close} />}
+      <PetDialog of={task} onClose={() => begin(undefined)} />
     </Page>
   );
 }
@@ -157,11 +155,21 @@ function Filters() {
     <div class="filters" role="search" aria-label="Filters">
       <Segments
         label="Status"
-        choices={[["", "All"], ...statuses.map((status) => [status, wordOf(status)] as const)]}
+        choices={[
+          ["", "All", figures && numberOf(figures.animals.total)],
+          ...statuses.map(
+            (status) => [status, filterWord(status), figures && numberOf(figures.animals[status])] as const,
+          ),
+        ]}
         chosen={query["status"] ?? ""}
         choose={(status) => filterBy({ status })}
       />
-      <Search label="Search by name" value={query["name"] ?? ""} search={(name) => filterBy({ name })} />
+      <Search
+        label="Search by name or id"
+        hint="Name or id"
+        value={query["name"] ?? ""}
+        search={(name) => filterBy({ name })}
+      />
       <SelectFilter
         name="category"
         label="Category"
@@ -177,30 +185,44 @@ function Filters() {
   );
 }
 
+interface SelectionActionsProps {
+  readonly of: readonly Pet[];
+  readonly orders: ReadonlyMap<bigint, StoreOrder>;
+  readonly begin: (task: PetTask) => void;
+  readonly clear: () => void;
+}
+
 /** The actions for the selected animals. */
-function SelectionActions({ of: pets, clear }: { readonly of: readonly Pet[]; readonly clear: () => void }) {
+function SelectionActions({ of: pets, orders, begin, clear }: SelectionActionsProps) {
   const session = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);
-  const mark = async (status: PetStatus) => {
+  const sellable = pets.filter(({ status }) => status === "available");
+  const free = pets.filter((pet) => !isHeld(pet, orders.get(pet.id)));
+  const sellAll = async () => {
     setRunning(true);
-    await setStatus(session.petstore, pets, status);
+    await sellPets(session.petstore, sellable);
     setRunning(false);
     clear();
   };
   const remove = () => {
-    deletePets(session, pets);
+    deletePets(session, free);
     clear();
   };
   return (
     <div class="selection" role="region" aria-label="Selected animals" aria-busy={isRunning}>
       <span>{countOf(pets.length, "animal")} selected</span>
-      {statuses.map((status) => (
-        <button key={status} type="button" disabled={isRunning} onClick={() => void mark(status)}>
-          Mark as {status}
+      {sellable.length > 0 && may("placeStoreOrder") && (
+        <button type="button" disabled={isRunning} onClick={() => void sellAll()}>
+          {sellable.length < pets.length ? `Sell ${numberOf(sellable.length)} available` : "Sell"}
         </button>
-      ))}
-      {may("deletePet") && (
+      )}
+      {free.length > 0 && (
+        <button type="button" disabled={isRunning} onClick={() => begin({ kind: "correct", pets: free })}>
+          Correct status…
+        </button>
+      )}
+      {free.length > 0 && may("deletePet") && (
         <button type="button" class="bad" disabled={isRunning} onClick={remove}>
           Delete
         </button>

@@ -10,8 +10,8 @@ import { CATEGORIES, useCategories } from "../shop/categories.ts";
 import { CategoryControl } from "../shop/category-name.tsx";
 import { countIn, useFigures } from "../shop/figures.ts";
 import { PETS } from "../shop/pets.ts";
+import { AddButton } from "../ui/action-button.tsx";
 import { FormDialog } from "../ui/form/form-dialog.tsx";
-import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { RowButton } from "../ui/row-button.tsx";
 import { Table } from "../ui/table.tsx";
@@ -30,7 +30,7 @@ export function Categories() {
   const add = () => setTask({ kind: "add" });
   const close = () => setTask(undefined);
   return (
-    <Page title="Categories" actions={may("createCategory") && <MainButton text="Add category" onClick={add} />}>
+    <Page title="Categories" actions={may("createCategory") && <AddButton isMain text="Add category" onClick={add} />}>
       <Table<Category>
         label="Categories"
         items={data && [...data.values()]}
@@ -39,23 +39,28 @@ export function Categories() {
           {
             head: "Name",
             fillsWidth: true,
+            narrow: "name",
             cell: ({ id, name }) => (
-              <Link to="/animals" query={{ category: String(id) }} class="title">
-                <bdi>{name}</bdi>
-              </Link>
+              <>
+                <Link to="/animals" query={{ category: String(id) }} class="title">
+                  <bdi>{name}</bdi>
+                </Link>
+                <span class="fine">{String(id)}</span>
+              </>
             ),
           },
           {
             head: "Animals",
             isNumber: true,
+            narrow: "end",
             cell: ({ id }) => {
               const count = countIn(figures, id);
               return count !== undefined && numberOf(count);
             },
           },
-          { head: "Id", hidesOnNarrow: true, isNumber: true, cell: ({ id }) => String(id) },
           {
             head: "",
+            narrow: "acts",
             cell: (category) => (
               <span class="row-actions">
                 {may("updateCategory") && (
@@ -98,7 +103,7 @@ function AddCategory({ onClose }: Pick<TaskProps, "onClose">) {
   const { petstore } = useSession();
   const action = useAction(async (body: NewCategory, retryOptions) => {
     const { name } = await petstore.createCategory(body, retryOptions);
-    say(`${name}: added`);
+    say(`${name} added`);
     invalidate(CATEGORIES);
   });
   return (
@@ -110,7 +115,7 @@ function EditCategory({ of: category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const action = useAction(async (body: CategoryPatch) => {
     const { name } = await petstore.updateCategory(category.id, body);
-    say(`${name}: saved`);
+    say(`${name} saved`);
     invalidate(CATEGORIES);
   });
   return (
@@ -135,7 +140,7 @@ function DeleteCategory({ of: category, onClose }: TaskProps) {
   const changes = { isRequired: Boolean(countIn(figures, category.id)), except: category.id };
   const action = useAction(async (query: DeleteCategoryQuery) => {
     await petstore.deleteCategory(category.id, query);
-    say(`${category.name}: deleted`);
+    say(`${category.name} deleted`);
     invalidate(CATEGORIES, PETS);
   });
   return (

@@ -175,9 +175,9 @@ function Deliveries({ endpointId }: { readonly endpointId: string }) {
         label="Deliveries"
         query={query}
         columns={deliveryColumns(endpointId)}
+        foot={<Pager next={query.data?.next} />}
         empty={<p>{outcome ? "No delivery had this result." : "Nothing was sent in the last 7 days. Send a test."}</p>}
       />
-      <Pager next={query.data?.next} />
     </section>
   );
 }

@@ -32,12 +32,16 @@ export function Events() {
       </div>
       <Loading of={query} />
       {data?.length === 0 && <p class="empty">{data.next ? NONE_HERE : "No event matches the filters."}</p>}
-      <ol class="events" aria-label="Events">
-        {data?.map((event) => (
-          <EventLine key={event.id} of={event} withLink />
-        ))}
-      </ol>
-      <Pager next={data?.next} />
+      {data && (
+        <div class="list" hidden={data.length === 0}>
+          <ol class="lines" aria-label="Events">
+            {data.map((event) => (
+              <EventLine key={event.id} of={event} />
+            ))}
+          </ol>
+          <Pager next={data.next} />
+        </div>
+      )}
     </Page>
   );
 }

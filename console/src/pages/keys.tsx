@@ -1,12 +1,12 @@
 import type { CurrentKey, ListedApiKey } from "petstore-client";
 import { useState } from "preact/hooks";
-import { CreateKey, RevokeKey, RotateKey } from "../developers/key-dialogs.tsx";
+import { CONNECT, CreateKey, RevokeKey, RotateKey } from "../developers/key-dialogs.tsx";
 import { hasEnded, isReplaced, stateOf, useKeys } from "../developers/keys.ts";
 import { filterBy, usePlace } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
+import { ActionButton, AddButton } from "../ui/action-button.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { MainButton } from "../ui/main-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { RowButton } from "../ui/row-button.tsx";
 import { Segments } from "../ui/segments.tsx";
@@ -15,7 +15,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { durationOf, numberOf } from "../ui/words.ts";
 
-type Task = { readonly kind: "create" } | { readonly kind: "rotate" | "revoke"; readonly of: ListedApiKey };
+type Task = { readonly kind: "create" | "connect" } | { readonly kind: "rotate" | "revoke"; readonly of: ListedApiKey };
 
 const views = [
   ["", "In use"],
@@ -34,6 +34,7 @@ export function Keys() {
   const close = () => setTask(undefined);
   const actions: Column<ListedApiKey> = {
     head: "",
+    narrow: "acts",
     cell: (of) => (
       <span class="row-actions">
         {may("rotateKey") && <RowButton text="Rotate" of={of.name} onClick={() => setTask({ kind: "rotate", of })} />}
@@ -44,7 +45,14 @@ export function Keys() {
   return (
     <Page
       title="Keys"
-      actions={may("createKey") && <MainButton text="Create key" onClick={() => setTask({ kind: "create" })} />}
+      actions={
+        may("createKey") && (
+          <>
+            <ActionButton text={CONNECT} icon="webhooks" onClick={() => setTask({ kind: "connect" })} />
+            <AddButton isMain text="Create key" onClick={() => setTask({ kind: "create" })} />
+          </>
+        )
+      }
     >
       <div class="filters" role="search" aria-label="Filters">
         <Segments label="State" choices={views} chosen={view} choose={(chosen) => filterBy({ view: chosen })} />
@@ -57,33 +65,27 @@ export function Keys() {
           {
             head: "Name",
             fillsWidth: true,
+            narrow: "name",
             cell: (one) => (
               <>
                 <bdi class="title">{one.name}</bdi>
                 {one.id === key.id && <span class="fine"> your key</span>}
-                {isReplaced(one, data ?? []) && <span class="tag">Old</span>}
-                <div class="fine">
-                  <code>{one.hint}</code>
-                  <span class="narrow">
-                    {one.lastUsedAt && "used "}
-                    <LastUse of={one} />
-                  </span>
-                </div>
+                {isReplaced(one, data ?? []) && <span class="tag calm">Old</span>}
+                <code class="fine">{one.hint}</code>
               </>
             ),
           },
-          { head: "Scopes", hidesOnNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
-          ...(key.mode === "live"
-            ? [{ head: "Mode", hidesOnNarrow: true, cell: ({ mode }: ListedApiKey) => mode }]
-            : []),
-          { head: "Last used", hidesOnNarrow: true, cell: (one) => <LastUse of={one} /> },
-          { head: "State", cell: (one) => <State of={one} /> },
+          { head: "Scopes", narrow: "under", cell: ({ scopes }) => scopes.join(", ") },
+          ...(key.mode === "live" ? [{ head: "Mode", cell: ({ mode }: ListedApiKey) => mode }] : []),
+          { head: "Last used", cell: (one) => <LastUse of={one} /> },
+          { head: "State", narrow: "end", cell: (one) => <State of={one} /> },
           ...(view === "" ? [actions] : []),
         ]}
         empty={<p>No key has ended yet.</p>}
       />
       <OwnKey />
       {task?.kind === "create" && <CreateKey onClose={close} />}
+      {task?.kind === "connect" && <CreateKey isForAssistant onClose={close} />}
       {task?.kind === "rotate" && <RotateKey of={task.of} onClose={close} />}
       {task?.kind === "revoke" && <RevokeKey of={task.of} onClose={close} />}
     </Page>
@@ -91,7 +93,7 @@ export function Keys() {
 }
 
 const LastUse = ({ of: { lastUsedAt } }: { readonly of: ListedApiKey }) =>
-  lastUsedAt ? <Time at={lastUsedAt} isReal /> : <>never used</>;
+  lastUsedAt ? <Time at={lastUsedAt} /> : <>never used</>;
 
 function State({ of }: { readonly of: ListedApiKey }) {
   const state = stateOf(of);
@@ -101,11 +103,11 @@ function State({ of }: { readonly of: ListedApiKey }) {
     <>
       <Status of={state} />
       {at && (
-        <div class="fine" title={ban?.reason}>
+        <span class="fine" title={ban?.reason}>
           {state === "valid" && "ends "}
           {state === "banned" && "until "}
-          <Time at={at} isReal />
-        </div>
+          <Time at={at} />
+        </span>
       )}
     </>
   );

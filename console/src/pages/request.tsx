@@ -9,6 +9,7 @@ import { FaultList } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
+import { ReferenceLink } from "../ui/reference-link.tsx";
 import { StatusCode } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import { numberOf } from "../ui/words.ts";
@@ -57,8 +58,8 @@ function RequestFacts({ of }: { readonly of: RequestRecord }) {
           ),
         ],
         ["Stage", stage && <code>{stage}</code>],
-        ["Operation", operation],
-        ["When", <Time at={at} isReal />],
+        ["Operation", operation && <ReferenceLink of={operation} />],
+        ["When", <Time at={at} />],
         ["Took", `${numberOf(durationMs)} ms`],
         ["Key", <KeyName id={keyId} />],
         ["From", address],

@@ -35,7 +35,7 @@ export function Requests() {
     petstore.listRequests(listQuery as unknown as ListRequestsQuery).page(),
   );
   return (
-    <Page title="Requests">
+    <Page title="Requests" note="Reads that succeeded are left out.">
       <div class="filters" role="search" aria-label="Filters">
         <Segments
           label="Result"
@@ -61,10 +61,11 @@ export function Requests() {
         label="Requests"
         query={requests}
         columns={[
-          { head: "Status", cell: (request) => <StatusCode of={request.status} /> },
+          { head: "Status", narrow: "end", cell: (request) => <StatusCode of={request.status} /> },
           {
             head: "Request",
             fillsWidth: true,
+            narrow: "name",
             cell: (request) => (
               <>
                 <Link to={`/requests/${request.id}`} class="title">
@@ -72,13 +73,14 @@ export function Requests() {
                     {request.method} {request.path ?? request.operation}
                   </code>
                 </Link>
-                {request.code && <div class="fine">{request.code}</div>}
+                {request.code && <span class="fine">{request.code}</span>}
               </>
             ),
           },
-          { head: "Key", hidesOnNarrow: true, cell: (request) => <KeyName id={request.keyId} /> },
-          { head: "When", cell: ({ at }) => <Time at={at} isReal /> },
+          { head: "Key", narrow: "under", cell: (request) => <KeyName id={request.keyId} /> },
+          { head: "When", narrow: "below", cell: ({ at }) => <Time at={at} /> },
         ]}
+        foot={<Pager next={requests.data?.next} />}
         empty={
           status === "5xx" ? (
             <p>
@@ -93,7 +95,6 @@ export function Requests() {
           )
         }
       />
-      <Pager next={requests.data?.next} />
     </Page>
   );
 }

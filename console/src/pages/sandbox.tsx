@@ -4,9 +4,8 @@ import { resetSandboxBody, simulations } from "../generated/contract.ts";
 import { baseUrl, Link } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { restartAtEnd } from "../service/live.ts";
-import { invalidate } from "../service/query.ts";
+import { invalidate, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { useSandbox } from "../shop/sandbox.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Facts } from "../ui/facts.tsx";
@@ -14,17 +13,18 @@ import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Select } from "../ui/select.tsx";
-import { Countdown, ExactTime } from "../ui/time.tsx";
+import { Countdown } from "../ui/time.tsx";
 import { say } from "../ui/toasts.tsx";
 import { countOf, durationOf, numberOf } from "../ui/words.ts";
 
 /** Steps that are offered, in seconds. */
 const steps = [60, 900, 3_600, 86_400, 2_592_000];
 
-/** The sandbox: its contents, its clock, and its reset. */
+/** The sandbox: its contents, what waits in it, and its reset. */
 export function Sandbox() {
   const may = useMay();
-  const query = useSandbox();
+  const { petstore } = useSession();
+  const query = useQuery("sandbox", () => petstore.getSandbox());
   const [isResetting, setResetting] = useState(false);
   return (
     <Page
@@ -46,18 +46,17 @@ export function Sandbox() {
 }
 
 const textOf = (kind: string) => kind.replace("_", " ");
+const secondsUntil = (time: string) => Math.max(1, Math.ceil((Date.parse(time) - Date.now()) / 1000));
 
 function SandboxDetails({ of: sandbox }: { readonly of: SandboxState }) {
   const { petstore } = useSession();
   const may = useMay();
-  const { clock, animals, categories, orders, waiting } = sandbox;
-  const [next] = waiting.toSorted((one, other) => Date.parse(one.next) - Date.parse(other.next));
+  const { animals, categories, orders, waiting } = sandbox;
   const action = useAction(async (seconds: number, retryOptions) => {
     await petstore.fastForwardSandbox({ seconds }, retryOptions);
-    say(`Clock advanced by ${durationOf(seconds)}`);
+    say(`Fast-forwarded by ${durationOf(seconds)}`);
     invalidate("");
   });
-  const untilNext = next && Math.max(1, Math.ceil((Date.parse(next.next) - Date.parse(clock.now)) / 1000));
   return (
     <>
       <Facts
@@ -65,57 +64,46 @@ function SandboxDetails({ of: sandbox }: { readonly of: SandboxState }) {
           ["Animals", <Link to="/animals">{numberOf(animals)}</Link>],
           ["Categories", <Link to="/categories">{numberOf(categories)}</Link>],
           ["Orders", <Link to="/orders">{numberOf(orders)}</Link>],
-          [
-            "Waiting for the clock",
-            next
-              ? waiting.map(({ kind, count, next: due }) => (
-                  <div key={kind}>
-                    {countOf(count, textOf(kind))}, the next is due in <Countdown until={due} />
-                  </div>
-                ))
-              : "Nothing",
-          ],
         ]}
       />
-      <section>
-        <h2>Clock</h2>
-        <Facts
-          of={[
-            ["Time in the sandbox", <ExactTime />],
-            ["Ahead of real time", durationOf(clock.ahead)],
-          ]}
-        />
-        {may("fastForwardSandbox") && (
-          <>
-            <p class="intro">
-              Reservations, limits and bans end as if the time had passed. The clock cannot be set back.
-            </p>
-            <div class="filters" role="group" aria-label="Advance the clock">
-              {next && untilNext && (
-                <button
-                  type="button"
-                  class="main"
-                  disabled={action.isRunning}
-                  onClick={() => void action.run(untilNext)}
-                >
-                  Advance until the next {textOf(next.kind)} is due
-                </button>
-              )}
-              {steps.map((seconds) => (
-                <button
-                  key={seconds}
-                  type="button"
-                  disabled={action.isRunning}
-                  onClick={() => void action.run(seconds)}
-                >
-                  +{durationOf(seconds)}
-                </button>
-              ))}
-            </div>
-            <ErrorNote error={action.error} />
-          </>
-        )}
-      </section>
+      {waiting.length > 0 && (
+        <section class="card">
+          <h2>Waiting</h2>
+          <ul class="lines">
+            {waiting.map(({ kind, count, next: due }) => (
+              <li key={kind}>
+                <span class="what">
+                  {countOf(count, textOf(kind))}, the next is due in <Countdown until={due} />
+                </span>
+                {may("fastForwardSandbox") && (
+                  <button
+                    type="button"
+                    class="small"
+                    disabled={action.isRunning}
+                    onClick={() => void action.run(secondsUntil(due))}
+                  >
+                    {`Until the next ${textOf(kind)} is due`}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {may("fastForwardSandbox") && (
+        <section class="card">
+          <h2>Fast-forward</h2>
+          <p class="intro fine">What waits is then due so much earlier, such as the end of a reservation or a ban.</p>
+          <div class="filters" role="group" aria-label="Fast-forward">
+            {steps.map((seconds) => (
+              <button key={seconds} type="button" disabled={action.isRunning} onClick={() => void action.run(seconds)}>
+                {`+${durationOf(seconds)}`}
+              </button>
+            ))}
+          </div>
+          <ErrorNote error={action.error} />
+        </section>
+      )}
     </>
   );
 }
@@ -141,9 +129,9 @@ function Simulate() {
     );
   });
   return (
-    <section>
+    <section class="card">
       <h2>Simulate an error</h2>
-      <p class="intro">
+      <p class="intro fine">
         With the header Petstore-Simulate, the service only returns the chosen error. Here the request would change an
         animal.
       </p>

@@ -1,154 +1,224 @@
-import type { CurrentKey, LimitWindow, PetStatus, StoreOrder } from "petstore-client";
-import { choicesOf } from "../contract.ts";
-import { listPetsQuery } from "../generated/contract.ts";
-import { Link } from "../router.tsx";
-import { isLive } from "../service/live.ts";
+import type { StoreOrder } from "petstore-client";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Link, type Query } from "../router.tsx";
+import { isLive, latestQuery } from "../service/live.ts";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { EventLine } from "../shop/event-text.tsx";
+import { DeedLine, deedsOf } from "../shop/deeds.tsx";
 import { useFigures } from "../shop/figures.ts";
-import { orderColumns } from "../shop/order-rows.tsx";
-import { ORDERS } from "../shop/orders.ts";
-import { ErrorNote } from "../ui/error-note.tsx";
-import { type Fact, Facts } from "../ui/facts.tsx";
+import { useReserved } from "../shop/orders-of.ts";
+import { AddPet } from "../shop/pet-dialog.tsx";
+import { PetName, usePet } from "../shop/pet-name.tsx";
+import { dayAfter, SalesChart, sumOf, useSales } from "../shop/sales.tsx";
+import { SellButton, startSale } from "../shop/sell.tsx";
+import { AddButton } from "../ui/action-button.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
-import { Status } from "../ui/status.tsx";
-import { Skeleton, Table } from "../ui/table.tsx";
-import { Countdown } from "../ui/time.tsx";
-import { countOf, numberOf, wordOf } from "../ui/words.ts";
+import { RowButton } from "../ui/row-button.tsx";
+import { Countdown, dayName } from "../ui/time.tsx";
+import { numberOf, toneOf, wordOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
 
-const ORDERS_SHOWN = 10;
-const EVENTS_SHOWN = 20;
-const statuses = choicesOf(listPetsQuery, "status") as readonly PetStatus[];
-const todayCounts = ["sold", "added", "expired", "returned"] as const;
-const columns = orderColumns(true);
+/** How many days the chart has: more than a week, with which it compares today. */
+const DAYS_SHOWN = 14;
+const WEEK = 7;
+const ORDERS_SHOWN = 6;
+const DEEDS_SHOWN = 10;
 
 /** The current state of the shop. */
 export function Today() {
   const may = useMay();
+  const [isAdding, setAdding] = useState(false);
   return (
-    <Page title="Today">
+    <Page
+      title="Today"
+      note={<span class="wide">{dayName()}</span>}
+      actions={
+        <>
+          {may("createPet") && <AddButton text="Add animal" onClick={() => setAdding(true)} />}
+          <SellButton />
+        </>
+      }
+    >
       {may("getShop") && <Figures />}
-      {may("listStoreOrders") && <OpenOrders />}
+      <div class="halves">
+        {may("getSales") && <LastDays />}
+        {may("listStoreOrders") && <Reserved />}
+      </div>
       {may("listEvents") && <Latest />}
-      <Limits />
+      {isAdding && <AddPet onClose={() => setAdding(false)} />}
     </Page>
   );
 }
 
-/** The animals by status, as a bar and as figures that link to them, and what has happened today. */
-function Figures() {
-  const query = useFigures();
-  if (!query.data) return <Loading of={query} />;
-  const { animals, today } = query.data;
+interface FigureProps {
+  readonly name: ComponentChildren;
+  /** The state whose colour it has. */
+  readonly state?: string;
+  readonly value: number;
+  /** Beside the value. */
+  readonly sum?: ComponentChildren;
+  /** Below it. */
+  readonly children?: ComponentChildren;
+  readonly to: string;
+  readonly query?: Query;
+}
+
+/** A number of the day, which leads to what it counts. */
+function Figure({ name, state, value, sum, children, to, query = {} }: FigureProps) {
   return (
-    <div class="figures">
-      <section aria-label="Animals">
-        <h2>
-          <Link to="/animals">{countOf(animals.total, "animal")}</Link>
-        </h2>
-        {animals.total === 0 && (
-          <p class="fine">
-            Add <Link to="/categories">a category</Link> first, then <Link to="/animals">an animal</Link>.
-          </p>
-        )}
-        <div class="shares" aria-hidden="true">
-          {statuses.map((status) => (
-            <span key={status} class={status} style={{ flexGrow: animals[status] }} />
-          ))}
-          <span style={{ flexGrow: animals.withoutStatus }} />
-        </div>
-        <Facts
-          of={[
-            ...statuses.map(
-              (status): Fact => [
-                <Status of={status} />,
-                <Link to="/animals" query={{ status }} class="figure">
-                  {numberOf(animals[status])}
-                </Link>,
-              ],
-            ),
-            [
-              <Status of={undefined} />,
-              animals.withoutStatus > 0 ? <span class="figure">{numberOf(animals.withoutStatus)}</span> : undefined,
-            ],
-          ]}
-        />
-      </section>
-      <section aria-label="So far today">
-        <h2>So far today (UTC)</h2>
-        <Facts of={todayCounts.map((name) => [wordOf(name), <span class="figure">{numberOf(today[name])}</span>])} />
-      </section>
-    </div>
+    <Link to={to} query={query} class="card">
+      <span class={`dot ${toneOf(state)}`}>{name}</span>
+      <span>
+        <span class="figure">{numberOf(value)}</span> {sum && <span class="sum">· {sum}</span>}
+      </span>
+      <span class="fine">{children}</span>
+    </Link>
   );
 }
 
-function OpenOrders() {
-  const { petstore } = useSession();
-  const query = useQuery(`${ORDERS}?open`, () =>
-    petstore.listStoreOrders({ status: "placed", limit: ORDERS_SHOWN }).page(),
-  );
+/** Also the same weekday a week ago. */
+const useLastDays = () => useSales({ first: dayAfter(1 - DAYS_SHOWN), last: dayAfter(0) });
+
+function LastDays() {
+  const query = useLastDays();
+  const { total, days } = query.data ?? {};
   return (
-    <section aria-label="Open orders">
-      <h2>Open orders</h2>
-      {query.data?.length === 0 ? (
-        <p class="fine">No animal is reserved.</p>
-      ) : (
-        <Table<StoreOrder> label="Open orders" query={query} columns={columns} empty={null} />
+    <section class="card" aria-label="Last days">
+      <Loading of={query} />
+      {total && days && (
+        <SalesChart
+          title={<h2>{`Sales, last ${DAYS_SHOWN} days`}</h2>}
+          summary={[`${numberOf(total.sold)} sold`, sumOf(total)].filter(Boolean).join(" · ")}
+          days={days}
+        />
       )}
-      {query.data?.next && <Link to="/orders">All open orders</Link>}
     </section>
+  );
+}
+
+/** "2 more than last Friday". */
+function Difference({ of: difference }: { readonly of: number }) {
+  return (
+    <>
+      <strong>
+        {difference === 0 ? "As many" : `${numberOf(Math.abs(difference))} ${difference > 0 ? "more" : "fewer"}`}
+      </strong>{" "}
+      <span>{`${difference === 0 ? "as" : "than"} last ${dayName().split(/\W/)[0]}`}</span>
+    </>
+  );
+}
+
+function Figures() {
+  const query = useFigures();
+  const days = useLastDays().data?.days;
+  const orders = useReserved();
+  if (!query.data) return <Loading of={query} />;
+  const { animals, today, openOrders } = query.data;
+  const [next] = orders.data ?? [];
+  const [now, before] = [days?.at(-1), days?.at(-1 - WEEK)];
+  const { sold, returned } = now ?? today; // the day of the browser, or else of UTC
+  return (
+    <section class="figures" aria-label="The shop today">
+      <Figure
+        name="Sold today"
+        state="sold"
+        value={sold}
+        sum={now && sumOf(now)}
+        to="/sales"
+        query={{ range: "today" }}
+      >
+        {before && <Difference of={sold - before.sold} />}
+      </Figure>
+      <Figure
+        name={wordOf("available")}
+        state="available"
+        value={animals.available}
+        to="/animals"
+        query={{ status: "available" }}
+      >
+        {`${numberOf(today.added)} added today`}
+      </Figure>
+      <Figure name={wordOf("placed")} state="placed" value={openOrders} to="/orders">
+        {next ? (
+          <>
+            next ends in <Countdown until={next.expiresAt} />
+          </>
+        ) : (
+          "nothing waits"
+        )}
+      </Figure>
+      <Figure name="Returned" value={returned} to="/orders" query={{ status: "returned" }}>
+        today
+      </Figure>
+    </section>
+  );
+}
+
+function Reserved() {
+  const query = useReserved();
+  const { data } = query;
+  return (
+    <section class="card" aria-label="Reserved now">
+      <header>
+        <h2>Reserved now</h2>
+        {data && data.length > ORDERS_SHOWN && <Link to="/orders">All {numberOf(data.length)}</Link>}
+      </header>
+      <Loading of={query} />
+      {data?.length === 0 && <p class="fine">No animal is reserved.</p>}
+      <ul class="lines">
+        {data?.slice(0, ORDERS_SHOWN).map((order) => (
+          <ReservedLine key={order.id} of={order} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ReservedLine({ of: order }: { readonly of: StoreOrder }) {
+  const may = useMay();
+  const pet = usePet(order.petId);
+  return (
+    <li>
+      <div class="what">
+        <Link to={`/animals/${order.petId}`}>
+          <PetName id={order.petId} />
+        </Link>
+        {order.reference && (
+          <div class="fine">
+            <bdi>{order.reference}</bdi>
+          </div>
+        )}
+      </div>
+      <span class="left">
+        <Countdown until={order.expiresAt} />
+      </span>
+      {may("confirmStoreOrder") && pet && (
+        <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, order)} />
+      )}
+    </li>
   );
 }
 
 function Latest() {
   const { petstore } = useSession();
-  const query = useQuery("events?latest", () => petstore.listEvents({ sort: "-id", limit: EVENTS_SHOWN }).page());
+  const query = useQuery(...latestQuery(petstore), isLive.value);
   const { data } = query;
   return (
-    <section aria-label="Latest changes">
-      <h2>Latest changes {useWatchable(isLive) && <span class="status enabled fine">Live</span>}</h2>
+    <section class="card" aria-label="Just happened">
+      <header>
+        <h2>Just happened</h2>
+        {useWatchable(isLive) && <span class="dot fine good">Live</span>}
+      </header>
       <Loading of={query} />
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
-      <ol class="events" aria-label="Events">
-        {data?.slice(0, EVENTS_SHOWN).map((event) => (
-          <EventLine key={event.id} of={event} />
-        ))}
+      <ol class="lines" aria-label="Events">
+        {data &&
+          deedsOf(data)
+            .slice(0, DEEDS_SHOWN)
+            .map((deed) => <DeedLine key={deed.event.id} of={deed} />)}
       </ol>
     </section>
-  );
-}
-
-/** The rate limit windows of the shop. Reading them costs no quota. */
-function Limits() {
-  const { petstore } = useSession();
-  const { data, error, reload } = useQuery<CurrentKey>("key", () => petstore.getCurrentKey());
-  return (
-    <section aria-label="Limits">
-      <h2>Limits</h2>
-      <ErrorNote error={error} retry={reload} />
-      <div class="bars">
-        <Bar name="This minute" window={data?.limits.minute} />
-        <Bar name="Today (UTC)" window={data?.limits.day} />
-      </div>
-    </section>
-  );
-}
-
-function Bar({ name, window }: { readonly name: string; readonly window: LimitWindow | undefined }) {
-  if (!window) return <Skeleton width={50} />;
-  const { used, limit, reset } = window;
-  return (
-    <div>
-      <p>
-        {name}: <span class="number">{numberOf(used)}</span> of <span class="number">{numberOf(limit)}</span> requests
-      </p>
-      <meter min={0} max={limit} value={used} high={limit * 0.9} optimum={0} aria-label={`${name}: requests sent`} />
-      <p class="fine">
-        Resets in <Countdown until={reset * 1000} isReal />
-      </p>
-    </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { Petstore, UsageCount, UsageInterval } from "petstore-client";
+import type { CurrentKey, LimitWindow, Petstore, UsageCount, UsageInterval } from "petstore-client";
 import { useEffect } from "preact/hooks";
 import { hasEnded, keyChoices, useKeys } from "../developers/keys.ts";
 import {
@@ -17,11 +17,13 @@ import { filterBy, Link, usePlace } from "../router.tsx";
 import { type QueryResult, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { Chart } from "../ui/chart.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
 import { SelectFilter } from "../ui/filters.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { Segments } from "../ui/segments.tsx";
-import { Table } from "../ui/table.tsx";
+import { Skeleton, Table } from "../ui/table.tsx";
+import { Countdown } from "../ui/time.tsx";
 import { numberOf, wordOf } from "../ui/words.ts";
 
 /** How often the figures are read again, in milliseconds. It costs no quota. */
@@ -68,15 +70,18 @@ export function Usage() {
         />
       </div>
       {data ? (
-        <Chart
-          label="Requests over time"
-          unit="requests"
-          series={results}
-          bars={barsOf(span, withOperations(data, matches))}
-        />
+        <div class="card">
+          <Chart
+            label="Requests over time"
+            unit="requests"
+            series={results}
+            bars={barsOf(span, withOperations(data, matches))}
+          />
+        </div>
       ) : (
         <Loading of={query} />
       )}
+      <Limits />
       {(data || !error) && (
         <section>
           <h2>Operations</h2>
@@ -95,12 +100,43 @@ export function Usage() {
   );
 }
 
+/** The rate limit windows of the shop. Reading them costs no quota. */
+function Limits() {
+  const { petstore } = useSession();
+  const { data, error, reload } = useQuery<CurrentKey>("key", () => petstore.getCurrentKey());
+  return (
+    <section class="card" aria-label="Limits">
+      <h2>Limits</h2>
+      <ErrorNote error={error} retry={reload} />
+      <div class="bars">
+        <Bar name="This minute" window={data?.limits.minute} />
+        <Bar name="Today (UTC)" window={data?.limits.day} />
+      </div>
+    </section>
+  );
+}
+
+function Bar({ name, window }: { readonly name: string; readonly window: LimitWindow | undefined }) {
+  if (!window) return <Skeleton width={50} />;
+  const { used, limit, reset } = window;
+  return (
+    <div>
+      <p>{`${name}: ${numberOf(used)} of ${numberOf(limit)} requests`}</p>
+      <meter min={0} max={limit} value={used} high={limit * 0.9} optimum={0} aria-label={`${name}: requests sent`} />
+      <p class="fine">
+        Resets in <Countdown until={reset * 1000} />
+      </p>
+    </div>
+  );
+}
+
 const isDeprecated = ([, counts]: Operation) => counts.some(({ deprecated }) => deprecated);
 
 const columns = [
   {
     head: "Operation",
     fillsWidth: true,
+    narrow: "name" as const,
     cell: (one: Operation) => (
       <>
         {one[0] ? (
@@ -110,15 +146,19 @@ const columns = [
         ) : (
           "No operation"
         )}
-        {isDeprecated(one) && <span class="tag">Deprecated</span>}
+        {isDeprecated(one) && <span class="tag wait">Deprecated</span>}
       </>
     ),
   },
-  { head: "Requests", isNumber: true, cell: ([, counts]: Operation) => numberOf(requestsOf(counts)) },
+  {
+    head: "Requests",
+    isNumber: true,
+    narrow: "end" as const,
+    cell: ([, counts]: Operation) => numberOf(requestsOf(counts)),
+  },
   ...results.map(([name], index) => ({
     head: wordOf(name),
     isNumber: true,
-    hidesOnNarrow: true,
     cell: ([, counts]: Operation) => numberOf(byResult(counts)[index] ?? 0),
   })),
 ];
@@ -147,12 +187,13 @@ function Deprecated({ span }: { readonly span: Span }) {
         keyOf={([name]) => name}
         query={found}
         columns={[
-          { head: "Key", fillsWidth: true, cell: ([name]) => <bdi>{name}</bdi> },
+          { head: "Key", fillsWidth: true, narrow: "name", cell: ([name]) => <bdi>{name}</bdi> },
           {
             head: "Operations",
+            narrow: "under",
             cell: ([, counts]) => [...new Set(counts.map(({ operation }) => operation))].join(", "),
           },
-          { head: "Requests", isNumber: true, cell: ([, counts]) => numberOf(requestsOf(counts)) },
+          { head: "Requests", isNumber: true, narrow: "end", cell: ([, counts]) => numberOf(requestsOf(counts)) },
         ]}
         empty={<p>The keys that called them have ended.</p>}
       />

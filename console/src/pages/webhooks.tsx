@@ -6,7 +6,7 @@ import { WEBHOOKS } from "../developers/webhooks.ts";
 import { Link } from "../router.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { MainButton } from "../ui/main-button.tsx";
+import { AddButton } from "../ui/action-button.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -15,6 +15,7 @@ const columns: readonly Column<WebhookEndpoint>[] = [
   {
     head: "Endpoint",
     fillsWidth: true,
+    narrow: "name",
     cell: ({ id, url, description }) => (
       <>
         <Link to={`/webhooks/${id}`} class="title">
@@ -28,9 +29,9 @@ const columns: readonly Column<WebhookEndpoint>[] = [
       </>
     ),
   },
-  { head: "State", cell: (endpoint) => <EndpointState of={endpoint} /> },
-  { head: "Succeeded", hidesOnNarrow: true, isNumber: true, cell: successOf },
-  { head: "Last failure", hidesOnNarrow: true, cell: ({ lastFailure }) => lastFailure && <Time at={lastFailure.at} /> },
+  { head: "State", narrow: "end", cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { head: "Succeeded", isNumber: true, cell: successOf },
+  { head: "Last failure", cell: ({ lastFailure }) => lastFailure && <Time at={lastFailure.at} /> },
 ];
 
 /** Where events of the shop are sent. */
@@ -42,7 +43,7 @@ export function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      actions={may("createWebhookEndpoint") && <MainButton text="Add endpoint" onClick={() => setAdding(true)} />}
+      actions={may("createWebhookEndpoint") && <AddButton isMain text="Add endpoint" onClick={() => setAdding(true)} />}
     >
       <Table<WebhookEndpoint>
         label="Webhook endpoints"

@@ -35,10 +35,10 @@ export async function watchedFetch(request: Request): Promise<Response> {
 }
 
 /**
- * What is read by a request that succeeds even while the key is limited or banned, because it has its own limit or none:
- * `sandbox`, `key`, `usage` or `requests`. Undefined for all other requests.
+ * What a request is about that succeeds even while the key is limited or banned, because it has its own limit or none:
+ * `sandbox` (a reset or fast-forward), `key`, `usage` or `requests`. Undefined for all other requests.
  */
-export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox|key|usage|requests)\b/.exec(url)?.[1];
+export const exemptionOf = ({ url }: Request) => /\/v1\/(sandbox(?=\/)|key|usage|requests)\b/.exec(url)?.[1];
 
 let lastSecret: string | undefined;
 

@@ -1,10 +1,13 @@
-import type { Attempt, Event, Petstore, PetstoreError } from "petstore-client";
+import type { Attempt, Event, Page, Petstore, PetstoreError } from "petstore-client";
 import { Watchable } from "../watchable.ts";
-import { invalidate } from "./query.ts";
+import { invalidate, preload, type QueryInputs } from "./query.ts";
 import { untilVisible } from "./visibility.ts";
 
 /** The wait before the next attempt after a stream was refused, in milliseconds. */
 const RETRY_DELAY = 5_000;
+
+/** The length of lists of the latest events. */
+export const MAX_EVENTS = 50;
 
 /** True while the stream of events is open. */
 export const isLive = new Watchable(false);
@@ -21,9 +24,18 @@ async function endOfLog(petstore: Petstore, options = {}): Promise<bigint> {
   return (await petstore.listEvents({ sort: "-id", limit: 1 }, options).page())[0]?.id ?? 0n;
 }
 
-/** Reads in advance after which event the next stream begins. */
-export function prefetchEndOfLog(petstore: Petstore): void {
-  prefetchedEnd = endOfLog(petstore);
+/** The latest events. The stream keeps them up to date. */
+export const latestQuery = (petstore: Petstore): QueryInputs<Page<Event>> => [
+  "events?latest",
+  () => petstore.listEvents({ sort: "-id", limit: MAX_EVENTS }).page(),
+];
+
+/** Reads in advance the latest events, after which the next stream begins. */
+export function prefetchLatest(petstore: Petstore): void {
+  const [key, load] = latestQuery(petstore);
+  const latest = load();
+  void preload([key, () => latest]);
+  prefetchedEnd = latest.then(([last]) => last?.id ?? 0n);
   prefetchedEnd.catch(() => {}); // the stream reports it
 }
 

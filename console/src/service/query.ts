@@ -86,9 +86,10 @@ export interface QueryResult<T> {
 
 /**
  * Sends a query, and again whenever `key` changes or `invalidate` is called for it. Keys name the query: `pets?status=sold`.
- * Components with the same key share the entry. Without a key no request is sent.
+ * Components with the same key share the entry. Without a key no request is sent. If `isFollowed`, events keep the data up
+ * to date: a page that opens does not request them again.
  */
-export function useQuery<T>(key: string | undefined, load: () => Promise<T>): QueryResult<T> {
+export function useQuery<T>(key: string | undefined, load: () => Promise<T>, isFollowed = false): QueryResult<T> {
   const rerender = useRerender();
   const latest = useRef(load);
   latest.current = load;
@@ -102,7 +103,8 @@ export function useQuery<T>(key: string | undefined, load: () => Promise<T>): Qu
     const entry = entryOf(key);
     entry.components.set(render, reload);
     startInOrder(order.current, () => {
-      if (!entry.isLoading && Date.now() - entry.at > FRESH_TIME) reload();
+      const isKnown = isFollowed && entry.at > 0;
+      if (!entry.isLoading && !isKnown && Date.now() - entry.at > FRESH_TIME) reload();
       else render();
     });
     return () => void entry.components.delete(render);

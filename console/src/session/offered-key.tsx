@@ -1,13 +1,18 @@
+import { nameShop } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { useWatchable } from "../watchable.ts";
-import { offeredKey, switchTo, useSession } from "./session.ts";
+import { offeredKey, restart, shopOf, useSession } from "./session.ts";
 
 /** Asks whether to sign in with the key of a link. */
 export function OfferedKey() {
   const offered = useWatchable(offeredKey);
   const { key } = useSession();
-  const action = useAction(async () => offered && switchTo(offered.secret));
+  const action = useAction(async () => {
+    if (!offered) return;
+    nameShop(shopOf(offered.key));
+    restart(offered.secret);
+  });
   if (!offered) return null;
   return (
     <FormDialog

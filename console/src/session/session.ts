@@ -1,12 +1,12 @@
 import { type CurrentKey, type FetchInit, type IssuedApiKey, Petstore, PetstoreError } from "petstore-client";
 import { type OperationName, scopes } from "../generated/contract.ts";
-import { baseUrl } from "../router.tsx";
+import { baseUrl, currentPlace, go, nameShop, type Place } from "../router.tsx";
 import { exemptionOf, firstResponsesOf, uncached, watchedFetch } from "../service/connection.ts";
 import { noteStream } from "../service/live.ts";
 import { clearCache } from "../service/query.ts";
 import { sayFailure } from "../ui/toasts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
-import { answerTabs, findKey, forgetKey, keepKey, takeLinkedKey } from "./key.ts";
+import { answerTabs, findKeys, forgetKey, type HeldKey, heldKeys, keepKeys, takeLinkedKey } from "./key.ts";
 
 /** The user is signed in with a key. */
 export interface OpenSession {
@@ -51,6 +51,18 @@ async function followLink(secret: string): Promise<void> {
   }
 }
 
+/** Names the shop of a key in addresses. */
+export const shopOf = ({ account, mode }: CurrentKey): string => `${account.id}-${mode}`;
+
+/** The key of the shop that the address names. One without a name is of the time when the first shop was the only one. */
+const keyHere = (keys: readonly HeldKey[]) => keys.find(({ shop }) => shop === currentPlace().shop) ?? keys[0];
+
+addEventListener("popstate", () => {
+  const secret = keyHere(heldKeys.value)?.secret;
+  const { value } = session;
+  if (value.kind === "open" && secret && secret !== value.secret) restart(secret);
+});
+
 addEventListener("hashchange", () => {
   const linked = takeLinkedKey();
   if (linked) void followLink(linked);
@@ -63,17 +75,22 @@ addEventListener("hashchange", () => {
 export function start(send: typeof sendFirstQuery): Promise<void> {
   const linked = takeLinkedKey();
   sendFirstQuery = send;
-  answerTabs(() => close());
+  answerTabs((secret) => {
+    const { value } = session;
+    if (!secret || (value.kind === "open" && value.secret === secret)) close();
+  });
   return new Promise((resolve) => {
-    const use = async (key?: string) => {
+    const use = async (keys: readonly HeldKey[]) => {
       const { kind } = session.value;
       if (kind === "open" || (kind === "starting" && currentSignIn > 0)) return; // the user was faster
-      if (key) await signIn(key);
+      const key = keyHere(keys);
+      if (key) keepKeys(keys);
+      if (key) await signIn(key.secret);
       else if (!linked) close();
       if (linked) await followLink(linked);
       resolve();
     };
-    findKey((key) => void use(key));
+    findKeys((keys) => void use(keys));
   });
 }
 
@@ -141,7 +158,10 @@ export async function signIn(secret: string): Promise<void> {
 }
 
 function open(opened: OpenSession): void {
-  keepKey(opened.secret);
+  const { key, secret } = opened;
+  const shop = shopOf(key);
+  keepKeys([{ secret, shop, name: key.account.name, isLive: key.mode === "live" }]);
+  if (!isElsewhere(currentPlace())) nameShop(heldKeys.value.length > 1 ? shop : undefined);
   session.set(opened);
 }
 
@@ -157,9 +177,28 @@ export function signOut(): void {
 }
 
 /** Replaces the session of this tab by one with another key. */
-export function switchTo(secret: string): void {
+export function restart(secret: string): void {
   close();
   void signIn(secret);
+}
+
+/** True for an address that names a shop of which this tab has no key. */
+const isElsewhere = ({ shop }: Place) => shop !== undefined && heldKeys.value.every((held) => held.shop !== shop);
+
+/** The list to which a page belongs, because an animal of one shop is not in another. */
+const listOf = ({ path }: Place) => /^\/[^/]*/.exec(path)?.[0] ?? "/";
+
+/** Goes to another shop of this tab, and there to the same list. */
+export function switchTo({ secret, shop }: HeldKey): void {
+  go(listOf(currentPlace()), { shop });
+  restart(secret);
+}
+
+/** Shows the page on which a key is entered. The keys of other shops stay. */
+export function addShop(): void {
+  const place = currentPlace();
+  if (!isElsewhere(place)) go(listOf(place));
+  close();
 }
 
 function close(error?: PetstoreError): void {

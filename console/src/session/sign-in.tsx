@@ -1,12 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import icon from "../icon.svg";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { kindOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
-import { session, signIn } from "./session.ts";
+import { heldKeys } from "./key.ts";
+import { session, signIn, switchTo } from "./session.ts";
 
 /** The page that is shown while the user is not signed in. */
 export function SignIn() {
   const current = useWatchable(session);
+  const held = useWatchable(heldKeys);
   const [key, setKey] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const isClosed = current.kind === "closed";
@@ -22,7 +25,7 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <form onSubmit={submit}>
-        <img src={new URL(icon, import.meta.url).href} alt="" width="40" height="40" />
+        <img src={new URL(icon, import.meta.url).href} alt="" width="36" height="36" />
         <h1>Petstore</h1>
         {current.kind === "closed" && <ErrorNote error={current.error} />}
         <div class="field">
@@ -46,6 +49,11 @@ export function SignIn() {
         <button type="submit" class="main" disabled={!key.trim()}>
           Sign in
         </button>
+        {held.map((one) => (
+          <button key={one.shop} type="button" onClick={() => switchTo(one)}>
+            Back to <bdi>{one.name}</bdi> · {kindOf(one.isLive)}
+          </button>
+        ))}
       </form>
     </main>
   );

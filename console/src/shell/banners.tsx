@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { usePlace } from "../router.tsx";
 import { interruption } from "../service/connection.ts";
 import { invalidate } from "../service/query.ts";
+import { heldKeys } from "../session/key.ts";
 import { useSession } from "../session/session.ts";
 import { Countdown } from "../ui/time.tsx";
 import { useWatchable } from "../watchable.ts";
@@ -12,9 +13,15 @@ const CHECK_INTERVAL = 2_000;
 /** What the user must know on every page. */
 export function Banners() {
   const { key } = useSession();
+  const hasSeveral = useWatchable(heldKeys).length > 1;
   return (
     <div class="banners" role="status">
       {key.mode === "test" && <p class="banner sandbox">Sandbox: nothing here is real.</p>}
+      {key.mode === "live" && hasSeveral && (
+        <p class="banner live good">
+          Live shop: <bdi>{key.account.name}</bdi>
+        </p>
+      )}
       <InterruptionBanner />
     </div>
   );
@@ -58,7 +65,7 @@ function InterruptionBanner() {
       {current.until && (
         <>
           {" "}
-          in <Countdown until={current.until} isReal />
+          in <Countdown until={current.until} />
         </>
       )}
       .

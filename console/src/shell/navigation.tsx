@@ -1,68 +1,98 @@
-import icon from "../icon.svg";
 import { groups, type PageEntry } from "../pages/page-entry.ts";
 import { Link } from "../router.tsx";
 import { tightestWindow } from "../service/connection.ts";
-import { signOut, useSession } from "../session/session.ts";
+import { heldKeys } from "../session/key.ts";
+import { addShop, shopOf, signOut, switchTo, useSession } from "../session/session.ts";
+import { useFigures } from "../shop/figures.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Menu } from "../ui/menu.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
-import { numberOf } from "../ui/words.ts";
+import { kindOf, numberOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
 
-interface NavigationProps {
+export interface NavigationProps {
   readonly pages: readonly PageEntry[];
   readonly current: PageEntry | undefined;
-  /** On a narrow screen the list of pages is hidden at first. */
-  readonly isOpen: boolean;
-  readonly setOpen: (isOpen: boolean) => void;
 }
 
-export function Navigation({ pages, current, isOpen, setOpen }: NavigationProps) {
-  const { key } = useSession();
+/** Which shop it is, and beside the page the list of all pages. */
+export function Navigation(props: NavigationProps) {
   return (
-    <nav class={isOpen ? "navigation open" : "navigation"} aria-label="Pages of the console">
-      <div class="brand">
-        <img src={new URL(icon, import.meta.url).href} alt="" width="20" height="20" />
+    <nav class="navigation" aria-label="Pages of the console">
+      <Shop />
+      <Pages {...props} />
+    </nav>
+  );
+}
+
+/** Which shop it is, and on a click the others of the session. */
+function Shop() {
+  const { key } = useSession();
+  const others = useWatchable(heldKeys).filter(({ shop }) => shop !== shopOf(key));
+  return (
+    <Menu
+      label="Other shops"
+      class="brand"
+      items={[
+        ...others.map((held) => [`${held.name} · ${kindOf(held.isLive)}`, () => switchTo(held)] as const),
+        ["Add a shop…", addShop],
+      ]}
+    >
+      <Icon of="animals" />
+      <span>
         <bdi class="name" title={key.account.name}>
           {key.account.name}
         </bdi>
-        <button type="button" class="quiet narrow" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Menu
+        <span class="fine">{kindOf(key.mode === "live")}</span>
+      </span>
+      <Icon of="switch" />
+    </Menu>
+  );
+}
+
+/** All pages, and who is signed in. */
+export function Pages({ pages, current }: NavigationProps) {
+  const { key } = useSession();
+  const { data: shop } = useFigures();
+  return (
+    <div class="pages">
+      {groups.map((group) => {
+        const listed = pages.filter((page) => page.group === group);
+        return (
+          listed.length > 0 && (
+            <section key={group} aria-label={group}>
+              <h2>{group}</h2>
+              {listed.map(({ path, title, icon, count }) => (
+                <Link key={path} to={path} current={title === current?.title || path === current?.under}>
+                  {icon && <Icon of={icon} />}
+                  <span>{title}</span>
+                  {count && shop && (
+                    <span class="count" aria-hidden="true">
+                      {numberOf(count(shop))}
+                    </span>
+                  )}
+                </Link>
+              ))}
+            </section>
+          )
+        );
+      })}
+      <section class="account">
+        <p class="fine">
+          <bdi title={`Key ${key.hint}`}>{key.name}</bdi> · {key.scopes.join(", ")}
+          {key.expiresAt && (
+            <>
+              {" "}
+              · ends <Time at={key.expiresAt} />
+            </>
+          )}
+        </p>
+        <Limits />
+        <button type="button" class="quiet" onClick={signOut}>
+          Sign out
         </button>
-      </div>
-      {/* A click on any link in it closes the list on a narrow screen. */}
-      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the links have them */}
-      <div class="pages" onClick={() => setOpen(false)}>
-        {groups.map((group) => {
-          const listed = pages.filter((page) => page.group === group);
-          return (
-            listed.length > 0 && (
-              <section key={group} aria-label={group}>
-                <h2>{group}</h2>
-                {listed.map(({ path, title }) => (
-                  <Link key={path} to={path} current={title === current?.title || path === current?.under}>
-                    {title}
-                  </Link>
-                ))}
-              </section>
-            )
-          );
-        })}
-        <section class="account">
-          <Limits />
-          <p class="fine">
-            <bdi title={`Key ${key.hint}`}>{key.name}</bdi> · {key.scopes.join(", ")}
-            {key.expiresAt && (
-              <>
-                {" "}
-                · ends <Time at={key.expiresAt} isReal />
-              </>
-            )}
-          </p>
-          <button type="button" class="quiet" onClick={signOut}>
-            Sign out
-          </button>
-        </section>
-      </div>
-    </nav>
+      </section>
+    </div>
   );
 }
 
@@ -73,18 +103,18 @@ function Limits() {
   const { limit, remaining, reset } = known;
   return (
     <div>
+      <meter min={0} max={limit} value={remaining} low={limit / 10} aria-label="Requests left" />
       <p class="fine">
-        <span class="number">
+        <span>
           {numberOf(remaining)} of {numberOf(limit)}
         </span>{" "}
         requests left
         {remaining < limit / 2 && (
           <>
-            , resets in <Countdown until={reset} isReal />
+            , resets in <Countdown until={reset} />
           </>
         )}
       </p>
-      <meter min={0} max={limit} value={remaining} low={limit / 10} aria-label="Requests left" />
     </div>
   );
 }

@@ -1,22 +1,24 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { pages } from "../pages/pages.ts";
 import { go, usePlace } from "../router.tsx";
 import { followShop } from "../service/live.ts";
 import { OfferedKey } from "../session/offered-key.tsx";
-import { permits, useSession } from "../session/session.ts";
+import { permits, shopOf, useSession } from "../session/session.ts";
 import { applyEvent } from "../shop/apply-event.ts";
-import { SandboxClock } from "../shop/sandbox.ts";
+import { Sale } from "../shop/sell.tsx";
 import { ShortcutList, useShortcut } from "../shortcuts.tsx";
+import { ReferenceLink } from "../ui/reference-link.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { Banners } from "./banners.tsx";
+import { Bar } from "./bar.tsx";
 import { Navigation } from "./navigation.tsx";
 import { NotFound } from "./not-found.tsx";
+import { Search } from "./search.tsx";
 
 /** The frame around each page of a signed-in user. */
 export function Shell() {
-  const { path } = usePlace();
+  const { path, shop } = usePlace();
   const { key, petstore } = useSession();
-  const [isOpen, setOpen] = useState(false);
   // Before the queries of the page, so that the stream also sends events that are newer than their responses.
   useLayoutEffect(() => {
     const end = new AbortController();
@@ -30,27 +32,31 @@ export function Shell() {
     const matched = match(page.path, path);
     return matched ? [{ page, params: matched.groups ?? {} }] : [];
   })[0];
-  const View = found?.page.view;
+  const isElsewhere = shop !== undefined && shop !== shopOf(key);
+  const View = isElsewhere ? undefined : found?.page.view;
   return (
     <div class="shell">
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Navigation pages={allowed} current={found?.page} isOpen={isOpen} setOpen={setOpen} />
-      <div>
+      <Navigation pages={allowed} current={found?.page} />
+      <div class="column">
         <Banners />
         <main id="main" tabIndex={-1}>
-          {View ? <View key={path} params={found.params} /> : <NotFound />}
+          {View ? <View key={path} params={found?.params ?? {}} /> : <NotFound isElsewhere={isElsewhere} />}
+          {found && <ReferenceLink of={found.page.needs} />}
         </main>
+        <Toasts />
       </div>
+      <Bar pages={allowed} current={found?.page} />
       {allowed.map(
         ({ shortcut: keys, title, path: target }) =>
           keys && <GoTo key={target} keys={keys} title={title} path={target} />,
       )}
-      <SandboxClock />
       <ShortcutList />
       <OfferedKey />
-      <Toasts />
+      <Sale />
+      <Search />
     </div>
   );
 }

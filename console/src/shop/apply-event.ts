@@ -1,21 +1,17 @@
-import type { Event, Pet, StoreOrder } from "petstore-client";
+import type { Event, StoreOrder } from "petstore-client";
+import { KEYS } from "../developers/keys.ts";
 import { WEBHOOKS } from "../developers/webhooks.ts";
-import { clockOffset } from "../service/clock.ts";
+import { MAX_EVENTS } from "../service/live.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import { onVisible } from "../service/visibility.ts";
 import { CATEGORIES } from "./categories.ts";
 import { EVENT_LOG, petOf } from "./event-text.tsx";
 import { ORDERS, showOrder } from "./orders.ts";
 import { FIGURES, FILTERED, forgetPet, PETS, showPet } from "./pets.ts";
-import { SANDBOX } from "./sandbox.ts";
+import { SALES } from "./sales.tsx";
 
 /** The wait after an event before lists are read again, in milliseconds. Reads cost quota, so events in that time share one. */
 const REFRESH_DELAY = 2_000;
-/** The length of lists of the latest events. */
-const MAX_EVENTS = 50;
-
-/** If an event is later than the page's clock by more than this, in milliseconds, the sandbox's clock was advanced. */
-const CLOCK_TOLERANCE = 5_000;
 
 const outdated = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,16 +39,17 @@ export function applyEvent(event: Event): void {
   updateCache<readonly Event[]>("events?latest", prepend);
   if (petId !== undefined) updateCache<readonly Event[]>(`${PETS}/${petId}/history`, prepend);
   if (type === "pet.updated") {
-    showPet(data as unknown as Pet);
+    showPet(data);
     // It may match other filters now. There is none for metadata.
-    if (Object.keys(previous ?? {}).join() !== "metadata") refreshSoon(FILTERED);
+    if (Object.keys(previous).join() !== "metadata") refreshSoon(FILTERED);
   }
   if (type === "pet.deleted") forgetPet(BigInt(subject.id));
   if (subject.type === "order") showOrder(data as unknown as StoreOrder);
   if (type === "pet.created") refreshSoon(`${PETS}?`);
   if (type === "pets.reassigned") refreshSoon(PETS); // about many animals
   if (subject.type === "order") refreshSoon(`${ORDERS}?`);
-  if (subject.type === "category") refreshSoon(CATEGORIES);
-  if (Date.parse(event.at) > Date.now() + clockOffset.value + CLOCK_TOLERANCE) invalidate(SANDBOX);
+  if (subject.type === "key") refreshSoon(KEYS);
+  if (subject.type === "category") refreshSoon(CATEGORIES, SALES); // which name categories
+  if (type === "order.confirmed" || type === "order.returned") refreshSoon(SALES);
   refreshSoon(FIGURES, EVENT_LOG, WEBHOOKS); // deliveries follow events
 }

@@ -1,4 +1,5 @@
 import type { Category } from "petstore-client";
+import { isLive } from "../service/live.ts";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 
@@ -10,12 +11,13 @@ export const CATEGORIES = "categories";
 /** The first categories by id. */
 export function useCategories() {
   const { petstore } = useSession();
-  return useQuery(CATEGORIES, async () => {
+  const load = async () => {
     const found = new Map<bigint, Category>();
     for await (const category of petstore.listCategories({ limit: 100 })) {
       found.set(category.id, category);
       if (found.size >= MAX_NAMED) break;
     }
     return found;
-  });
+  };
+  return useQuery(CATEGORIES, load, isLive.value);
 }

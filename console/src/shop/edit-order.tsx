@@ -11,7 +11,7 @@ export function EditOrder({ of: order, onClose }: { readonly of: StoreOrder; rea
   const { petstore } = useSession();
   const action = useAction(async (body: StoreOrderPatch) => {
     showOrder(await petstore.updateStoreOrder(order.id, body));
-    say(`${orderName(order)}: saved`);
+    say(`${orderName(order)} saved`);
   });
   return (
     <FormDialog

@@ -1,5 +1,4 @@
 import type { Event } from "petstore-client";
-import type { ComponentChildren } from "preact";
 import { updatePetBody } from "../generated/contract.ts";
 import { Link } from "../router.tsx";
 import { useMay } from "../session/session.ts";
@@ -21,36 +20,18 @@ export function petOf({ subject, data, previous }: Event): bigint | undefined {
   return ((data ?? previous) as { petId?: bigint } | undefined)?.petId;
 }
 
-interface EventLineProps {
-  readonly of: Event;
-  /** False to leave out the animal's name, on its own page. */
-  readonly withAnimal?: boolean;
-  /** Whether the line links to the page of the event. */
-  readonly withLink?: boolean;
-}
-
 /** One line about an event: what happened, who did it, and when. */
-export function EventLine({ of: event, withAnimal = true, withLink }: EventLineProps) {
-  const { type, at, actor, data, previous } = event;
-  const petId = petOf(event);
-  const { name, url } = (data ?? previous ?? {}) as { name?: string; url?: string };
-  const reference = data?.["reference"];
+export function EventLine({ of: event }: { readonly of: Event }) {
+  const { type, at, actor, data } = event;
+  const { reference } = (data ?? {}) as { reference?: string };
   return (
     <li>
       <span class="what">
-        {withLink ? <Link to={`/events/${event.id}`}>{eventName(type)}</Link> : <span>{eventName(type)}</span>}
-        {withAnimal && petId !== undefined && (
-          <Link to={`/animals/${petId}`}>{typeof name === "string" ? <bdi>{name}</bdi> : <PetName id={petId} />}</Link>
-        )}
-        {petId === undefined && (
-          <Subject of={event}>
-            <bdi>{name ?? url ?? event.subject.id}</bdi>
-          </Subject>
-        )}
-        {typeof reference === "string" && <bdi class="fine">{reference}</bdi>}
-        {type.endsWith(".updated") && <Changes before={(previous ?? {}) as Fields} after={(data ?? {}) as Fields} />}
+        <Link to={`/events/${event.id}`}>{eventName(type)}</Link> <Subject of={event} />
+        {reference !== undefined && <bdi class="fine"> {reference}</bdi>}
+        <Changes of={event} />
       </span>
-      <span class="fine">
+      <span class="fine who wide">
         <Actor of={actor} />
       </span>
       <Time at={at} />
@@ -58,19 +39,34 @@ export function EventLine({ of: event, withAnimal = true, withLink }: EventLineP
   );
 }
 
-/** What an event is about, with a link to its page if it has one. */
-function Subject({ of, children }: { readonly of: Event; readonly children: ComponentChildren }) {
+/** The name of what an event is about, with a link to its page if it has one. */
+export function Subject({ of: event }: { readonly of: Event }) {
   const may = useMay();
-  const isEndpoint = of.subject.type === "webhook_endpoint" && may("getWebhookEndpoint");
-  return isEndpoint ? <Link to={`/webhooks/${of.subject.id}`}>{children}</Link> : <>{children}</>;
+  const petId = petOf(event);
+  const { subject, data, previous } = event;
+  // Types that this release does not know have these fields too.
+  const { name, url } = (data ?? previous ?? {}) as { name?: string; url?: string };
+  const text = <bdi>{name ?? url ?? subject.id}</bdi>;
+  if (petId !== undefined)
+    return <Link to={`/animals/${petId}`}>{typeof name === "string" ? text : <PetName id={petId} />}</Link>;
+  if (subject.type !== "webhook_endpoint" || !may("getWebhookEndpoint")) return text;
+  return <Link to={`/webhooks/${subject.id}`}>{text}</Link>;
 }
 
 /** The changed fields, with their old and new values. */
-function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
-  return Object.keys(before).map((name) => (
-    <span key={name} class="fine">
-      {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? name}: `}
-      <FieldValue name={name} value={before[name]} /> → <FieldValue name={name} value={after[name]} />
-    </span>
-  ));
+export function Changes({ of: { type, data, previous } }: { readonly of: Event }) {
+  if (!type.endsWith(".updated")) return null;
+  const before = (previous ?? {}) as Fields;
+  const after = (data ?? {}) as unknown as Fields;
+  return (
+    <>
+      {Object.keys(before).map((name) => (
+        <span key={name} class="fine">
+          {" "}
+          {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? wordOf(name)}: `}
+          <FieldValue name={name} value={before[name]} /> → <FieldValue name={name} value={after[name]} />
+        </span>
+      ))}
+    </>
+  );
 }

@@ -1,4 +1,5 @@
 import type { Petstore, ShopSummary } from "petstore-client";
+import { isLive } from "../service/live.ts";
 import { type QueryInputs, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { FIGURES } from "./pets.ts";
@@ -12,12 +13,16 @@ export function countIn(figures: ShopSummary | undefined, id: bigint): number | 
   return named?.animals ?? (figures && figures.categories.length < MAX_COUNTED ? 0 : undefined);
 }
 
-export const figuresQuery = (petstore: Petstore): QueryInputs<ShopSummary> => [FIGURES, () => petstore.getShop()];
+/** With the day (UTC), because some figures are of today. */
+export const figuresQuery = (petstore: Petstore): QueryInputs<ShopSummary> => [
+  `${FIGURES} ${new Date().toISOString().slice(0, 10)}`,
+  () => petstore.getShop(),
+];
 
 /** How many animals and orders the shop has, and what has happened today. */
 export function useFigures() {
   const { petstore } = useSession();
   const may = useMay();
   const [key, load] = figuresQuery(petstore);
-  return useQuery(may("getShop") ? key : undefined, load);
+  return useQuery(may("getShop") ? key : undefined, load, isLive.value);
 }

@@ -14,30 +14,44 @@ import { PetName } from "./pet-name.tsx";
 export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[] {
   const animal: Column<StoreOrder> = {
     head: "Animal",
+    narrow: "name",
     cell: ({ petId }) => (
-      <Link to={`/animals/${petId}`}>
+      <Link to={`/animals/${petId}`} class="title">
         <PetName id={petId} />
       </Link>
     ),
   };
   return [
+    ...(withAnimal ? [animal] : []),
     {
       head: "Order",
-      fillsWidth: withAnimal,
+      fillsWidth: true,
+      narrow: withAnimal ? "under" : "name",
       cell: (order) => (
-        <>
+        <Link to={`/orders/${order.id}`}>
           <bdi>{orderName(order)}</bdi>
-          <span class="narrow fine">
-            <OrderTime of={order} />
-          </span>
-        </>
+        </Link>
       ),
     },
-    ...(withAnimal ? [animal] : []),
-    { head: "Status", cell: ({ status }) => <Status of={status} /> },
-    { head: "When", hidesOnNarrow: true, cell: (order) => <OrderTime of={order} /> },
-    { head: "", cell: (order) => <OrderActions of={order} /> },
+    {
+      head: "Status",
+      narrow: "end",
+      cell: (order) => <OrderState of={order} />,
+    },
+    { head: "", ...(!withAnimal && { narrow: "acts" as const }), cell: (order) => <OrderActions of={order} /> },
   ];
+}
+
+/** The status of an order, and since when or until when it has it. */
+export function OrderState({ of: order }: { readonly of: StoreOrder }) {
+  return (
+    <>
+      <Status of={order.status} />
+      <span class="fine">
+        <OrderTime of={order} />
+      </span>
+    </>
+  );
 }
 
 /** The time left for an open order; when it ended for others. */
@@ -52,35 +66,31 @@ function OrderTime({ of: order }: { readonly of: StoreOrder }) {
   );
 }
 
-function OrderActions({ of: order }: { readonly of: StoreOrder }) {
+/** What can be done with an order. */
+export function OrderActions({ of: order }: { readonly of: StoreOrder }) {
   const { petstore } = useSession();
   const may = useMay();
   const [isRunning, setRunning] = useState(false);
   const [isEditing, setEditing] = useState(false);
   return (
-    <span class="cell-actions">
+    <span class="row-actions">
       {(orderActions[order.status] ?? [])
         .filter(({ operation }) => may(operation))
         .map((action) => (
-          <button
+          <RowButton
             key={action.name}
-            type="button"
+            isFirst={action.operation === "confirmStoreOrder"}
+            text={action.name}
+            of={orderName(order)}
             disabled={isRunning}
-            aria-label={`${action.name} ${orderName(order)}`}
             onClick={async () => {
               setRunning(true);
               await changeOrder(petstore, order, action);
               setRunning(false);
             }}
-          >
-            {action.name}
-          </button>
+          />
         ))}
-      {may("updateStoreOrder") && (
-        <span class="wide">
-          <RowButton text="Edit" of={orderName(order)} onClick={() => setEditing(true)} />
-        </span>
-      )}
+      {may("updateStoreOrder") && <RowButton text="Edit" of={orderName(order)} onClick={() => setEditing(true)} />}
       {isEditing && <EditOrder of={order} onClose={() => setEditing(false)} />}
     </span>
   );

@@ -12,16 +12,20 @@ import { Skeleton } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
 import { CategoryControl } from "./category-name.tsx";
 import { FieldValue } from "./field-value.tsx";
+import { Names } from "./new-categories.tsx";
 import { PETS, showPet } from "./pets.ts";
 
 const controls = { categoryId: CategoryControl };
+const kept = ["categoryId"];
 
-/** Adds an animal. */
+/** Adds an animal, or several of the same category. */
 export function AddPet({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
+  const [added, setAdded] = useState<readonly string[]>([]);
   const action = useAction(async (body: NewPet, retryOptions) => {
     const { name } = await petstore.createPet(body, retryOptions);
-    say(`${name}: added`);
+    setAdded([name, ...added]);
+    say(`${name} added`);
     invalidate(PETS);
   });
   return (
@@ -33,7 +37,16 @@ export function AddPet({ onClose }: { readonly onClose: () => void }) {
       controls={controls}
       action={action}
       submit="Add animal"
-    />
+      kept={kept}
+    >
+      <p class={added.length > 0 ? "intro fine" : ""} role="status">
+        {added.length > 0 && (
+          <>
+            <Names of={added} /> added
+          </>
+        )}
+      </p>
+    </FormDialog>
   );
 }
 
@@ -52,7 +65,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       const changed = await petstore.updatePet(id, body, { ifMatch: seen });
       showPet(changed);
       invalidate(`${PETS}/${id}/`);
-      say(`${changed.name}: saved`);
+      say(`${changed.name} saved`);
     } catch (failure) {
       if ((failure as PetstoreError).code === "precondition_failed") setConflict({ theirs: await read(), mine: body });
       throw failure;

@@ -1,7 +1,7 @@
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { Loading } from "../ui/loading.tsx";
-import { EventLine } from "./event-text.tsx";
+import { DeedLine, deedsOf } from "./deeds.tsx";
 import { PETS } from "./pets.ts";
 
 const EVENTS_SHOWN = 50;
@@ -16,11 +16,13 @@ export function PetHistory({ id }: { readonly id: bigint }) {
     <section>
       <h2>History</h2>
       <Loading of={query} />
-      <ol class="events">
-        {query.data?.map((event) => (
-          <EventLine key={event.id} of={event} withAnimal={false} />
-        ))}
-      </ol>
+      {query.data && (
+        <ol class="list lines" aria-label="History">
+          {deedsOf(query.data).map((deed) => (
+            <DeedLine key={deed.event.id} of={deed} withSubject={false} />
+          ))}
+        </ol>
+      )}
     </section>
   );
 }

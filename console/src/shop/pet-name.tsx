@@ -7,21 +7,21 @@ import { useWatchable, Watchable } from "../watchable.ts";
 /** The most ids that one request may have. */
 const MAX_IDS = 100;
 
-/** Requested names; null for a deleted animal. */
-const names = new Watchable<ReadonlyMap<bigint, string | null>>(new Map());
-const forgetNames = () => names.set(new Map());
-session.watch(() => session.value.kind !== "open" && forgetNames()); // the next user may have another shop
-logNumber.watch(forgetNames);
+/** Animals that were asked for; null for a deleted one. */
+const known = new Watchable<ReadonlyMap<bigint, Pet | null>>(new Map());
+const forgetAll = () => known.set(new Map());
+session.watch(() => session.value.kind !== "open" && forgetAll()); // the next user may have another shop
+logNumber.watch(forgetAll);
 const wanted = new Set<bigint>();
 
-/** Reads all names that a page shows in one request. */
-function requestName(id: bigint): void {
-  if (names.value.has(id) || wanted.has(id)) return;
-  if (wanted.size === 0) queueMicrotask(() => void readNames());
+/** Reads all animals whose names a page shows in one request. */
+function request(id: bigint): void {
+  if (known.value.has(id) || wanted.has(id)) return;
+  if (wanted.size === 0) queueMicrotask(() => void readWanted());
   wanted.add(id);
 }
 
-async function readNames(): Promise<void> {
+async function readWanted(): Promise<void> {
   const ids = [...wanted];
   wanted.clear();
   const { value } = session;
@@ -35,23 +35,28 @@ async function readNames(): Promise<void> {
       .catch(() => undefined);
     // After a failure they are requested again when they are shown again, after a reset at once.
     if (!pets || log !== logNumber.value) continue;
-    const found = new Map(pets.map(({ id, name }) => [id, name]));
-    names.set(new Map([...names.value, ...part.map((id) => [id, found.get(id) ?? null] as const)]));
+    const found = new Map(pets.map((pet) => [pet.id, pet]));
+    known.set(new Map([...known.value, ...part.map((id) => [id, found.get(id) ?? null] as const)]));
   }
 }
 
-/** Stores names from another response. */
-export function cacheNames(pets: readonly Pick<Pet, "id" | "name">[]): void {
-  const others = pets.filter(({ id, name }) => names.value.get(id) !== name);
-  if (others.length > 0) names.set(new Map([...names.value, ...others.map(({ id, name }) => [id, name] as const)]));
+/** Keeps animals of another response. */
+export function cachePets(pets: readonly Pet[]): void {
+  known.set(new Map([...known.value, ...pets.map((pet) => [pet.id, pet] as const)]));
 }
 
 /** The name of an animal if it is known, or else its number. */
-export const nameOf = (id: bigint): string => names.value.get(id) ?? `Animal ${id}`;
+export const nameOf = (id: bigint): string => known.value.get(id)?.name ?? `Animal ${id}`;
+
+/** An animal, as it was when it was last read; undefined while it is not known, or if it was deleted. */
+export function usePet(id: bigint): Pet | undefined {
+  const pet = useWatchable(known).get(id);
+  useEffect(() => request(id), [id, logNumber.value]);
+  return pet ?? undefined;
+}
 
 /** The name of an animal; its number while the name is not known, or if it was deleted. */
 export function PetName({ id }: { readonly id: bigint }) {
-  const known = useWatchable(names).get(id);
-  useEffect(() => requestName(id), [id, logNumber.value]);
-  return known ? <bdi>{known}</bdi> : <span class="number">No. {String(id)}</span>;
+  const pet = usePet(id);
+  return pet ? <bdi>{pet.name}</bdi> : <span class="number">No. {String(id)}</span>;
 }

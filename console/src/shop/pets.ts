@@ -8,7 +8,7 @@ import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { Watchable } from "../watchable.ts";
 import { replaceItem } from "./lists.ts";
-import { cacheNames } from "./pet-name.tsx";
+import { cachePets } from "./pet-name.tsx";
 
 /** Prefix of the query keys of responses with animals. */
 export const PETS = "pets";
@@ -25,7 +25,7 @@ export const pendingDeletions = new Watchable<ReadonlySet<bigint>>(new Set());
 /** Shows an animal as it is now, wherever it is listed. */
 export function showPet(pet: Pet): void {
   updateCache<readonly Pet[]>(`${PETS}?`, (pets) => replaceItem(pets, pet.id, pet));
-  cacheNames([pet]);
+  cachePets([pet]);
   updateCache<Pet>(`${PETS}/${pet.id}`, () => pet);
 }
 
@@ -45,7 +45,7 @@ export async function setStatus(petstore: Petstore, pets: readonly Pet[], status
     });
   if (done.length === 0) return;
   invalidate(FIGURES);
-  say(`${whatOf(done)}: ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
+  say(`${whatOf(done)} ${wordOf(status).toLowerCase()}`, done.every((pet) => pet.status) ? undo : undefined);
 }
 
 /**
@@ -73,7 +73,7 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
   addEventListener("beforeunload", ask);
   const unwatch = logNumber.watch(end);
   pendingDeletions.set(pendingDeletions.value.union(ids));
-  say(`${whatOf(pets)}: deleted`, end, async () => {
+  say(`${whatOf(pets)} deleted`, end, async () => {
     await each(
       pets.filter(({ id }) => rest.has(id)),
       async ({ id }) => {
@@ -87,14 +87,14 @@ export function deletePets({ petstore, secret }: OpenSession, pets: readonly Pet
 }
 
 /** The name of one animal, or how many there are. */
-const whatOf = (pets: readonly Pet[]): string =>
+export const whatOf = (pets: readonly Pet[]): string =>
   pets.length === 1 ? (pets[0] as Pet).name : countOf(pets.length, "animal");
 
 /**
  * Processes a few animals at a time. Returns those that succeeded; reports the others. After a reset of the sandbox, it
  * stops and returns none.
  */
-async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>): Promise<Pet[]> {
+export async function each(pets: readonly Pet[], work: (pet: Pet) => Promise<unknown>): Promise<Pet[]> {
   const done: Pet[] = [];
   const rest = [...pets];
   const log = logNumber.value;

@@ -1,9 +1,12 @@
-import { type Category, type NewPet, stringify } from "petstore-client";
+import type { Category, NewPet } from "petstore-client";
+import { encodingOf } from "../../../csv/encoding.ts";
+import { nameKey } from "../../../csv/name-key.ts";
+import { CsvReader } from "../../../csv/reader.ts";
+import { textOfField } from "../../../csv/writer.ts";
 import { createPetBody } from "../generated/contract.ts";
 import { faultOf, valueOf } from "../ui/form/values.ts";
 import { countOf, numberOf } from "../ui/words.ts";
 import { MAX_NAMED } from "./categories.ts";
-import { CsvError, readCsv } from "./csv.ts";
 
 /** A column with the name of the category instead of its id. */
 const CATEGORY = "category";
@@ -18,42 +21,62 @@ export interface LineFault {
   readonly message: string;
 }
 
-interface FileAnimal {
+export interface FileAnimal {
   readonly line: number;
   readonly body: NewPet;
-  /** Its content, and how many of this content there are up to it: the same in a file with other lines before it. */
-  readonly id: string;
 }
 
+/** What a file holds. */
 export interface FileAnimals {
+  /** Those without a fault. */
   readonly animals: readonly FileAnimal[];
   readonly faults: readonly LineFault[];
+  /** True if nothing can be read after the last fault. */
+  readonly isBroken: boolean;
+  /** The categories that do not exist, by their names and by their ids. An animal may refer to such an id. */
+  readonly unknownNames: readonly string[];
+  readonly unknownIds: ReadonlySet<bigint>;
 }
 
-/** Reads animals from a CSV file and checks them by the limits of the contract. Nothing is added while there are faults. */
-export function readAnimals(text: string, categories: Iterable<Category>): FileAnimals {
+/** The categories that a file may name, as the service compares names. */
+interface KnownCategories {
+  readonly byName: ReadonlyMap<string, bigint>;
+  readonly byId: ReadonlyMap<bigint, Category>;
+  /** False if there may be more. */
+  readonly isAll: boolean;
+}
+
+/** Reads animals from a CSV file and checks them by the limits of the contract. */
+export function readAnimals(bytes: Uint8Array, byId: ReadonlyMap<bigint, Category>): FileAnimals {
   const animals: FileAnimal[] = [];
-  const counts = new Map<string, number>();
   const faults: LineFault[] = [];
-  const idOf = new Map([...categories].map(({ id, name }) => [name, String(id)]));
-  try {
-    const [header, ...records] = readCsv(text);
-    const names = header?.fields.map((name) => name.trim()) ?? [];
-    faults.push(...faultsOfHeader(names));
-    if (faults.length > 0) return { animals, faults };
-    for (const { line, fields } of records) {
-      const { body, messages } = readAnimal(names, fields, idOf);
-      faults.push(...messages.map((message) => ({ line, message })));
-      const content = stringify(body);
-      const count = (counts.get(content) ?? 0) + 1;
-      counts.set(content, count);
-      animals.push({ line, body, id: content + count });
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    faults.push(error);
+  const [unknown, unknownIds] = [new Map<string, string>(), new Set<bigint>()];
+  const byName = new Map([...byId.values()].map(({ id, name }) => [nameKey(name), id]));
+  const categories: KnownCategories = { byName, byId, isAll: byId.size < MAX_NAMED };
+  const file = new CsvReader();
+  const parts = [file.read(new TextDecoder(encodingOf(bytes)).decode(bytes)), file.read()];
+  const [header, ...records] = parts.flatMap((part) => part.records);
+  const names = header?.fields.map((name) => name.trim()) ?? [];
+  const headerFaults = faultsOfHeader(names);
+  for (const { line, fields } of headerFaults.length > 0 ? [] : records) {
+    const { body, messages, unknownName } = readAnimal(names, fields.map(textOfField), categories);
+    faults.push(...messages.map((message) => ({ line, message })));
+    const key = nameKey(unknownName ?? "");
+    if (unknownName !== undefined) unknown.set(key, unknown.get(key) ?? unknownName);
+    if (messages.length > 0) continue;
+    animals.push({ line, body });
+    const { categoryId } = body as { categoryId: bigint };
+    if (categories.isAll && !byId.has(categoryId)) unknownIds.add(categoryId);
   }
-  return { animals, faults };
+  const broken = parts.find(({ fault }) => fault)?.fault;
+  if (broken) faults.push({ line: broken.line, message: `The line ${broken.message}.` });
+  return {
+    animals,
+    faults: [...headerFaults, ...faults],
+    isBroken: broken !== undefined,
+    unknownNames: [...unknown.values()],
+    unknownIds,
+  };
 }
 
 function faultsOfHeader(names: readonly string[]): LineFault[] {
@@ -69,20 +92,23 @@ function faultsOfHeader(names: readonly string[]): LineFault[] {
   ].map((message) => ({ line: 1, message }));
 }
 
-function readAnimal(names: readonly string[], fields: readonly string[], idOf: ReadonlyMap<string, string>) {
+function readAnimal(names: readonly string[], fields: readonly string[], { byName, isAll }: KnownCategories) {
   const texts = new Map(names.map((name, index) => [name, fields[index] ?? ""]));
   const messages: string[] = [];
   if (fields.length !== names.length)
     messages.push(`It has ${countOf(fields.length, "field")}, but there are ${names.length} columns.`);
   if (fields.join("").includes("\uFFFD")) messages.push("Save the file as CSV UTF-8.");
   const category = texts.get(CATEGORY);
+  let unknownName: string | undefined;
   if (category) {
-    if (!idOf.has(category)) {
+    const id = byName.get(nameKey(category)) ?? (/^-?\d+$/.test(category) ? category : undefined);
+    if (id === undefined) {
       const fault = `is called "${category}".`;
       const read = `None of the first ${numberOf(MAX_NAMED)} categories`;
-      messages.push(idOf.size < MAX_NAMED ? `No category ${fault}` : `${read} ${fault} Use categoryId.`);
+      messages.push(isAll ? `No category ${fault}` : `${read} ${fault} Use categoryId.`);
+      if (isAll) unknownName = category;
     }
-    texts.set("categoryId", idOf.get(category) ?? "0");
+    texts.set("categoryId", String(id ?? 0));
   }
   const values = columns.map((field) => {
     const text = texts.get(field.name) ?? "";
@@ -92,10 +118,10 @@ function readAnimal(names: readonly string[], fields: readonly string[], idOf: R
     return [field.name, fault ? undefined : valueOf(field, text)] as const;
   });
   const metadata = texts.get(METADATA);
-  if (!metadata) return { body: Object.fromEntries(values) as unknown as NewPet, messages };
+  if (!metadata) return { body: Object.fromEntries(values) as unknown as NewPet, messages, unknownName };
   const pairs = pairsIn(metadata);
   if (!pairs) messages.push("Metadata: Use a JSON object of texts.");
-  return { body: { ...Object.fromEntries(values), metadata: pairs } as unknown as NewPet, messages };
+  return { body: { ...Object.fromEntries(values), metadata: pairs } as unknown as NewPet, messages, unknownName };
 }
 
 /** The metadata in a column; undefined if it is not an object of texts. The service checks the rest. */

@@ -1,7 +1,8 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { numberOf, wordOf } from "./words.ts";
 
-/** A part of each bar: its name, and the CSS class for its colour. */
+/** A part of each bar: its name, and the CSS class that colours it. */
 export type Series = readonly (readonly [name: string, style: string])[];
 
 /** Sets the text of an SVG element, which has no elements of HTML for it. */
@@ -15,19 +16,28 @@ export interface Bar {
   readonly title: string;
   /** One value for each series. */
   readonly values: readonly number[];
+  /** What the value of the only series is worth. */
+  readonly sum?: string;
+  /** True for the one that is still growing. */
+  readonly isNow?: boolean;
 }
 
 interface ChartProps {
   readonly label: string;
   /** What is counted. */
   readonly unit: string;
+  /** What is shown instead of the total while no bar is chosen. */
+  readonly summary?: ComponentChildren;
+  /** Instead of a legend. */
+  readonly title?: ComponentChildren;
   readonly series: Series;
   readonly bars: readonly Bar[];
 }
 
 const HEIGHT = 160;
-/** The most lines and labels on the axes. */
+/** The most lines above zero; the most bars that each have a label; the labels of more bars. */
 const LINES = 4;
+const ALL_LABELLED = 14;
 const LABELS = 4;
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
@@ -40,17 +50,21 @@ function stepOf(highest: number): number {
 }
 
 /** Bars over time. The pointer and the arrow keys show the exact values of one bar; a table has all values. */
-export function Chart({ label, unit, series, bars }: ChartProps) {
+export function Chart({ label, unit, summary, title: heading, series, bars }: ChartProps) {
   const [chosen, choose] = useState<number>();
+  const isStacked = series.length > 1;
+  const heads = isStacked ? ["All", ...series.map(([name]) => wordOf(name))] : [wordOf(unit), "Amount"];
   const totals = bars.map(({ values }) => sumOf(values));
   const step = stepOf(Math.max(...totals));
   const top = Math.max(1, Math.ceil(Math.max(...totals) / step)) * step;
   const lines = Array.from({ length: top / step + 1 }, (_, index) => index * step);
   const width = 100 / bars.length;
-  const every = Math.ceil(bars.length / LABELS);
+  const filled = Math.min(0.78, bars.length / 6); // few bars are not much wider than many
+  const every = bars.length <= ALL_LABELLED ? 1 : Math.ceil(bars.length / LABELS);
   const describe = (index: number) => {
-    const values = series.map(([name], part) => `${numberOf(bars[index]?.values[part] ?? 0)} ${name}`);
-    return `${bars[index]?.title}: ${numberOf(totals[index] ?? 0)} ${unit}, ${values.join(", ")}`;
+    const { title = "", values = [], sum } = bars[index] ?? {};
+    const parts = isStacked ? series.map(([name], part) => `${numberOf(values[part] ?? 0)} ${name}`) : sum ? [sum] : [];
+    return `${title}: ${[`${numberOf(totals[index] ?? 0)} ${unit}`, ...parts].join(", ")}`;
   };
   const point = ({ currentTarget, clientX }: { readonly currentTarget: Element; readonly clientX: number }) => {
     const { left, width: all } = currentTarget.getBoundingClientRect();
@@ -67,14 +81,18 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="legend">
-          {series.map(([name, style]) => (
-            <span key={name} class={`status ${style}`}>
-              {name}
-            </span>
-          ))}
-        </span>
-        <output>{chosen === undefined ? `${numberOf(sumOf(totals))} ${unit} in all` : describe(chosen)}</output>
+        {heading ?? (
+          <span class="legend">
+            {series.map(([name, style]) => (
+              <span key={name} class={`dot ${style}`}>
+                {name}
+              </span>
+            ))}
+          </span>
+        )}
+        <output>
+          {chosen === undefined ? (summary ?? `${numberOf(sumOf(totals))} ${unit} in all`) : describe(chosen)}
+        </output>
       </figcaption>
       <div
         class="plot"
@@ -101,11 +119,11 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
               </g>
             );
           })}
-          {bars.map(({ label: name, title, values }, index) => {
+          {bars.map(({ label: name, title, values, isNow }, index) => {
             let below = 0;
-            const isLabelled = (last - index) % every === 0 && index > 0;
+            const isLabelled = (last - index) % every === 0 && (index > 0 || every === 1);
             return (
-              <g key={title} class={index === chosen ? "chosen" : ""}>
+              <g key={title} class={`${index === chosen ? "chosen" : ""} ${isNow ? "now" : ""}`}>
                 {values.map((value, part) => {
                   const height = (value / top) * HEIGHT;
                   below += height;
@@ -115,16 +133,22 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
                       <rect
                         key={seriesName}
                         class={style}
-                        x={`${(index + 0.15) * width}%`}
-                        width={`${width * 0.7}%`}
+                        x={`${(index + (1 - filled) / 2) * width}%`}
+                        width={`${width * filled}%`}
                         y={HEIGHT - below}
                         height={height}
+                        rx={isStacked ? 0 : 3}
                       />
                     )
                   );
                 })}
                 {isLabelled && (
-                  <text x={`${(index + 1) * width}%`} y={HEIGHT + 18} text-anchor="end" ref={showing(name)} />
+                  <text
+                    x={`${(index + (every > 1 ? 1 : 0.5)) * width}%`}
+                    y={HEIGHT + 18}
+                    text-anchor={every > 1 ? "end" : "middle"}
+                    ref={showing(name)}
+                  />
                 )}
               </g>
             );
@@ -137,25 +161,22 @@ export function Chart({ label, unit, series, bars }: ChartProps) {
           <thead>
             <tr>
               <th scope="col">Time</th>
-              <th scope="col" class="number">
-                All
-              </th>
-              {series.map(([name]) => (
-                <th key={name} scope="col" class="number">
-                  {wordOf(name)}
+              {heads.map((head) => (
+                <th key={head} scope="col" class="number">
+                  {head}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
             {bars.map(
-              ({ title, values }, index) =>
+              ({ title, values, sum }, index) =>
                 totals[index] !== 0 && (
                   <tr key={title}>
                     <th scope="row">{title}</th>
-                    {[totals[index], ...values].map((value, column) => (
-                      <td key={series[column - 1]?.[0] ?? ""} class="number">
-                        {numberOf(value ?? 0)}
+                    {[totals[index], ...(isStacked ? values : [sum])].map((value, column) => (
+                      <td key={heads[column]} class="number">
+                        {typeof value === "number" ? numberOf(value) : value}
                       </td>
                     ))}
                   </tr>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 import { useId } from "./use-id.ts";
 
 interface DialogProps {
@@ -43,8 +44,8 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="quiet icon" onClick={onClose} aria-label="Close">
-            ×
+          <button type="button" class="quiet only" onClick={onClose} aria-label="Close">
+            <Icon of="close" />
           </button>
         </header>
         {children}

@@ -1,16 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { press } from "../shortcuts.tsx";
+import { Icon } from "./icon.tsx";
 
 interface PageProps {
   readonly title: string;
   /** True if the title is a name that no browser should translate. */
   readonly isName?: boolean;
+  /** A few words beside the title. */
+  readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** The frame of a page: its title, also as the title of the tab, and its actions. */
-export function Page({ title, isName, actions, children }: PageProps) {
+/** The frame of a page: its title, also as the title of the tab, the search, and its actions. */
+export function Page({ title, isName, note, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Petstore`;
   }, [title]);
@@ -18,7 +22,17 @@ export function Page({ title, isName, actions, children }: PageProps) {
     <>
       <header class="head">
         <h1 translate={!isName}>{title}</h1>
-        <div class="actions">{actions}</div>
+        {note && <div class="fine">{note}</div>}
+        <div class="actions">
+          <button type="button" class="find" title="Search" onClick={() => press("/")}>
+            <Icon of="search" />
+            <span class="wide">Search</span>
+            <kbd class="wide" aria-hidden="true">
+              Ctrl K
+            </kbd>
+          </button>
+          {actions}
+        </div>
       </header>
       {children}
     </>

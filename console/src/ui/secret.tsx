@@ -1,13 +1,16 @@
+import type { ComponentChildren } from "preact";
 import { CopyButton } from "./copy-button.tsx";
 
 interface SecretProps {
   readonly text: string;
   readonly what: string;
   readonly onDone: () => void;
+  /** What else holds it. */
+  readonly children?: ComponentChildren;
 }
 
 /** Shows a secret that is not shown again. A click selects all of it, for browsers that do not allow a page to copy. */
-export function Secret({ text, what, onDone }: SecretProps) {
+export function Secret({ text, what, onDone, children }: SecretProps) {
   return (
     <>
       <p class="intro">Copy the {what} now and store it in a safe place. It is not shown again.</p>
@@ -20,6 +23,7 @@ export function Secret({ text, what, onDone }: SecretProps) {
         />
         <CopyButton text={text} what={what} />
       </p>
+      {children}
       <footer>
         <button type="button" class="main" onClick={onDone}>
           I have stored it

@@ -1,7 +1,7 @@
 interface SegmentsProps {
   readonly label: string;
-  /** Values and what they are called. */
-  readonly choices: readonly (readonly [value: string, text: string])[];
+  /** Values, what they are called, and how many there are of each. */
+  readonly choices: readonly (readonly [value: string, text: string, count?: string | undefined])[];
   readonly chosen: string;
   readonly choose: (value: string) => void;
 }
@@ -10,9 +10,10 @@ interface SegmentsProps {
 export function Segments({ label, choices, chosen, choose }: SegmentsProps) {
   return (
     <div class="segments" role="group" aria-label={label}>
-      {choices.map(([value, text]) => (
+      {choices.map(([value, text, count]) => (
         <button key={value} type="button" aria-pressed={value === chosen} onClick={() => choose(value)}>
-          {text}
+          <span>{text}</span>
+          {count && <span aria-hidden="true">{count}</span>}
         </button>
       ))}
     </div>

@@ -1,11 +1,18 @@
-import { wordOf } from "./words.ts";
+import type { ComponentChildren } from "preact";
+import { toneOf, wordOf } from "./words.ts";
 
-/** A state as a coloured dot and a word. The colours are in `styles/lists.css`; a state without one is grey. */
-export function Status({ of }: { readonly of: string | undefined }) {
-  return <span class={`status ${of ?? ""}`}>{of === undefined ? "No status" : wordOf(of)}</span>;
+interface StatusProps {
+  readonly of: string | undefined;
+  /** Instead of the word of the state. */
+  readonly children?: ComponentChildren;
+}
+
+/** A state as a word in its colour, with a dot. */
+export function Status({ of, children }: StatusProps) {
+  return <span class={`status ${toneOf(of)}`}>{children ?? (of === undefined ? "No status" : wordOf(of))}</span>;
 }
 
 /** The status of a response, coloured by class: success, rejection or failure. */
 export function StatusCode({ of }: { readonly of: number }) {
-  return <span class={`status number ${of < 400 ? "succeeded" : of < 500 ? "paused" : "failed"}`}>{of}</span>;
+  return <Status of={of < 400 ? "succeeded" : of < 500 ? "rejected" : "failed"}>{of}</Status>;
 }

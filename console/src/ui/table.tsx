@@ -6,8 +6,11 @@ import { ErrorNote } from "./error-note.tsx";
 export interface Column<T> {
   readonly head: string;
   readonly cell: (item: T) => ComponentChildren;
-  /** Not shown on narrow screens. */
-  readonly hidesOnNarrow?: boolean;
+  /**
+   * Where it is on a telephone, whose rows have two lines: at their beginning, at their end, below one of them, or, for
+   * buttons, in a line of its own. By default it is not shown there.
+   */
+  readonly narrow?: "name" | "end" | "under" | "below" | "acts";
   readonly isNumber?: boolean;
   /** Wider than the other columns. */
   readonly fillsWidth?: boolean;
@@ -25,6 +28,8 @@ interface TableProps<T> {
   readonly keyOf?: (item: T) => string;
   /** Shown if the list is empty: what to do next. */
   readonly empty: ComponentChildren;
+  /** Below the rows, such as a `Pager`. */
+  readonly foot?: ComponentChildren;
   /** Makes rows selectable. */
   readonly ticks?:
     | {
@@ -52,18 +57,25 @@ const idOf = (item: unknown) => String((item as { readonly id: unknown }).id);
 /** Follows the link of a row, wherever the row is clicked: not on a control, and not to select text. */
 function followRow(event: MouseEvent): void {
   const target = event.target as Element;
-  if (target.closest("a, button, input, select, dialog, .tick") || getSelection()?.type === "Range") return;
+  if (target.closest("a, button, input, select, dialog, [popover], .tick") || getSelection()?.type === "Range") return;
   target.closest("tr")?.querySelector("a.title")?.dispatchEvent(new MouseEvent("click", event));
 }
 
 const skeletonRows = [72, 48, 64, 56, 80, 44, 60, 68];
 
 /** A list with a skeleton while it is loading, an error with advice, and a hint if it is empty. */
-export function Table<T>({ label, columns, query, keyOf = idOf, empty, ticks, ...given }: TableProps<T>) {
+export function Table<T>({ label, columns, query, keyOf = idOf, empty, foot, ticks, ...given }: TableProps<T>) {
   const { data, error, reload } = query;
   const items = given.items ?? (data as readonly T[] | undefined);
   const rendered = useRenderedRows(!items, items?.length ?? 0);
-  if (items?.length === 0 && !error) return <div class="empty">{empty}</div>;
+  if (items?.length === 0 && !error) {
+    return (
+      <>
+        <div class="empty">{empty}</div>
+        {foot}
+      </>
+    );
+  }
   const tickAll = () => {
     const keys = (items ?? []).map(keyOf);
     ticks?.set(new Set(keys.every((key) => ticks.ticked.has(key)) ? [] : keys));
@@ -73,69 +85,72 @@ export function Table<T>({ label, columns, query, keyOf = idOf, empty, ticks, ..
     if (!next.delete(key)) next.add(key);
     ticks?.set(next);
   };
-  const classOf = ({ hidesOnNarrow, isNumber, fillsWidth }: Column<T>) =>
-    [hidesOnNarrow && "wide", isNumber && "number", fillsWidth && "fill"].filter(Boolean).join(" ");
+  const classOf = ({ narrow, isNumber, fillsWidth }: Column<T>) =>
+    [narrow && `at-${narrow}`, isNumber && "number", fillsWidth && "fill"].filter(Boolean).join(" ");
   return (
     <>
       <ErrorNote error={error} retry={reload} />
       {(items || !error) && (
-        <table aria-label={label} aria-busy={!items}>
-          <thead>
-            <tr>
-              {ticks && (
-                <th class="tick">
-                  <input
-                    type="checkbox"
-                    aria-label="Select all on this page"
-                    checked={items !== undefined && items.every((item) => ticks.ticked.has(keyOf(item)))}
-                    onChange={tickAll}
-                  />
-                </th>
-              )}
-              {columns.map((column) => (
-                <th key={column.head} class={classOf(column)} scope="col">
-                  {column.head || <span class="unseen">Actions</span>}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the links in the rows have them */}
-          <tbody onClick={followRow}>
-            {items
-              ? items.slice(0, rendered).map((item) => {
-                  const key = keyOf(item);
-                  return (
-                    <tr key={key} aria-selected={ticks ? ticks.ticked.has(key) : undefined}>
-                      {ticks && (
-                        <td class="tick">
-                          <input
-                            type="checkbox"
-                            aria-label={`Select ${ticks.nameOf(item)}`}
-                            checked={ticks.ticked.has(key)}
-                            onChange={() => tick(key)}
-                          />
-                        </td>
-                      )}
-                      {columns.map((column) => (
+        <div class="list">
+          <table aria-label={label} aria-busy={!items}>
+            <thead>
+              <tr>
+                {ticks && (
+                  <th class="tick">
+                    <input
+                      type="checkbox"
+                      aria-label="Select all on this page"
+                      checked={items !== undefined && items.every((item) => ticks.ticked.has(keyOf(item)))}
+                      onChange={tickAll}
+                    />
+                  </th>
+                )}
+                {columns.map((column) => (
+                  <th key={column.head} class={classOf(column)} scope="col">
+                    {column.head || <span class="unseen">Actions</span>}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the links in the rows have them */}
+            <tbody onClick={followRow}>
+              {items
+                ? items.slice(0, rendered).map((item) => {
+                    const key = keyOf(item);
+                    return (
+                      <tr key={key} aria-selected={ticks ? ticks.ticked.has(key) : undefined}>
+                        {ticks && (
+                          <td class="tick">
+                            <input
+                              type="checkbox"
+                              aria-label={`Select ${ticks.nameOf(item)}`}
+                              checked={ticks.ticked.has(key)}
+                              onChange={() => tick(key)}
+                            />
+                          </td>
+                        )}
+                        {columns.map((column) => (
+                          <td key={column.head} class={classOf(column)}>
+                            {column.cell(item)}
+                          </td>
+                        ))}
+                      </tr>
+                    );
+                  })
+                : skeletonRows.map((width, row) => (
+                    <tr key={width}>
+                      {ticks && <td class="tick" />}
+                      {columns.map((column, index) => (
                         <td key={column.head} class={classOf(column)}>
-                          {column.cell(item)}
+                          <Skeleton width={index === 0 ? width : (width + row * 7) % 50} />
                         </td>
                       ))}
                     </tr>
-                  );
-                })
-              : skeletonRows.map((width, row) => (
-                  <tr key={width}>
-                    {ticks && <td class="tick" />}
-                    {columns.map((column, index) => (
-                      <td key={column.head} class={classOf(column)}>
-                        <Skeleton width={index === 0 ? width : (width + row * 7) % 50} />
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-          </tbody>
-        </table>
+                  ))}
+            </tbody>
+          </table>
+          {foot}
+        </div>
       )}
     </>
   );

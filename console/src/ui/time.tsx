@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { clockOffset } from "../service/clock.ts";
-import { useRerender, useWatchable } from "../watchable.ts";
+import { useRerender } from "../watchable.ts";
 import { roughly } from "./words.ts";
 
 let format: Intl.DateTimeFormat | undefined;
@@ -16,46 +15,47 @@ function relativeTime(at: number, now: number): string {
   return at < now ? `${text} ago` : `in ${text}`;
 }
 
-/** The shop's time or real time. Renders the component again every half minute, or every second if `isCountdown`. */
-function useNow({ isCountdown, isReal }: { isCountdown?: boolean; isReal?: boolean | undefined } = {}): number {
-  const offset = useWatchable(clockOffset);
+/** Renders the component again every half minute, or every second if `isCountdown`. */
+function useNow(isCountdown = false): number {
   const tick = useRerender();
   useEffect(() => {
     const timer = setInterval(tick, isCountdown ? 1_000 : 30_000);
     return () => clearInterval(timer);
   }, [isCountdown]);
-  return Date.now() + (isReal ? 0 : offset);
+  return Date.now();
 }
 
-/** Real time is used for keys, the ends of bans, the reset of limits, and requests; the shop's clock for everything else. */
-interface Real {
-  readonly isReal?: boolean;
+interface TimeProps {
+  readonly at: string | Date;
+  /** True for "5 min" instead of "5 minutes ago". */
+  readonly isShort?: boolean;
 }
 
 /** A time relative to now, with the exact time on hover. */
-export function Time({ at, isReal }: Real & { readonly at: string | Date }) {
+export function Time({ at, isShort }: TimeProps) {
   const moment = new Date(at);
-  const now = useNow({ isReal });
+  const text = relativeTime(+moment, useNow());
   return (
     <time dateTime={moment.toISOString()} title={exactTime(moment)}>
-      {relativeTime(+moment, now)}
+      {isShort ? text.replace(" ago", "").replace(/ (second|minute|hour|day)s?/, shorten) : text}
     </time>
   );
 }
 
-/** The time in the shop, to the second. */
-export function ExactTime() {
-  return <span class="number">{exactTime(useNow({ isCountdown: true }))}</span>;
-}
+const shorten = (_: string, unit: string) => ` ${{ second: "s", minute: "min", hour: "h" }[unit] ?? "d"}`;
 
 const two = (part: number) => String(part).padStart(2, "0");
 
 /** The time left until another time: "4:05", or "1:02:03". */
-export function Countdown({ until, isReal }: Real & { readonly until: string | Date | number }) {
-  const now = useNow({ isCountdown: true, isReal });
+export function Countdown({ until }: { readonly until: string | Date | number }) {
+  const now = useNow(true);
   const seconds = Math.max(0, Math.ceil((+new Date(until) - now) / 1000));
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
   const rest = seconds % 60;
   return <span class="number">{hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`}</span>;
 }
+
+/** "Friday, 27 November". */
+export const dayName = (): string =>
+  new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" });

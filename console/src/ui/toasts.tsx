@@ -3,6 +3,7 @@ import { explain } from "../service/explain.ts";
 import { logNumber } from "../service/live.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
+import { Icon } from "./icon.tsx";
 import { MESSAGE_TIME } from "./message-time.ts";
 
 /** A short message at the edge of the page. */
@@ -72,8 +73,8 @@ function ToastLine({ of: toast }: { readonly of: Toast }) {
           Undo <kbd class="wide">u</kbd>
         </button>
       )}
-      <button type="button" class="quiet icon" onClick={() => remove(toast)} aria-label="Dismiss">
-        ×
+      <button type="button" class="quiet only" onClick={() => remove(toast)} aria-label="Dismiss">
+        <Icon of="close" />
       </button>
     </div>
   );

@@ -1,14 +1,35 @@
-/** What a shop calls the states of orders, and what happens to animals. */
-const shopWords: Readonly<Record<string, string>> = {
-  placed: "Reserved",
-  confirmed: "Sold",
-  created: "Added",
-  updated: "Changed",
+/** What the shop calls what happens to its resources. */
+const shopWords: Readonly<Record<string, string>> = { created: "Added", updated: "Changed" };
+
+/** The tones of states: the classes in `styles/tokens.css`. */
+type Tone = "good" | "wait" | "done" | "bad" | "calm";
+
+/** The states of animals, orders, keys, endpoints and responses: one tone each, and a word where it is not its own name. */
+const states: Readonly<Record<string, readonly [tone: Tone, word?: string]>> = {
+  available: ["good"],
+  pending: ["wait"],
+  placed: ["wait", "Reserved"],
+  sold: ["done"],
+  confirmed: ["done", "Sold"],
+  valid: ["good"],
+  banned: ["bad"],
+  enabled: ["good"],
+  paused: ["wait"],
+  disabled: ["bad"],
+  failing: ["bad"],
+  succeeded: ["good"],
+  rejected: ["wait"],
+  failed: ["bad"],
 };
+
+export const toneOf = (state: string | undefined): Tone => states[`${state}`]?.[0] ?? "calm";
+
+/** What a shop is called beside its name. */
+export const kindOf = (isLive: boolean): string => (isLive ? "Live shop" : "Sandbox");
 
 /** A name of the contract as readable text: `not_found` is "Not found", `order.placed` is "Order placed". */
 export function wordOf(name: string): string {
-  const words = shopWords[name] ?? name.replaceAll(/[_.]/g, " ");
+  const words = states[name]?.[1] ?? shopWords[name] ?? name.replaceAll(/[_.]/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import type { FieldDescription } from "../../contract.ts";
+import { Icon } from "../icon.tsx";
 import { Select } from "../select.tsx";
 import { useId } from "../use-id.ts";
 import { wordOf } from "../words.ts";
@@ -80,11 +81,11 @@ function PairsControl({ id, field, entry, change, described }: ControlProps) {
           ))}
           <button
             type="button"
-            class="quiet icon"
+            class="quiet only"
             onClick={() => change(texts.toSpliced(index * 2, 2))}
             aria-label={`Remove pair ${index + 1}`}
           >
-            ×
+            <Icon of="close" />
           </button>
         </div>
       ))}

@@ -20,6 +20,8 @@ export interface FormProps {
   readonly action: Action<Values>;
   /** The label of the button. */
   readonly submit: string;
+  /** The fields that keep their entries if the user then enters another of the same. Without them, none can be. */
+  readonly kept?: readonly string[];
   /** True for what cannot be undone. */
   readonly isFinal?: boolean;
   readonly onDone: () => void;
@@ -34,6 +36,7 @@ export function Form({
   controls = {},
   action,
   submit,
+  kept,
   isFinal,
   onDone,
   onCancel,
@@ -60,8 +63,14 @@ export function Form({
     action.clearError();
     setEntries({ ...entries, [name]: entry });
   };
-  const send = async (event: Event) => {
-    event.preventDefault();
+  const again = () => {
+    setEntries(
+      Object.fromEntries(fields.map(({ name }) => [name, (kept?.includes(name) ? entries : initial.current)[name]!])),
+    );
+    setTries(0);
+    focusFirst(element.current);
+  };
+  const send = async (then: () => void) => {
     setTries(tries + 1);
     if (fields.some((field) => faultOf(field, entries[field.name]))) return;
     const before = changesOnly ? initial.current : {};
@@ -69,11 +78,18 @@ export function Form({
     const body = Object.fromEntries(
       sent.map((field) => [field.name, valueOf(field, entries[field.name], before[field.name])]),
     );
-    if (await action.run(body)) onDone();
+    if (await action.run(body)) then();
   };
   const isAllShown = serviceFaults.size > 0 && detailsOf(action.error).length === faults.filter(Boolean).length;
   return (
-    <form ref={element} noValidate onSubmit={send}>
+    <form
+      ref={element}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(onDone);
+      }}
+    >
       {fields.map((field, index) => (
         <Field
           key={field.name}
@@ -89,6 +105,11 @@ export function Form({
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
+        {kept && (
+          <button type="button" disabled={action.isRunning} onClick={() => void send(again)}>
+            Add another
+          </button>
+        )}
         <button type="submit" class={isFinal ? "bad" : "main"} disabled={action.isRunning}>
           {submit}
         </button>
