@@ -12,6 +12,7 @@ COPY scripts scripts
 COPY src src
 COPY client client
 COPY console console
+COPY csv csv
 COPY tsconfig.json ./
 RUN npm run build
 RUN mkdir data

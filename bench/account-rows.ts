@@ -10,7 +10,9 @@ import { keyDigest } from "../src/domains/keys/api-key.ts";
 import { KeyStore } from "../src/domains/keys/keys.store.ts";
 import { PetStore } from "../src/domains/pets/pets.store.ts";
 import { LimitStore, SAVE_BATCH } from "../src/limits/limits.store.ts";
+import type { SavedWindows } from "../src/limits/windows.ts";
 import { SqliteStorage } from "../src/storage/sqlite/sqlite-storage.ts";
+import { MINUTE_MS } from "../src/timing/clock.ts";
 import { production } from "../test/harness/key-environments.ts";
 import { shuffled } from "./rounds.ts";
 import { fillShops, seedStore, UNLIMITED } from "./seed.ts";
@@ -22,12 +24,9 @@ const ROUND = 5_000;
 const MEASURED = 50_000;
 
 /** The windows of an account after its first request. */
-const windows = {
-  minuteEnd: { wall: Date.now(), monotonic: 1, boot: 1 },
-  minuteUsed: 1,
-  day: 1,
-  dayUsed: 1,
-  earlierDays: [],
+const saved: SavedWindows = {
+  minute: { used: 1, ends: Date.now() + MINUTE_MS },
+  day: { used: 1, ends: Date.now() + MINUTE_MS },
 };
 
 interface Account {
@@ -58,23 +57,27 @@ async function measure(file: string, digests: readonly string[]): Promise<void> 
   const [keys, limits, pets] = [new KeyStore(storage, production), new LimitStore(storage), new PetStore(storage)];
   const all: Account[] = [];
   for (const digest of digests) {
-    const found = await storage.read(keys.findValid(digest, Date.now()));
-    if (!found) throw new Error("A key of the store is not valid.");
+    const found = await storage.read(keys.findCaller(digest, Date.now()));
+    if (!found || "error" in found) throw new Error("A key of the store is not valid.");
     all.push({ digest, shop: { accountId: found.accountId, mode: found.mode } });
   }
   const others = shuffled(all).slice(0, MEASURED);
   const same = others.map(() => others[0] as Account);
   const read = async (group: readonly Account[]) => {
     for (const { digest, shop } of group) {
-      const key = await storage.read(keys.findValid(digest, Date.now()));
+      const key = await storage.read(keys.findCaller(digest, Date.now()));
       await limits.windows(shop);
-      if (!key || !(await storage.read(pets.get(key.shop, 1n)))) throw new Error("A row is missing.");
+      if (!key || "error" in key || !(await storage.read(pets.get(key.shop, 1n)))) throw new Error("A row is missing.");
     }
   };
   const save = async (group: readonly Account[]) => {
     const sorted = group.toSorted((a, b) => (a.shop.accountId < b.shop.accountId ? -1 : 1));
     for (let start = 0; start < sorted.length; start += SAVE_BATCH) {
-      await limits.saveWindows(sorted.slice(start, start + SAVE_BATCH).map(({ shop }) => [shop, windows]));
+      const batch = sorted.slice(start, start + SAVE_BATCH);
+      await limits.save(
+        "live",
+        batch.map(({ shop }) => ({ owner: shop.accountId, saved })),
+      );
     }
   };
   await cost(all, ROUND, save); // so that all have windows

@@ -5,6 +5,7 @@
 //
 //   npx bun bench/against.ts FOLDER [ROUNDS] [--postgres] [--only NAME]...     (default 15)
 //   npx bun bench/against.ts FOLDER [ROUNDS] --limits                          (default 5)
+import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -31,8 +32,8 @@ const SETTINGS = { PETSTORE_TRUSTED_PROXIES: "127.0.0.1" };
 interface CheckoutServer extends LoadedServer {
   readonly dialect: Dialect;
   readonly key: string;
-  /** Changes the limits of its account. Absent for the embedded store. */
-  readonly limit?: (perMinute: number, perDay: number) => Promise<void>;
+  /** Changes rows of its store, as another process: the service notices a changed account within `ACCOUNT_REFRESH`. */
+  readonly run: (sql: string) => Promise<void>;
 }
 
 interface Comparison {
@@ -44,7 +45,8 @@ interface Comparison {
   readonly prepare?: (server: CheckoutServer) => Promise<void>;
 }
 
-const onAnyStore: Record<string, Comparison> = {
+/** The last ones leave the account without quota. */
+const comparisons: Record<string, Comparison> = {
   "one animal": { requests: gets },
   "first page": { requests: firstPage },
   "unread pages": { requests: everyPage },
@@ -52,10 +54,6 @@ const onAnyStore: Record<string, Comparison> = {
   "no such animal": { requests: missing, isRefused: true },
   "adding one": { requests: creates },
   mixed: { requests: mixed },
-};
-/** The last ones leave the account without quota. */
-const onPostgres: Record<string, Comparison> = {
-  ...onAnyStore,
   "unknown key": {
     requests: (dialect) => gets(dialect).map(fromManyAddresses),
     isRefused: true,
@@ -65,17 +63,25 @@ const onPostgres: Record<string, Comparison> = {
     requests: gets,
     isRefused: true,
     // With such a limit per minute, no number of strikes in a run leads to a ban.
-    prepare: async ({ limit }) => limit?.(UNLIMITED.perMinute, 1),
+    prepare: (server) => limit(server, UNLIMITED.perMinute),
   },
   banned: {
     requests: gets,
     isRefused: true,
-    prepare: async ({ limit, key, ...server }) => {
-      await limit?.(1, 1);
-      await untilBanned(server, key);
+    prepare: async (server) => {
+      await limit(server, 1);
+      await untilBanned(server, server.key);
     },
   },
 };
+
+/** Sets the limit per minute of the account, and that of a day to one request. */
+async function limit({ run }: CheckoutServer, perMinute: number): Promise<void> {
+  await run(`UPDATE accounts SET per_minute = ${perMinute}, per_day = 1`);
+  // A smaller number makes services read all accounts again. Checkouts without it notice every write.
+  await run("UPDATE account_changes SET number = number - 1").catch(() => {});
+  await Bun.sleep(ACCOUNT_REFRESH);
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -87,10 +93,8 @@ const { values, positionals } = parseArgs({
 });
 const [folder, rounds = values.limits ? "5" : "15"] = positionals;
 const effort = { rounds: Number(rounds), seconds: 2, warmUp: 4 };
-const comparisons = Object.entries(values.postgres ? onPostgres : onAnyStore).filter(
-  ([name]) => values.only.length === 0 || values.only.includes(name),
-);
-if (!folder || !(effort.rounds > 0) || comparisons.length === 0) {
+const chosen = Object.entries(comparisons).filter(([name]) => values.only.length === 0 || values.only.includes(name));
+if (!folder || !(effort.rounds > 0) || chosen.length === 0) {
   throw new Error("Usage: bun bench/against.ts FOLDER [ROUNDS] [--limits | --postgres] [--only NAME]...");
 }
 
@@ -100,8 +104,15 @@ async function startEmbedded(checkout: string, place: string): Promise<CheckoutS
   const store: SeededStore = seedStore(place, "seed", ANIMALS, [UNLIMITED]);
   // Of the checkout, too: it makes the cursors that its own service reads.
   const { startServer } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
-  const server = await startServer("service", { processes, folder: join(place, "service"), service: checkout, store });
-  return { ...server, key: store.keys[0] ?? "" };
+  const own = join(place, "service");
+  const setup = { processes, folder: own, service: checkout, store, settings: SETTINGS };
+  const server = await startServer("service", setup);
+  const run = async (sql: string) => {
+    using database = new Database(join(own, "petstore.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run(sql);
+  };
+  return { ...server, key: store.keys[0] ?? "", run };
 }
 
 /** The same on PostgreSQL and Valkey. */
@@ -112,11 +123,8 @@ async function startShared(checkout: string, place: string, backends: Backends):
   const { serviceDialect } = (await import(join(checkout, "bench/peers.ts"))) as typeof import("./peers.ts");
   const bench = { options: { service: checkout }, processes, folder: place };
   const server = await startSharedServer(bench, backends, store, "service", 1, SETTINGS);
-  const limit = async (perMinute: number, perDay: number) => {
-    await backends.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}, per_day = ${perDay}`, store.database);
-    await Bun.sleep(ACCOUNT_REFRESH);
-  };
-  return { ...server, dialect: serviceDialect(ANIMALS), key: store.key, limit };
+  const run = async (sql: string) => void (await backends.postgres.run(sql, store.database));
+  return { ...server, dialect: serviceDialect(ANIMALS), key: store.key, run };
 }
 
 /** Microseconds of CPU time per response. */
@@ -181,5 +189,5 @@ async function compareCheckouts(): Promise<void> {
     const own = mkdtempSync(join(place, "service-"));
     servers.push(await (backends ? startShared(checkout, own, backends) : startEmbedded(checkout, own)));
   }
-  for (const [name, comparison] of comparisons) await compare(name, comparison, servers);
+  for (const [name, comparison] of chosen) await compare(name, comparison, servers);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { rowsAfterByStatus, rowsNear } from "../src/domains/pets/pet-pages.store.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
-import { plainById } from "../src/domains/pets/pets.statements.ts";
+import { byId } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";
 import { forSqlite } from "../src/storage/sqlite/connection.ts";
 import { freePort } from "../test/harness/free-port.ts";
@@ -73,7 +73,7 @@ export interface ServerSetup {
 }
 
 /** The service's reads of an animal, of the animals near an id, and of a page by status. */
-const petStatements = [plainById, rowsNear.plain, rowsAfterByStatus.plain].map(({ sql }) => forSqlite(sql));
+const petStatements = [byId, rowsNear, rowsAfterByStatus].map(({ sql }) => forSqlite(sql));
 const FIRST_PAGE = "limit=20&status=available";
 const AVAILABLE = cursorScope(GENERATION, FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
 

@@ -3,11 +3,9 @@
 import { join } from "node:path";
 import { domains } from "../src/app/domains.ts";
 import { openApiDocument } from "../src/app/web/documents.ts";
-import { commandsOf } from "../src/cli/run.ts";
 import { settings as ownSettings } from "../src/config/service-settings.ts";
 import { readConfig } from "../src/config.ts";
 import { settingsOf } from "../src/domains/domain.ts";
-import { transitions } from "../src/domains/pets/transitions.ts";
 import { logEvents } from "../src/telemetry/log-events.ts";
 import { broken, promisesOf } from "../test/document/promises.ts";
 import { interopList } from "../test/harness/interop-tools.ts";
@@ -15,7 +13,6 @@ import { architectureDiagrams } from "./derive/diagrams.ts";
 import { derivedParts, replacePart } from "./derive/docs.ts";
 import { generatedModules, typeDeclarations } from "./derive/generated-files.ts";
 
-const commands = commandsOf(domains);
 const settings = { ...ownSettings, ...settingsOf(domains) };
 
 const operations = domains.flatMap((domain) => domain.operations);
@@ -23,7 +20,7 @@ const operations = domains.flatMap((domain) => domain.operations);
 const root = join(import.meta.dir, "..");
 
 const documents = {
-  ...derivedParts(operations, settings, transitions, logEvents, commands),
+  ...derivedParts(settings, logEvents),
   "docs/architecture.md": architectureDiagrams(),
   "docs/interop.md": { interop: interopList() },
 };

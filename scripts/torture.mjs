@@ -25,6 +25,7 @@ const { status } = spawnSync(
     "test/supply-chain.test.ts",
     "src/domains/events/event-reconnects.test.ts",
     "src/domains/orders/shop-model.test.ts",
+    "src/domains/orders/sales.long.test.ts",
     "client/test/lost-connections.test.ts",
   ],
   {

@@ -86,24 +86,3 @@ test.each(["127.0.0.1", "::", "::ffff:127.0.0.1", "localhost", "shop_1.internal"
 test.each(["999.1.1.1", ":", "::g", "1:2", "fe80::1%eth0", "a b", "a/b", "[::1]"])("%s is not a host", (host) => {
   expect(() => readConfig({ PETSTORE_HOST: host })).toThrow("but must be a host name or an IP address");
 });
-
-test("a security contact needs a day on which it expires", () => {
-  const PETSTORE_SECURITY_CONTACT = "mailto:security@example.org,https://example.org/report";
-  expect(readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES: "2027-06-01" }).security).toEqual({
-    contacts: ["mailto:security@example.org", "https://example.org/report"],
-    expires: "2027-06-01T00:00:00Z",
-    policy: undefined,
-  });
-  expect(() => readConfig({ PETSTORE_SECURITY_CONTACT })).toThrow("needs PETSTORE_SECURITY_EXPIRES");
-  for (const PETSTORE_SECURITY_EXPIRES of ["2027-02-30", "soon", "2027-06-01T00:00:00Z"]) {
-    expect(() => readConfig({ PETSTORE_SECURITY_CONTACT, PETSTORE_SECURITY_EXPIRES })).toThrow(ConfigError);
-  }
-  for (const contact of ["security@example.org", "http://example.org", "mailto:"]) {
-    const settings = { PETSTORE_SECURITY_CONTACT: contact, PETSTORE_SECURITY_EXPIRES: "2027-06-01" };
-    expect(() => readConfig(settings)).toThrow(ConfigError);
-  }
-});
-
-test.each(["support", "a@b", "a b@example.org", "a@example.org>"])("%j is not an e-mail contact", (text) => {
-  expect(() => readConfig({ PETSTORE_CONTACT_EMAIL: text })).toThrow(ConfigError);
-});

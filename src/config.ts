@@ -28,11 +28,6 @@ export function readConfig(
   const read = readSettings(variables, { ...settings, ...declared });
   const { values } = read;
   const faults = [...read.faults];
-  const contacts = values.PETSTORE_SECURITY_CONTACT;
-  const expires = values.PETSTORE_SECURITY_EXPIRES;
-  if (contacts && !variables["PETSTORE_SECURITY_EXPIRES"]) {
-    faults.push("PETSTORE_SECURITY_CONTACT needs PETSTORE_SECURITY_EXPIRES, the day on which it expires.");
-  }
   if (values.PETSTORE_BACKUP_EVERY && values.PETSTORE_DATABASE_URL) {
     faults.push("PETSTORE_BACKUP_EVERY is for the embedded store. PostgreSQL has its own tools for backups.");
   }
@@ -41,7 +36,6 @@ export function readConfig(
   const {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
     OTEL_EXPORTER_OTLP_HEADERS: headers = {},
-    OTEL_SERVICE_NAME: service,
     OTEL_TRACES_SAMPLER_ARG: ratio,
   } = values;
   return {
@@ -61,11 +55,6 @@ export function readConfig(
     },
     baseUrl: values.PETSTORE_BASE_URL,
     stagingBaseUrl: values.PETSTORE_STAGING_BASE_URL,
-    /** Where users of the service get help. */
-    contactUrl: values.PETSTORE_CONTACT_URL,
-    contactEmail: values.PETSTORE_CONTACT_EMAIL,
-    /** The content of security.txt (RFC 9116): URIs, the preferred one first; undefined for none. */
-    security: contacts && expires ? { contacts, expires, policy: values.PETSTORE_SECURITY_POLICY } : undefined,
     /** Where limits are counted together; undefined for this process alone. It may hold a password. */
     valkey: values.PETSTORE_VALKEY_URL,
     trustedProxies: values.PETSTORE_TRUSTED_PROXIES ?? [],
@@ -73,7 +62,7 @@ export function readConfig(
     /** True if the log and the records of requests may hold addresses of clients. */
     logAddresses: values.PETSTORE_LOG_ADDRESSES,
     /** Where traces are sent; undefined for nowhere. The headers may hold a secret. */
-    traces: url === undefined ? undefined : { url, headers, service, ratio },
+    traces: url === undefined ? undefined : { url, headers, ratio },
     /** The values of the settings that domains declare, by name: see `valuesOf`. */
     declared: Object.fromEntries(
       Object.keys(declared).map((name): [string, unknown] => [name, values[name as keyof typeof values]]),

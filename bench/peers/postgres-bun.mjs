@@ -43,7 +43,7 @@ async function serve() {
   const [animalHeaders, pageHeaders, newHeaders] = [get, list, create].map(({ headers }) => new Headers(headers));
   const readers = await Promise.all(Array.from({ length: READERS }, () => connect(READING)));
   const rowOf = reading(readers, byId);
-  const pageOf = reading(readers, rowsAfterByStatus.plain, PAGES_AT_ONCE);
+  const pageOf = reading(readers, rowsAfterByStatus, PAGES_AT_ONCE);
   const add = adding(await connect());
   const count = counting(new Redis(process.env.VALKEY_URL));
 

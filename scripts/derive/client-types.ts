@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import { type TObject, type TSchema, Type } from "typebox";
 import { isInt64, LOCAL_DESCRIPTION } from "../../src/contract/schemas.ts";
 
 /** The keywords of a schema that say what TypeScript can say too. */
@@ -9,6 +9,8 @@ interface Shape {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly TSchema[];
+  readonly oneOf?: readonly TObject[];
+  readonly not?: unknown;
   readonly items?: TSchema;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly required?: readonly string[];
@@ -31,6 +33,9 @@ export class ClientTypes {
   /** Names of the types that hold bigints of responses, and so have a type parameter. */
   readonly #generic = new Set<string>();
   readonly #fields = { bigint: new Set<string>(), number: new Set<string>() };
+
+  /** The variants of `OneOf`, by title, with the fields of all others. */
+  readonly #variants = new Map<string | undefined, TSchema>();
 
   get declarations(): string[] {
     return [...this.#declarations.values()];
@@ -55,7 +60,7 @@ export class ClientTypes {
 
   #named(title: string, schema: TSchema, direction: Direction): string {
     const { description, type } = schema as Shape;
-    const body = this.#inline(schema, direction);
+    const body = this.#inline(this.#variants.get(title) ?? schema, direction);
     const isGeneric = /\bId\b/.test(body.replaceAll(/\/\*\*.*?\*\//gs, "")); // comments may name X-Request-Id
     if (isGeneric) this.#generic.add(title);
     const head = `${title}${isGeneric ? "<Id = bigint>" : ""}`;
@@ -72,6 +77,10 @@ export class ClientTypes {
     const shape = schema as Shape;
     if (shape.enum) return shape.enum.map((value) => JSON.stringify(value)).join(" | ");
     if (shape.const !== undefined) return JSON.stringify(shape.const);
+    if (shape.oneOf) {
+      for (const variant of alike(shape.oneOf)) this.#variants.set((variant as Shape).title, variant);
+      return shape.oneOf.map((part) => this.of(part, direction, name)).join(" | ");
+    }
     if (shape.anyOf) return shape.anyOf.map((part) => this.of(part, direction, name)).join(" | ");
     if (Array.isArray(shape.type)) {
       const { additionalProperties, ...rest } = schema as Shape;
@@ -103,7 +112,7 @@ export class ClientTypes {
 
   #number(schema: TSchema, direction: Direction, name: string | undefined): string {
     const isBigint = needsBigint(schema);
-    if (direction === "input") return isBigint ? "Int64" : "number";
+    if (direction === "input") return isInt64(schema) ? "Int64" : "number";
     if (name !== undefined) this.#fields[isBigint ? "bigint" : "number"].add(name);
     return isBigint ? "Id" : "number";
   }
@@ -130,10 +139,18 @@ export class ClientTypes {
       // What may be left out may be undefined too, so that callers need not build objects piece by piece.
       const [mark, rest] = isRequired ? ["", ""] : ["?", " | undefined"];
       const doc = comment([localDescription ?? (title === undefined ? (description ?? "") : "")]); // a named type has its own
-      return `${doc}readonly ${name}${mark}: ${this.of(property, direction, name)}${rest};\n`;
+      const type = (property as Shape).not ? "undefined" : this.of(property, direction, name) + rest;
+      return `${doc}readonly ${name}${mark}: ${type};\n`;
     });
     return fields.length === 0 ? "{}" : `{\n${fields.join("")}}`;
   }
+}
+
+/** Variants that all have the same fields, so that programs can read each before they know the variant. */
+function alike(variants: readonly TObject[]): TSchema[] {
+  const names = new Set(variants.flatMap(({ properties }) => Object.keys(properties)));
+  const all = Object.fromEntries([...names].map((name) => [name, Type.Optional(Type.Never())]));
+  return variants.map((variant) => ({ ...variant, properties: { ...all, ...variant.properties } }));
 }
 
 /** The type in parentheses if it is more than a name. */

@@ -1,20 +1,23 @@
 import type { TObject, TSchema } from "typebox";
 import type { Operation } from "../../src/contract/operation.ts";
 import { errorsOf, pathParameters, scopeNotice, takesIdempotencyKey } from "../../src/contract/operation-properties.ts";
+import { deriveExamples } from "./client-examples.ts";
 import { ClientTypes, comment } from "./client-types.ts";
 
 const generated = "// Generated from the contract by `npm run derive`.\n";
 
 /** The generated modules of the TypeScript client, by file name. They are not formatted. */
-export function deriveClient(operations: readonly Operation[]): Readonly<Record<string, string>> {
+export function deriveClient(operations: readonly Operation[], document: unknown): Readonly<Record<string, string>> {
   const types = new ClientTypes();
   const methods = operations.map((operation) => method(operation, operations, types));
+  for (const { sends } of operations) if (sends) types.of(sends.schema, "output");
   const inputs = operations.flatMap(({ name, query }) => (query ? [queryType(name, query, types)] : []));
   return {
+    "examples.ts": generated + deriveExamples(operations, document),
     "fields.ts": `${generated}
 /**
  * Matches the names of the fields that hold 64-bit integers: those of the contract, and every name that ends in \`Id\`,
- * because the contract does not describe the data of events.
+ * because later releases may add fields and types of events.
  */
 export const int64Field = ${types.bigintFields};
 `,
@@ -92,7 +95,7 @@ function method(operation: Operation, operations: readonly Operation[], types: C
     const schema = params?.schema.properties[parameter] as TSchema;
     return `${parameter}: ${types.of(schema, "input")}`;
   });
-  if (body) parameters.push(`body: ${types.of(body.schema, "input")}`);
+  if (body) parameters.push(`body${body.optional ? "?" : ""}: ${types.of(body.schema, "input")}`);
   if (query) {
     const isOptional = !(query.required ?? []).some((key) => !("default" in (query.properties[key] as object)));
     parameters.push(`query${isOptional ? "?" : ""}: ${queryName(name)}`);

@@ -16,6 +16,7 @@ interface FormSchema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly maxItems?: number;
   readonly default?: unknown;
 }
 
@@ -23,7 +24,9 @@ interface FormSchema {
 const SAMPLE = "updatePet";
 
 /** Fields that no form of the console shows. */
-const hidden = new Set(["deliveryId", "expiresAt", "paused"]);
+const hidden = new Set(["confirm", "deliveryId", "expiresAt", "onError", "paused", "price"]);
+/** Lists that no form of the console shows, only their longest length. Another field can have the same name. */
+const hiddenLists = new Set(["animals", "ids"]);
 /** Fields that forms of the console describe in other words, or not. */
 const described = new Set([
   "categoryId",
@@ -50,7 +53,7 @@ export function deriveConsole(operations: readonly Operation[]): string {
   );
   const names = operations.map(({ name }) => JSON.stringify(name)).join(" | ");
   const forms = operations.flatMap(({ name, method, body, query }) => [
-    ...(body ? [exported(`${name}Body`, "FieldDescription", fieldsOf(body.schema))] : []),
+    ...(body ? [mostOf(name, body.schema) ?? exported(`${name}Body`, "FieldDescription", fieldsOf(body.schema))] : []),
     ...(query && method !== "GET" ? [exported(`${name}Query`, "FieldDescription", fieldsOf(query))] : []),
     ...(query && method === "GET" ? [exported(`${name}Query`, "Filter", filtersOf(query))] : []),
   ]);
@@ -79,6 +82,13 @@ function exported(name: string, type: string, fields: readonly Record<string, un
   return `export const ${name}: readonly ${type}[] = ${JSON.stringify(fields)};`;
 }
 
+/** How many items the list may have that is the body of an operation. */
+function mostOf(name: string, schema: TSchema): string | undefined {
+  const { properties } = schema as { properties: Record<string, FormSchema> };
+  const list = Object.entries(properties).find(([key, { type }]) => type === "array" && hiddenLists.has(key))?.[1];
+  return list && `export const ${name}Most = ${list.maxItems};`;
+}
+
 function fieldsOf(schema: TSchema): Record<string, unknown>[] {
   const { required = [] } = schema as { required?: readonly string[] };
   return shownIn(schema).map(([name, property]) => fieldOf(name, property, required.includes(name)));
@@ -86,7 +96,9 @@ function fieldsOf(schema: TSchema): Record<string, unknown>[] {
 
 function shownIn(schema: TSchema): [name: string, property: FormSchema][] {
   const { properties } = schema as { properties: Record<string, FormSchema> };
-  return Object.entries(properties).filter(([name]) => !hidden.has(name));
+  return Object.entries(properties).filter(
+    ([name, { type }]) => !hidden.has(name) && !(type === "array" && hiddenLists.has(name)),
+  );
 }
 
 function choicesOf({ enum: choices, items }: FormSchema): readonly string[] | undefined {

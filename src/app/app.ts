@@ -1,5 +1,6 @@
 import { settings } from "../config/service-settings.ts";
-import type { Config } from "../config.ts";
+import { type Config, valuesOf } from "../config.ts";
+import type { DueTimes } from "../contract/due-times.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
 import { type BackgroundTask, checkDomains, type Host } from "../domains/domain.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
@@ -84,7 +85,7 @@ export class App {
     let limits: RunningLimiter | undefined;
     try {
       await assignEnvironment(storage, config);
-      const tasks = new BackgroundTasks(log, (asSubstitute) => storage.lead(asSubstitute));
+      const tasks = new BackgroundTasks(log, () => storage.lead());
       // After a failure, the log and the alert must not take silence for health when there are no requests.
       const checkStore = async () => {
         if (!hasFailed) return;
@@ -93,6 +94,7 @@ export class App {
       };
       tasks.add({ name: "check_store", by: "each", run: checkStore });
       const repeat = (task: BackgroundTask) => tasks.add(task);
+      const dueTimes: DueTimes[] = [];
       const { generation, isNew } = await generationOf(storage);
       const parts: Omit<Host, "limiter"> = {
         storage,
@@ -105,7 +107,12 @@ export class App {
         isDevelopment: config.environment === "development",
         repeat,
         runSoon: () => tasks.runSoon(),
+        dueTimes,
+        hasDueTimes: (owner) => dueTimes.push(owner),
       };
+      for (const domain of options.domains ?? domains) {
+        await domain.check?.(parts, valuesOf(config, domain.settings ?? {}));
+      }
       if (isNew) log.info("store_new");
       metrics.gauge("petstore_store_new", "1 if the store is new, or was restored or copied before this start.", () =>
         Number(isNew),

@@ -18,7 +18,7 @@ afterEach(() => jest.useRealTimers());
 const note = (name: string): BackgroundTask => ({ name, by: "each", run: async () => void done.push(name) });
 const fail = (name: string): BackgroundTask => ({ name, by: "each", run: () => Promise.reject(new Error("away")) });
 const leads = () => true;
-function start(tasks: readonly BackgroundTask[], lead: (asSubstitute: boolean) => boolean): BackgroundTasks {
+function start(tasks: readonly BackgroundTask[], lead: () => boolean): BackgroundTasks {
   const work = new BackgroundTasks(log, lead);
   for (const task of tasks) work.add(task);
   work.start();
@@ -150,21 +150,6 @@ test("runs the leader's tasks only while it leads, and checks this in each round
   jest.useRealTimers();
   await log.close();
   expect(lines).toContain('"event":"task_failed","task":"find_leader"');
-});
-
-test("leads as a substitute while one of its tasks prevents leading", async () => {
-  const asked: boolean[] = [];
-  let isLacking = false;
-  const lead = (asSubstitute: boolean) => asked.push(asSubstitute) > 0;
-  const check = { ...note("check"), preventsLeading: () => isLacking };
-  const work = start([note("first"), check, { ...note("for all"), by: "leader" }], lead);
-  for (isLacking of [false, true, false]) {
-    jest.advanceTimersByTime(500);
-    await settle();
-  }
-  await work.stop();
-  expect(asked).toEqual([false, true, false, false]);
-  expect(done.filter((name) => name === "for all")).toHaveLength(4);
 });
 
 test("runs a round at once on request, after the one in progress", async () => {

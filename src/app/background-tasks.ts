@@ -23,7 +23,7 @@ const MAX_AT_ONCE = 3;
  */
 export class BackgroundTasks {
   readonly #log: Log;
-  readonly #lead: (asSubstitute: boolean) => MaybePromise<boolean>;
+  readonly #lead: () => MaybePromise<boolean>;
   readonly #tasks: BackgroundTask[] = [];
   #timer: Timer | undefined;
   #round: Promise<void> | undefined;
@@ -35,7 +35,7 @@ export class BackgroundTasks {
   #isStopped = false;
 
   /** `lead` returns in each round whether this process is the leader: see `Storage.lead`. */
-  constructor(log: Log, lead: (asSubstitute: boolean) => MaybePromise<boolean>) {
+  constructor(log: Log, lead: () => MaybePromise<boolean>) {
     this.#log = log;
     this.#lead = lead;
   }
@@ -118,7 +118,7 @@ export class BackgroundTasks {
 
   async #leads(): Promise<boolean> {
     try {
-      return await this.#lead(this.#tasks.some(({ preventsLeading }) => preventsLeading?.()));
+      return await this.#lead();
     } catch (error) {
       this.#log.failing("task_failed", error, { task: "find_leader" });
       return false;

@@ -1,14 +1,12 @@
 import { scopes } from "../contract/caller.ts";
 import { anyAccount } from "../domains/accounts/accounts.statements.ts";
 import type { AccountStore } from "../domains/accounts/accounts.store.ts";
-import { CategoryStore } from "../domains/categories/categories.store.ts";
-import { operator } from "../domains/events/author.ts";
+import { operator } from "../domains/events/publish.ts";
 import type { KeyStore } from "../domains/keys/keys.store.ts";
 import type { IssuedKey } from "../domains/keys/keys.ts";
-import { PetStore } from "../domains/pets/pets.store.ts";
-import { petsByCategory } from "../domains/pets/pets-by-category.store.ts";
+import { sampleStores } from "../domains/sample-stores.ts";
 import { addSamples } from "../domains/sandbox/samples.ts";
-import { lockShopOf } from "../domains/shops/shops.store.ts";
+import { lockShopOf, shopOf } from "../domains/shops/shops.store.ts";
 import type { Storage } from "../storage/storage.ts";
 import { first } from "../storage/transaction.ts";
 
@@ -22,15 +20,13 @@ export async function firstStart(
   keys: KeyStore,
 ): Promise<IssuedKey | undefined> {
   if (await storage.read(first(anyAccount))) return undefined;
-  const pets = new PetStore(storage);
-  const categories = new CategoryStore(petsByCategory);
   const now = Date.now();
   return storage.write(function* () {
     if (yield* first(anyAccount)) return undefined; // another process that started at the same time has created one
     const { id } = yield* accounts.create("First account", "business", undefined, now);
-    const { shop } = yield* lockShopOf(id, "test", now);
-    yield* addSamples(operator(shop), { pets, categories });
-    const locked = yield* lockShopOf(id, "test", now); // again: the samples have added events
+    const shop = (yield* shopOf(id, "test")) as number; // not locked, which would begin its log now
+    yield* addSamples(operator(shop), now, sampleStores(storage));
+    const locked = yield* lockShopOf(id, "test", now);
     const key = { accountId: id, mode: "test", name: "First key", scopes, plannedEnd: null } as const;
     return yield* keys.issue(locked, operator(shop), key, now);
   });

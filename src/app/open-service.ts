@@ -14,7 +14,6 @@ import { AbuseLog } from "../telemetry/abuse-log.ts";
 import { Tracer } from "../telemetry/tracer.ts";
 import { domains } from "./domains.ts";
 import { serveOperations } from "./serve-operations.ts";
-import { hasExpired } from "./web/well-known.ts";
 
 export interface ServiceOptions {
   readonly domains?: readonly ServedDomain[];
@@ -37,7 +36,7 @@ export function openService(
   stopping: AbortSignal,
   { domains: served = domains, loadLimits, maxStreams }: ServiceOptions,
 ) {
-  const { storage, generation, clock, expiry, log, metrics, repeat } = host;
+  const { storage, generation, clock, expiry, metrics, repeat, hasDueTimes } = host;
   const { PETSTORE_CELL: cell } = valuesOf(config, keySettings);
   const callers = openCallerParts(host, { isProduction: isProduction(config), cell });
   const { accounts, keys, authenticator } = callers;
@@ -45,10 +44,11 @@ export function openService(
   repeat({ name: "log_abuse", by: "each", run: async () => abuse.logEnded() });
   const tracer = config.traces && new Tracer(config.traces, host);
   const controls = openControls({ ...host, authenticator }, loadLimits, maxStreams);
-  const responses = new StoredResponseStore(storage);
-  const idempotency = new Idempotency(responses, storage, host);
+  const responses = new StoredResponseStore(storage, expiry);
+  hasDueTimes(responses);
+  const idempotency = new Idempotency(responses, storage, clock);
   const pages = new SharedPages(storage);
-  repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired(expiry.now()) });
+  repeat({ name: "delete_expired_responses", by: "leader", run: () => responses.deleteExpired() });
   const operations = served.flatMap((domain) => domain.operations);
   const bound = served.flatMap((domain) =>
     domain.open({ ...host, callers, operations }, valuesOf(config, domain.settings ?? {})),
@@ -74,7 +74,6 @@ export function openService(
       metrics: () => metrics.expose(),
     },
   });
-  if (config.security && hasExpired(config.security, clock)) log.warn("security_contact_expired");
   return { accounts, keys, abuse, tracer, controls, server, base, docs, webConsole };
 }
 

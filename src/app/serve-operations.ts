@@ -13,12 +13,12 @@ import { ClientAddresses } from "../http/input/client-address.ts";
 import { PathAdvice } from "../http/input/path-advice.ts";
 import { type MonitoringOptions, monitoringContent } from "../http/monitoring.ts";
 import { Server } from "../http/server.ts";
+import { agentEndpoint } from "../mcp/endpoint.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 import { baseAddress, docsAddress, rootOf } from "./web/base-address.ts";
 import { Console } from "./web/console.ts";
-import { documentContent, documentedBases, pageProtection } from "./web/documents.ts";
-import { startingLinks, wellKnownContent } from "./web/well-known.ts";
+import { documentContent, pageProtection, startingLinks } from "./web/documents.ts";
 
 /** What requests need from the service besides their operations. */
 interface ServerContext {
@@ -51,23 +51,28 @@ export function serveOperations(
     const basePath = new URL(base).pathname;
     const root = rootOf(basePath);
     const docs = docsAddress(base);
-    const { clock } = services;
     const webConsole = new Console(root, pageProtection);
     served = { base, docs, webConsole };
     const addresses = new ClientAddresses(config.trustedProxies, config.host);
     const content = new Map([
       ...documentContent(operations, config, base, root),
       ...webConsole.content,
-      ...wellKnownContent(config, documentedBases(config, base), clock),
-      ...monitoringContent({ ...monitoring, clock }),
+      ...monitoringContent({ ...monitoring, clock: services.clock }),
     ]);
-    const paths = new PathAdvice(basePath, operations, content.keys());
+    const agents = `${root}/mcp`;
+    const paths = new PathAdvice(basePath, operations, [...content.keys(), agents]);
+    const api = new Api(
+      { ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor },
+      base,
+    );
+    const routes = compileRoutes(bound, operations, { base, docs, cursorSecret: generation });
     return {
-      api: new Api({ ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor }, base),
+      api,
       basePath,
       baseLinks: startingLinks(root),
-      routes: compileRoutes(bound, operations, { base, docs, cursorSecret: generation }),
+      routes,
       content,
+      endpoints: new Map([[agents, agentEndpoint({ ...services, api, routes, operations, base })]]),
       paths,
       onError: (error) => services.log.failing("request_failed", error, {}),
     };

@@ -1,11 +1,10 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { backupsIn } from "../app/store/backup-folder.ts";
 import { engineOf } from "../app/store/engines.ts";
 import { baseAddress, baseSetting, rootOf } from "../app/web/base-address.ts";
 import { type Config, isProduction } from "../config.ts";
 import { endpointsWithoutKey } from "../domains/webhooks/secrets/endpoint-secrets.ts";
-import { openSecretKeys, SECRET_KEY_FILE } from "../domains/webhooks/secrets/secret-keys.ts";
+import { existingSecretKeys } from "../domains/webhooks/secrets/secret-keys.ts";
 import { nearestFolder } from "../files/durable-files.ts";
 import { FileError } from "../files/new-file.ts";
 import type { ValkeyState } from "../limits/valkey/inspect.ts";
@@ -229,14 +228,13 @@ export function checkSecretKeys(
   secretKeys: readonly Uint8Array[] | undefined,
   { newestSecrets }: StoreState,
 ): Finding {
-  const hasFile = !database && existsSync(join(dataDir, SECRET_KEY_FILE)); // `openSecretKeys` would create a missing file
   const advice = "Set PETSTORE_SECRET_KEY to that of their service, or put its secret.key into the data folder.";
   try {
-    const keys = openSecretKeys(secretKeys, hasFile ? dataDir : undefined);
+    const keys = existingSecretKeys(secretKeys, database ? undefined : dataDir);
     const endpoints = endpointsWithoutKey(newestSecrets, keys);
     if (endpoints === 0) return ok("secret key", "No enabled webhook endpoint lacks it.");
-    const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A process without it sends them nothing.`;
-    return warning("secret key", message, advice);
+    const message = `It is missing for ${counted(endpoints, "enabled webhook endpoint")}. A service does not start without it.`;
+    return failed("secret key", message, advice);
   } catch (error) {
     if (error instanceof FileError) return failed("secret key", error.message, advice);
     throw error;

@@ -52,7 +52,7 @@ export const migrateStore: ProgramCommand = {
               code: "secret_key_missing",
               message:
                 `The store has ${counted(endpoints, "webhook endpoint")}. Before the start, set PETSTORE_SECRET_KEY to ` +
-                "the content of secret.key in the old data folder. Otherwise no webhook can be sent.",
+                "the content of secret.key in the old data folder. Otherwise it does not start.",
             },
           }),
       };

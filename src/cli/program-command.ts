@@ -115,6 +115,7 @@ export function commandHelp(command: ProgramCommand, invocation: string): string
     `Usage: ${invocation} ${usage}\n`,
     ...(command.description ? [`${command.description}\n`] : []),
     columns(rows),
+    ...(command.variables ? [`\nIn the environment:\n\n${settingRows(command.variables)}`] : []),
     `\nExample: ${invocation} ${command.example}`,
   ].join("\n");
 }
@@ -147,13 +148,7 @@ export class CommandTable {
       "Commands, each with --help and --json:\n",
       columns(this.#commands.map(({ name, args = [], summary }) => [`  ${[name, ...args].join(" ")}`, summary])),
       "\nSettings, in the environment:\n",
-      columns(
-        Object.entries(settings).map(([name, { fallback, meaning, expects }]) => [
-          `  ${name}`,
-          fallback || "(unset)",
-          `${firstSentence(meaning).replaceAll("`", "")} Must be ${expects}.`,
-        ]),
-      ),
+      settingRows(settings),
     ].join("\n");
   }
 
@@ -175,6 +170,16 @@ export class CommandTable {
     const pair = /^[^-]/.test(second) ? suggest(`${first} ${second}`, pairs) : undefined;
     return pair ?? suggest(first, [...firsts, ...pairs, "help", "--help", "--version"]);
   }
+}
+
+/** A line for each setting: its name, its default and the first sentence of its meaning. */
+function settingRows(settings: Settings): string {
+  const rows = Object.entries(settings).map(([name, { fallback, meaning, expects }]) => [
+    `  ${name}`,
+    fallback || "(unset)",
+    `${firstSentence(meaning).replaceAll("`", "")} Must be ${expects}.`,
+  ]);
+  return columns(rows);
 }
 
 function firstSentence(text: string): string {

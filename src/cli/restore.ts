@@ -48,7 +48,7 @@ export const restore: ProgramCommand = {
           code: "secret_key_missing",
           message:
             `The store has ${counted(endpoints, "webhook endpoint")}. Before the start, put the secret.key of its ` +
-            `service at ${keyFile}, or set PETSTORE_SECRET_KEY. Otherwise no webhook can be sent.`,
+            `service at ${keyFile}, or set PETSTORE_SECRET_KEY. Otherwise it does not start.`,
         },
       }),
     };

@@ -12,6 +12,7 @@ import type { ServedDomain } from "../domains/callers.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { asFileError, FileError } from "../files/new-file.ts";
 import { ListenError } from "../http/server.ts";
+import { mcpCommand } from "../mcp/mcp.command.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import { version } from "../telemetry/version.ts";
 import {
@@ -54,6 +55,7 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
     serve,
     ...served.flatMap(({ commands = [] }) => commands),
     openapi,
+    mcpCommand,
     ...backupsCommands,
     restore,
     migrateStore,
@@ -112,7 +114,8 @@ export async function run(
       print(`petstore ${version}`);
       return 0;
     }
-    const table = new CommandTable(commandsOf(served));
+    const commands = commandsOf(served);
+    const table = new CommandTable(commands);
     const declared = settingsOf(served);
     const command = table.find(words);
     if (!command) {
@@ -125,7 +128,10 @@ export async function run(
       return 0;
     }
     const report = await reportOf(command, given, () => {
-      const config = readConfig(environment, folder, declared);
+      const config = readConfig(variablesOf(command, commands, environment), folder, {
+        ...declared,
+        ...command.variables,
+      });
       return {
         ...context,
         print,
@@ -146,6 +152,16 @@ export async function run(
     printProblem(problemOf(error));
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** The environment variables, without those that are for other commands alone. */
+function variablesOf(
+  { variables: own = {} }: ProgramCommand,
+  commands: readonly ProgramCommand[],
+  environment: ProcessContext["environment"],
+): ProcessContext["environment"] {
+  const ofCommands = new Set(commands.flatMap(({ variables = {} }) => Object.keys(variables)));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => name in own || !ofCommands.has(name)));
 }
 
 /** True if nobody reads the output any more, as with `| head`. */

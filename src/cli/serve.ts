@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App } from "../app/app.ts";
 import { domains } from "../app/domains.ts";
 import { claimStore, type ServingClaim } from "../app/store/serving-claim.ts";
 import { baseSetting, configuredBase } from "../app/web/base-address.ts";
-import { type Config, isProduction } from "../config.ts";
+import { type Config, isProduction, readConfig } from "../config.ts";
 import { settingsOf } from "../domains/domain.ts";
 import { runtime, version } from "../telemetry/version.ts";
 import { CommandFailed, type ParsedArguments } from "../terminal/command.ts";
@@ -16,17 +19,27 @@ export const serve: ProgramCommand = {
   summary: "Run the service until SIGTERM, SIGINT or SIGHUP.",
   example: "serve",
   description: "Several can share a store in PostgreSQL (PETSTORE_DATABASE_URL), each with its own PETSTORE_PORT.",
-  options: { create: { meaning: "Create the embedded store if it is missing. Only production needs it." } },
+  options: {
+    create: { meaning: "Create the embedded store if it is missing. Only production needs it." },
+    temporary: { meaning: "For tests: without settings, on a free port, in a new folder that is deleted at the end." },
+  },
   run: async (given, context) => {
-    const claim = claimStore(context.config);
+    const folder = given.options["temporary"] === undefined ? undefined : mkdtempSync(join(tmpdir(), "petstore-"));
+    const served = folder ? { ...context, environment: {}, config: temporaryConfig(folder) } : context;
+    const claim = claimStore(served.config);
     try {
-      await runClaimed(claim, given, context);
+      await runClaimed(claim, given, served);
     } finally {
       claim.release();
+      if (folder) rmSync(folder, { recursive: true });
     }
     return { json: { stopped: true }, text: "" };
   },
 };
+
+function temporaryConfig(folder: string): Config {
+  return readConfig({ PETSTORE_DATA_DIR: folder, PETSTORE_PORT: "0" }, folder, settingsOf(domains));
+}
 
 /** Runs the service in this process until `stop` is aborted. */
 async function runClaimed(
@@ -65,7 +78,6 @@ async function runClaimed(
     database: config.database?.shown,
     valkey: config.valkey?.shown,
     traces: config.traces?.url,
-    security: config.security?.contacts.join(", "),
     trustedProxies: config.trustedProxies.join(", "),
   });
   claim.announce(app.base);

@@ -25,9 +25,8 @@ const baseAddress = {
 export const settings = {
   PETSTORE_ENV: setting<Environment>({
     meaning:
-      "The environment of the service. Only `production` has live keys. Commands need it only until the first start: then " +
-      "the store remembers whether it is for production. `restore` needs it if the store that it replaces cannot be " +
-      "read.",
+      "The environment of the service. Only `production` has live keys. After the first start, commands need it only to " +
+      "`restore` a store that cannot be read.",
     fallback: "development",
     ...oneOf(environments),
   }),
@@ -45,8 +44,8 @@ export const settings = {
   }),
   PETSTORE_DATA_DIR: setting<string>({
     meaning:
-      "The folder of the embedded store, which `serve` and `accounts create` make if it is missing. A relative path " +
-      "starts at the current folder. Unset, with npm: `data` in the project's folder.",
+      "The folder of the embedded store. A relative path starts at the current folder. Unset, with npm: `data` in the " +
+      "project's folder.",
     fallback: "./data",
     expects: "the path of a folder",
     parse: (text) => (text.includes("\0") ? undefined : text),
@@ -76,52 +75,13 @@ export const settings = {
   }),
   PETSTORE_BASE_URL: optionalSetting<string>({
     meaning:
-      "The base address as clients see it; links in responses start with it. With `PETSTORE_ENV=staging`, " +
-      "`PETSTORE_STAGING_BASE_URL` takes its place. Unset: `http://HOST:PORT/v1`.",
+      "The base address as clients see it; links in responses start with it. Staging uses `PETSTORE_STAGING_BASE_URL`. " +
+      "Unset: `http://HOST:PORT/v1`.",
     ...baseAddress,
   }),
   PETSTORE_STAGING_BASE_URL: optionalSetting<string>({
     meaning: "The same for staging. If both are set, the OpenAPI document lists both.",
     ...baseAddress,
-  }),
-  PETSTORE_CONTACT_URL: optionalSetting<string>({
-    meaning: "A page where users get help; the OpenAPI document names it as the contact. Unset: the reference page.",
-    expects: "an absolute http or https address without credentials",
-    parse: parsePublicUrl,
-  }),
-  PETSTORE_CONTACT_EMAIL: optionalSetting<string>({
-    meaning: "An e-mail address for users; the OpenAPI document names it.",
-    expects: "an e-mail address such as support@example.org",
-    parse: (text) => (/^[^\s@<>"]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text) ? text : undefined),
-  }),
-  PETSTORE_SECURITY_CONTACT: optionalSetting<readonly string[]>({
-    meaning:
-      "Where to report security problems, the preferred address first; published at `/.well-known/security.txt` (RFC " +
-      "9116). Needs `PETSTORE_SECURITY_EXPIRES`.",
-    expects: "addresses that start with mailto:, https: or tel:, separated by commas",
-    parse: (text) => {
-      const contacts = text.split(",").map((contact) => contact.trim());
-      return contacts.every((contact) => /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[0-9-]+)$/.test(contact))
-        ? contacts
-        : undefined;
-    },
-  }),
-  PETSTORE_SECURITY_EXPIRES: optionalSetting<string>({
-    meaning:
-      "The day (UTC) on which the security contact expires; from then on `security.txt` returns 404. RFC 9116 " +
-      "recommends less than a year.",
-    expects: "a day as YYYY-MM-DD",
-    parse: (text) => {
-      const day = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
-      return day && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
-        ? `${text}T00:00:00Z`
-        : undefined;
-    },
-  }),
-  PETSTORE_SECURITY_POLICY: optionalSetting<string>({
-    meaning: "The page with the rules for security researchers; `security.txt` links to it.",
-    expects: "an absolute http or https address without credentials",
-    parse: parsePublicUrl,
   }),
   PETSTORE_VALKEY_URL: optionalSetting<ValkeyAddress>({
     meaning:
@@ -142,8 +102,7 @@ export const settings = {
   }),
   PETSTORE_LOG_LEVEL: setting<LogLevel>({
     meaning:
-      "The least serious log lines that are written. Requests are `info`; `debug` adds the settings. `brief` " +
-      "is `info` without requests that succeeded within a second.",
+      "The least serious log lines that are written. `brief` is `info` without requests that succeeded within a second.",
     fallback: "info",
     ...oneOf(logLevels),
   }),
@@ -167,16 +126,8 @@ export const settings = {
     isSecret: true,
     parse: parseOtlpHeaders,
   }),
-  OTEL_SERVICE_NAME: setting<string>({
-    meaning: "The name of the service in its traces.",
-    fallback: "petstore",
-    expects: "a name",
-    parse: (text) => text,
-  }),
   OTEL_TRACES_SAMPLER_ARG: setting<number>({
-    meaning:
-      "The fraction of requests to trace, unless the `traceparent` of a valid key's request decides " +
-      "(the sampler `parentbased_traceidratio`).",
+    meaning: "The fraction of requests to trace, unless the `traceparent` of a valid key's request decides.",
     fallback: "1",
     expects: "a number from 0 to 1",
     parse: (text) => (/^(0|1|[01]?\.[0-9]+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
@@ -195,9 +146,4 @@ function parseInterval(text: string): number | undefined {
   const [, amount, unit = ""] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
   const interval = Number(amount) * (unitsOfTime[unit] ?? 0);
   return interval > 0 && interval <= 31 * DAY_MS ? interval : undefined;
-}
-
-function parsePublicUrl(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url.href : undefined;
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { LOCAL_DESCRIPTION, PATTERN_MEANING, RULES } from "../contract/schemas.ts";
+import type { TObject } from "typebox";
+import { LOCAL_DESCRIPTION, PATTERN_MEANING, RULES, UNCHECKED_ITEMS } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
 type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
-const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, PATTERN_MEANING, RULES]);
+const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, PATTERN_MEANING, RULES, UNCHECKED_ITEMS]);
 
 /** Keywords that only request schemas have. A response has an example of the whole body. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
@@ -52,8 +53,24 @@ export class Components {
         )
         .map(([key, part]) => [key, this.schema(part, direction)]),
     );
+    if (parts["oneOf"]) parts["discriminator"] = discriminatorOf(schema as OneOfKeywords);
     if (typeof title !== "string") return parts;
     const reference = this.add("schemas", title, parts);
     return localDescription === undefined ? reference : { ...reference, description: localDescription };
   }
+}
+
+/** The keywords of `OneOf`. */
+interface OneOfKeywords {
+  readonly oneOf: readonly TObject[];
+  readonly discriminator: { readonly propertyName: string };
+}
+
+/** Says which component each value of the field stands for. Without that, it would be the component of that name. */
+function discriminatorOf({ oneOf, discriminator: { propertyName } }: OneOfKeywords): Json {
+  const mapping = oneOf.map((variant) => {
+    const { const: value } = variant.properties[propertyName] as { const?: string };
+    return [value, `#/components/schemas/${(variant as { title?: string }).title}`];
+  });
+  return { propertyName, mapping: Object.fromEntries(mapping) };
 }

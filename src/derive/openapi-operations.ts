@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { type SeparateQuota, sandboxQuota } from "../contract/caller.ts";
-import type { DisabledTestPanel, Operation } from "../contract/operation.ts";
+import type { DisabledTestPanel, Operation, Webhook } from "../contract/operation.ts";
 import { isCacheable, mediaTypesOf, scopeNotice, takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../contract/requests.ts";
 import { LOCAL_DESCRIPTION } from "../contract/schemas.ts";
@@ -33,7 +33,7 @@ export function operationObject(operation: Operation, operations: readonly Opera
     ...(body
       ? {
           requestBody: {
-            required: true,
+            required: !body.optional,
             content: Object.fromEntries(
               mediaTypesOf(operation).map((type) => [
                 type,
@@ -48,6 +48,40 @@ export function operationObject(operation: Operation, operations: readonly Opera
   };
 }
 
+/** The object of the messages that an operation causes. They have no key: the client checks their signature. */
+export function webhookObject({ tag, stability, sends }: Operation, components: Components): Json {
+  const { name, summary, description, headers, schema, examples, responses } = sends as Webhook;
+  return {
+    operationId: name,
+    summary,
+    description,
+    tags: [tag.name],
+    ...(stability === "stable" ? {} : { "x-stability": stability }),
+    security: [],
+    parameters: Object.entries<TSchema>(headers.properties).map(([header, property]) => {
+      const { description: meaning, ...rest } = property as Json;
+      const [required, example] = [true, exampleOf(property)];
+      return {
+        name: header,
+        in: "header",
+        required,
+        description: meaning,
+        example,
+        schema: components.schema(rest, "output"),
+      };
+    }),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": { schema: components.schema(schema, "output"), examples: namedExamples(examples) },
+      },
+    },
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, meaning]) => [status, { description: meaning }]),
+    ),
+  };
+}
+
 /** Why the reference page has no test panel for an operation. */
 export function noTestPanel({ disabled }: DisabledTestPanel): string {
   return `No test panel: ${disabled}.`;
@@ -59,7 +93,7 @@ const quotaNotices: Readonly<Record<SeparateQuota, string>> = {
     `${costsNothing} Such operations share another limit, as high as the plan's, in each server process. The limit ` +
     "headers show the shop's.",
   sandbox:
-    `${costsNothing} The operations of this group share ${sandboxQuota.perMinute} requests per account and minute of ` +
+    `${costsNothing} Such operations share ${sandboxQuota.perMinute} requests per account and minute of ` +
     "real time. The limit headers show the sandbox's limits, or this one once it is used up.",
 };
 

@@ -7,6 +7,7 @@ import {
   invalidRequest,
   methodNotAllowed,
   operationRemoved,
+  originNotAllowed,
   pathNotFound,
   preconditionFailed,
   serviceErrors,
@@ -158,13 +159,10 @@ const statusNames: Readonly<Record<number, string>> = {
   503: "ServiceUnavailable",
 };
 
+/** Errors of paths that are no operation's, or of some operations only. */
+const rare = new Set<ErrorDefinition>([pathNotFound, methodNotAllowed, originNotAllowed, operationRemoved]);
 /** What any operation can return, apart from the errors that it declares. */
-const common = [
-  ...serviceErrors.filter(
-    (error) => error !== pathNotFound && error !== methodNotAllowed && error !== operationRemoved,
-  ),
-  preconditionFailed,
-];
+const common = [...serviceErrors.filter((error) => !rare.has(error)), preconditionFailed];
 
 /**
  * The names of a response and its schema: `Conflict` for the errors that any operation can return, else

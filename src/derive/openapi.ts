@@ -11,19 +11,12 @@ import {
 import { errorTable } from "./markdown.ts";
 import { Components, type Json } from "./openapi-components.ts";
 import { headerComponents } from "./openapi-headers.ts";
-import { operationObject } from "./openapi-operations.ts";
+import { operationObject, webhookObject } from "./openapi-operations.ts";
 
 /** An address at which the API is served. */
 export interface DocumentedServer {
   readonly url: string;
   readonly description: string;
-}
-
-/** The contact for questions about the service. */
-export interface DocumentedContact {
-  readonly name: string;
-  readonly url: string;
-  readonly email?: string;
 }
 
 /** The parts of the document other than the operations. */
@@ -32,7 +25,6 @@ export interface DocumentedService {
   readonly servers: readonly [DocumentedServer, ...DocumentedServer[]];
   /** The address of the reference page. */
   readonly docs: string;
-  readonly contact: DocumentedContact;
 }
 
 /** The OpenAPI 3.1 document of a list of operations. */
@@ -43,6 +35,9 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
     const item = (paths[operation.path] ??= {});
     item[operation.method.toLowerCase()] = operationObject(operation, operations, components);
   }
+  const webhooks = operations.flatMap((operation) =>
+    operation.sends ? [[operation.sends.name, { post: webhookObject(operation, components) }] as const] : [],
+  );
   const addresses = { ...service, base: service.servers[0].url };
   for (const [name, header] of Object.entries(headerComponents(operations, addresses)))
     components.add("headers", name, header);
@@ -53,7 +48,6 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
       version: "1.0.0",
       summary: "The animals of a pet store.",
       description: introduction(errorCatalogue(operations)),
-      contact: service.contact,
       license: { name: "MIT", identifier: "MIT" },
       "x-scalar-sdk-installation": [
         {
@@ -71,6 +65,7 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
     security: [{ bearerAuth: [] }],
     tags: tagsOf(operations).map(({ name, description }) => ({ name, description })),
     paths,
+    webhooks: Object.fromEntries(webhooks),
     components: {
       securitySchemes: {
         bearerAuth: {

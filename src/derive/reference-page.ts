@@ -6,7 +6,7 @@ import { noTestPanel } from "./openapi-operations.ts";
 const icon =
   "data:image/svg+xml," +
   encodeURIComponent(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="#b45309"><ellipse cx="16" cy="21" rx="8" ry="7"/>' +
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="#b4470d"><ellipse cx="16" cy="21" rx="8" ry="7"/>' +
       '<circle cx="6" cy="14" r="3.5"/><circle cx="12" cy="7" r="3.5"/><circle cx="20" cy="7" r="3.5"/><circle cx="26" cy="14" r="3.5"/></svg>',
   );
 
@@ -54,8 +54,12 @@ export function deriveReferenceStart(operations: readonly Operation[], url: stri
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
     customCss: deriveReferenceStyles(operations),
   };
+  const anchors = operations.map((operation) => [operation.name, operationAnchor(operation)]);
   return `${NO_GENERATED_CODE}
 ${STORAGE}
+// A link may name an operation without its tag.
+const anchor = new Map(${JSON.stringify(anchors)}).get(location.hash.slice(1));
+if (anchor) location.replace("#" + anchor);
 ${CLIPBOARD}
 addEventListener("DOMContentLoaded", () =>
   Scalar.createApiReference("#reference", {
@@ -126,14 +130,22 @@ function deriveReferenceStyles(operations: readonly Operation[]): string {
   );
 }
 
-/** Text has a contrast of at least 4.5:1 with every background of the page (WCAG 2.2, 1.4.3). */
+/** The colours and the font of the console. Text has a contrast of at least 4.5:1 with every background (WCAG 2.2, 1.4.3). */
 const COLORS = `
+:root { --scalar-font: Inter, system-ui, sans-serif; }
 .light-mode {
-  --scalar-color-2: #5a5a5a; --scalar-color-3: #666666;
+  --scalar-background-1: #ffffff; --scalar-background-2: #faf9f7; --scalar-background-3: #f3f0ea;
+  --scalar-border-color: #e9e4dc; --scalar-color-accent: #b4470d;
+  --scalar-color-1: #1f1b16; --scalar-color-2: #595249; --scalar-color-3: #665e55;
   --scalar-color-green: #00663f; --scalar-color-red: #b3000f; --scalar-color-yellow: #735600;
   --scalar-color-blue: #005a96; --scalar-color-orange: #993600;
 }
-.dark-mode { --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7a75; }`;
+.dark-mode {
+  --scalar-background-1: #171512; --scalar-background-2: #1f1c18; --scalar-background-3: #2a2620;
+  --scalar-border-color: #332e27; --scalar-color-accent: #f08a4b;
+  --scalar-color-1: #f2ede5; --scalar-color-2: #c4bbae; --scalar-color-3: #b0a698;
+  --scalar-color-red: #ff7a75;
+}`;
 
 /**
  * Shows each table row as a paragraph with its last cell below the others. Error codes do not wrap and leave too

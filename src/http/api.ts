@@ -5,7 +5,7 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { BodyDrains } from "./input/body-drains.ts";
-import { addressOf } from "./input/client-address.ts";
+import type { ClientAddresses } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import { type ReportServices, RequestReports } from "./request-reports.ts";
 import { failureResponse, optionsResponse } from "./response/response.ts";
@@ -22,6 +22,7 @@ const IDS = 500;
 export interface ApiServices extends StageServices, ReportServices {
   readonly deadlines: Deadlines<Response>;
   readonly drains: BodyDrains;
+  readonly addresses: ClientAddresses;
   /** The failure for an error that a store threw; undefined for an unknown error. Never rejects. */
   readonly failureFor: (
     error: unknown,
@@ -45,7 +46,7 @@ export class Api {
 
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
-    const exchange = new Exchange(request, route, this.#newId(), performance.now(), peers);
+    const exchange = new Exchange(request, route, this.#newId(), peers, this.#services.addresses);
     if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
     const response = this.#run(exchange, runStages(exchange, this.#services));
     if (response) return response;
@@ -136,7 +137,7 @@ export class Api {
       return this.#reports.report(exchange, failureResponse(exchange, operation, admission, failed, closesConnection));
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the
     // window of its address.
-    const standIn = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));
+    const standIn = this.#services.limiter.peekAddress(exchange.address);
     return whenReady(standIn, (peeked) =>
       this.#reports.report(exchange, failureResponse(exchange, operation, peeked, failed, closesConnection)),
     );
@@ -155,7 +156,7 @@ export class Api {
   }
 
   #serveOptions(exchange: Exchange): MaybePromise<Response> {
-    const admission = this.#services.limiter.peekAddress(addressOf(exchange, this.#services.addresses));
+    const admission = this.#services.limiter.peekAddress(exchange.address);
     return whenReady(admission, (peeked) => this.#reports.report(exchange, optionsResponse(exchange, peeked)));
   }
 }

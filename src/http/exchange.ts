@@ -3,6 +3,7 @@ import type { Failure } from "../contract/errors.ts";
 import type { RequestStage } from "../contract/requests.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
+import type { ClientAddresses, PeerAddresses } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
@@ -18,9 +19,7 @@ export interface Route {
 }
 
 /** Gives access to the connections of requests; the server implements it. */
-export interface Peers {
-  /** The address of the peer; null if the connection has ended. */
-  requestIP(request: Request): { readonly address: string } | null;
+export interface Peers extends PeerAddresses {
   /** Sets how many seconds the connection may be idle; 0 for any time. */
   timeout(request: Request, seconds: number): void;
 }
@@ -32,8 +31,10 @@ export class Exchange {
   /** Unique among the processes of the service, in `X-Request-Id` and in the log. */
   readonly id: string;
   /** Milliseconds of the monotonic clock. */
-  readonly startedAt: number;
+  readonly startedAt = performance.now();
   readonly #peers: Peers;
+  readonly #addresses: ClientAddresses;
+  #address: string | undefined;
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
@@ -51,17 +52,15 @@ export class Exchange {
   isReplay = false;
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
-  /** The client's address, once it has been looked up. */
-  address: string | undefined;
 
   /** True for an operation that may change something: any but a `GET`. */
   get isWrite(): boolean {
     return this.operation !== undefined && this.operation.operation.method !== "GET";
   }
 
-  /** The peer's address; empty if the connection has ended. It is a system call: see `addressOf`. */
-  get peerAddress(): string {
-    return this.#peers.requestIP(this.request)?.address ?? "";
+  /** The client's address. It is looked up once, because that can be a system call. */
+  get address(): string {
+    return (this.#address ??= this.#addresses.fixed ?? this.#addresses.ofRequest(this.request, this.#peers));
   }
 
   /** Sets how many seconds the connection may be idle; 0 for any time. */
@@ -69,12 +68,12 @@ export class Exchange {
     this.#peers.timeout(this.request, seconds);
   }
 
-  constructor(request: RoutedRequest, route: Route, id: string, startedAt: number, peers: Peers) {
+  constructor(request: RoutedRequest, route: Route, id: string, peers: Peers, addresses: ClientAddresses) {
     this.request = request;
     this.route = route;
     this.id = id;
-    this.startedAt = startedAt;
     this.#peers = peers;
+    this.#addresses = addresses;
     const { method } = request;
     this.operation = route.methods.get(method === "HEAD" ? "GET" : method);
   }

@@ -9,10 +9,10 @@ import type { MaybePromise } from "../timing/maybe-promise.ts";
 
 /** Knows the API keys. */
 export interface Authenticator {
-  /** The caller with this key; undefined if the key is not valid. */
-  authenticate(key: string): MaybePromise<Caller | undefined>;
-  /** The current state of a caller whose key was valid before; undefined if the key is no longer valid. */
-  authenticateAgain(caller: Caller): MaybePromise<Caller | undefined>;
+  /** The caller with this key. A failure says that it has expired or was revoked; undefined if it is unknown. */
+  authenticate(key: string): MaybePromise<Caller | Failure | undefined>;
+  /** The current state of a caller whose key was valid before. The results are those of `authenticate`. */
+  authenticateAgain(caller: Caller): MaybePromise<Caller | Failure | undefined>;
   /**
    * Bans the key of a caller, which has sent its last strike, unless it is banned already. Undefined if the store cannot
    * be changed.
@@ -69,23 +69,21 @@ export interface Limiter {
   /** For a request with a valid key: the windows of the shop and the key's strikes. */
   admit(caller: Caller): MaybePromise<Admission>;
   /**
-   * For a request with a separate quota:
-   * - `plan`: as large as the quota of the plan. Each process counts in memory.
-   * - `sandbox`: `sandboxQuota` for each account, in real time. Processes that share a limiter share the counts.
-   *
-   * If it is admitted, the `Admission` shows the normal windows of the shop.
+   * For a request with a separate quota: as large as the quota of the plan (`plan`), or `sandboxQuota` for each account
+   * (`sandbox`). If it is admitted, the `Admission` shows the normal windows of the shop.
    */
   admitSeparately(caller: Caller, quota: SeparateQuota): MaybePromise<Admission>;
   /** The limits of the key and its shop, without counting a request. */
   limitStatus(caller: Caller): MaybePromise<LimitStatus>;
+  /** How many windows of a sandbox run, and when the first one ends, in Unix milliseconds. */
+  waiting(sandbox: ShopName): MaybePromise<{ readonly count: number; readonly next: number }>;
   /**
-   * Sets the clock of a sandbox this many milliseconds ahead of real time, never back. The sandbox's windows and strikes
-   * end by this clock; `reset` and `retryAfter` stay in real time. Once it resolves, every process that shares the
-   * limits uses the new time. Rejects with `StorageUnavailable` if that fails; it can be called again.
+   * The windows of a sandbox and the strikes of its keys end this many milliseconds earlier, for every process that
+   * shares the limits. Rejects with `StorageUnavailable` if that fails.
    */
-  setClockOffset(sandbox: ShopName, milliseconds: number): Promise<void>;
+  bringNearer(sandbox: ShopName, milliseconds: number): Promise<void>;
   /**
-   * Deletes both shops of an account from memory and from the stores. Call it when no process serves or saves requests of
+   * Deletes the counts of an account from memory and from the stores. Call it when no process serves or saves requests of
    * its keys any longer. Rejects with `StorageUnavailable` if data is left; it can be called again.
    */
   forget(accountId: string): Promise<void>;
@@ -105,7 +103,7 @@ export interface Usage {
 export interface CompletedRequest {
   readonly id: string;
   readonly clientRequestId: string | undefined;
-  /** Undefined for a request that was not identified. */
+  /** Undefined for a request that was not identified. That of a key which was valid once belongs to `failed.key`. */
   readonly caller: Caller | undefined;
   /** Undefined if addresses are not recorded. */
   readonly address: string | undefined;
@@ -126,10 +124,10 @@ export interface CompletedRequest {
 
 export interface RequestRecords {
   /**
-   * True if another request of this caller, or of an anonymous client at an address, should be recorded. It runs for each
+   * True if another request of this key, or of an anonymous client at an address, should be recorded. It runs for each
    * such request, so it must cost no more than a few look-ups.
    */
-  accepts(client: Caller | string, hasFailed: boolean): boolean;
+  accepts(client: Pick<Caller, "keyId"> | string, hasFailed: boolean): boolean;
   /** Records a request for which `accepts` returned true. */
   add(request: CompletedRequest): void;
 }
@@ -150,12 +148,6 @@ export interface StoredResponse {
   readonly response: string;
 }
 
-/** The time of a request, and the time by which stored responses expire (see `ExpiryClock`), in Unix milliseconds. */
-export interface ClaimTimes {
-  readonly now: number;
-  readonly expiry: number;
-}
-
 /**
  * Stores responses by shop and digest of the idempotency key, for the time that the contract states. All methods are
  * parts of a transaction.
@@ -163,9 +155,9 @@ export interface ClaimTimes {
 export interface StoredResponses {
   /**
    * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
-   * committed. Returns the stored response if there is one that has not expired at `times.expiry`.
+   * committed. Returns the stored response if there is one that has not expired. `now` is in Unix milliseconds.
    */
-  claim(shop: number, digest: string, fingerprint: string, times: ClaimTimes): Transaction<StoredResponse | undefined>;
+  claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined>;
   /** Runs a change, which may end with its commit, in a transaction that goes on. */
   withoutCommit<T>(change: Transaction<T>): Transaction<T>;
   /** Stores the response of the change that claimed the key. */

@@ -109,7 +109,7 @@ export class LoadShedder {
     return false;
   }
 
-  /** Begins a turn, too, if this is called for the first time in it. */
+  /** The first call in a turn also begins it. */
   #isTurnTooLong(): boolean {
     const now = this.#clock.monotonic();
     if (this.#turnStart === undefined) {

@@ -1,17 +1,15 @@
-import type { Log } from "../telemetry/log.ts";
+import type { Log, RequestLine } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
-import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import { readClientRequestId } from "./input/request-headers.ts";
 import type { RequestRecords, Usage } from "./interfaces.ts";
 
 export interface ReportServices {
   readonly usage: Usage;
-  readonly addresses: ClientAddresses;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Undefined if tracing is off. */
@@ -52,21 +50,22 @@ export class RequestReports {
   #log(exchange: Exchange, status: number, duration: number): void {
     const { log, tracer, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, startedAt } = exchange;
+    const key = caller ?? exchange.failed?.key;
     const operation = exchange.operation?.operation;
-    const served = {
-      id,
-      clientRequestId: readClientRequestId(request.headers, mayHoldKey),
+    const served: RequestLine = {
+      requestId: id,
       operation: operation?.name,
       method: request.method,
       status,
+      durationMs: Math.round(duration * 1000) / 1000,
+      clientRequestId: readClientRequestId(request.headers, mayHoldKey),
       code: exchange.failed?.error.code,
-      account: caller?.accountId,
-      key: caller?.keyId,
-      created: exchange.created || undefined,
       resource: operation?.params && arePlain(request.params) ? request.params : undefined,
-      address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
+      created: exchange.created || undefined,
       simulated: exchange.simulation?.text,
-      duration,
+      accountId: key?.accountId,
+      keyId: key?.keyId,
+      address: logsAddresses ? exchange.address : undefined,
     };
     log.request(served);
     tracer?.record(exchange, {
@@ -85,13 +84,13 @@ export class RequestReports {
     const { records, logsAddresses, mayHoldKey } = this.#services;
     const { id, request, caller, admission, isReplay, failed, stage } = exchange;
     const operation = exchange.operation?.operation;
-    if (!records.accepts(caller ?? addressOf(exchange, this.#services.addresses), failed !== undefined)) return;
+    if (!records.accepts(caller ?? failed?.key ?? exchange.address, failed !== undefined)) return;
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
     records.add({
       id,
       clientRequestId: readClientRequestId(request.headers, mayHoldKey),
       caller,
-      address: logsAddresses ? addressOf(exchange, this.#services.addresses) : undefined,
+      address: logsAddresses ? exchange.address : undefined,
       method: request.method,
       operation,
       path: exchange.operation && recordedPath(exchange.operation, request.params),

@@ -1,7 +1,7 @@
 import { internalError } from "../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { Api } from "./api.ts";
-import { IDLE_TIMEOUT, type Route } from "./exchange.ts";
+import { IDLE_TIMEOUT, type Peers, type Route } from "./exchange.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import { sharedHeaders } from "./response/headers.ts";
 import { notFound, plainError, serveContent, type WebContent } from "./response/web-content.ts";
@@ -31,6 +31,8 @@ export interface Served {
   readonly routes: ReadonlyMap<string, Route>;
   /** Content outside the API, by path. */
   readonly content: ReadonlyMap<string, WebContent>;
+  /** What serves its requests in other ways, by path. */
+  readonly endpoints: ReadonlyMap<string, (request: Request, peers: Peers) => Promise<Response>>;
   /** What to say of unknown paths. */
   readonly paths: PathAdvice;
   /** Called with an error that nothing else has handled. The client gets a generic 500. */
@@ -134,14 +136,15 @@ export class Server {
     } while (this.#heldRequests > before && performance.now() < deadline);
   }
 
-  #routes({ api, basePath, baseLinks, routes, content }: Served) {
-    const handler = (route: Route) =>
+  #routes({ api, basePath, baseLinks, routes, content, endpoints }: Served) {
+    const untilStopped = (serve: Handler) =>
       withDate((request, server) => {
-        if (!this.#asksToClose) return api.serve(route, request, server);
+        if (!this.#asksToClose) return serve(request, server);
         if (this.#hold) this.#heldRequests++;
-        const response = whenReady(this.#hold, () => api.serve(route, request, server));
+        const response = whenReady(this.#hold, () => serve(request, server));
         return whenReady(response, closing);
       });
+    const handler = (route: Route) => untilStopped((request, server) => api.serve(route, request, server));
     const unknown = handler(unknownRoute);
     const base: Handler = (request, server) =>
       whenReady(unknown(request, server), (response) => {
@@ -152,6 +155,7 @@ export class Server {
       ...Object.fromEntries([...routes].map(([pattern, route]) => [basePath + pattern, handler(route)])),
       ...Object.fromEntries([basePath, `${basePath}/`].map((path) => [path, base])),
       [`${basePath}/*`]: unknown,
+      ...Object.fromEntries([...endpoints].map(([path, serve]) => [path, untilStopped(serve)])),
       ...Object.fromEntries(
         [...content].map(([path, one]) => [path, withDate((request) => serveContent(one, request))]),
       ),

@@ -1,20 +1,8 @@
 import { banEnd, strikesForBan } from "../contract/bans.ts";
 import type { Caller, Mode } from "../contract/caller.ts";
-import {
-  accountSuspended,
-  type Failure,
-  failure,
-  invalidApiKey,
-  keyBanned,
-  lacksScope,
-  methodNotAllowed,
-  missingApiKey,
-  operationRemoved,
-  overloaded,
-  pathNotFound,
-  rateLimitExceeded,
-} from "../contract/errors.ts";
-import { type Input, requireDeclared, type Success } from "../contract/handler.ts";
+import * as errors from "../contract/errors.ts";
+import { type Failure, failure, lacksScope } from "../contract/errors.ts";
+import type { Input } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -25,7 +13,6 @@ import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
-import { addressOf, type ClientAddresses } from "./input/client-address.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import { queryText } from "./input/read-input.ts";
 import { bearerToken, explainMismatch, invalidKeyMessage, missingKeyMessage } from "./input/request-headers.ts";
@@ -40,7 +27,6 @@ export interface StageServices {
   readonly authenticator: Authenticator;
   readonly shedder: LoadShedder;
   readonly unread: Unread;
-  readonly addresses: ClientAddresses;
   readonly limiter: Limiter;
   readonly metrics: Metrics;
   readonly abuse: AbuseLog;
@@ -113,7 +99,8 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (keysVersion !== authenticator.version) {
     let current = authenticator.authenticateAgain(caller);
     if (current instanceof Promise) current = yield current;
-    if (!current) return refuseKey(exchange, noteInvalidKey(exchange, keyEnded, services));
+    if (!current || "error" in current)
+      return refuseKey(exchange, noteInvalidKey(exchange, current ?? keyGone, services));
     if (current.isSuspended) return refuseKey(exchange, suspended);
   }
   let answer = handle(exchange, compiled, input, services);
@@ -132,13 +119,13 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
 function identify({ headers }: Request, authenticator: Authenticator): MaybePromise<Caller | Failure> {
   const authorization = headers.get("authorization");
   const token = bearerToken(authorization);
-  return token === undefined
-    ? failure(missingApiKey, missingKeyMessage(authorization))
-    : whenReady(authenticator.authenticate(token), callerOrFailure, token);
+  if (token === undefined) return failure(errors.missingApiKey, missingKeyMessage(authorization));
+  const found = authenticator.authenticate(token);
+  return found instanceof Promise ? found.then((one) => one ?? unknownKey(token)) : (found ?? unknownKey(token));
 }
 
-function callerOrFailure(caller: Caller | undefined, token: string): Caller | Failure {
-  return caller ?? failure(invalidApiKey, invalidKeyMessage(token));
+function unknownKey(token: string): Failure {
+  return failure(errors.invalidApiKey, invalidKeyMessage(token));
 }
 
 /** Stage: refuses requests at overload, and reads of shops that leave too much unread. They are not counted. */
@@ -151,7 +138,7 @@ function shedLoad(
   return (!isWrite && unread.isTooMuchOf(identity.shop)) || shedder.refuses(identity.shop);
 }
 
-export const overloadedNow = failure(overloaded, "The service is overloaded. Try again in 1 second.", {
+export const overloadedNow = failure(errors.overloaded, "The service is overloaded. Try again in 1 second.", {
   retryAfter: 1,
 });
 
@@ -160,13 +147,14 @@ export const overloadedNow = failure(overloaded, "The service is overloaded. Try
  * key does not count, unless its operation has a separate quota.
  */
 function admit(exchange: Exchange, identity: Caller | Failure, services: StageServices): MaybePromise<Admission> {
-  const { limiter, addresses, clock } = services;
+  const { limiter, clock } = services;
   if ("error" in identity) {
-    if (identity.error === invalidApiKey) noteInvalidKey(exchange, identity, services);
-    return limiter.admitAddress(addressOf(exchange, addresses));
+    if (identity.error === errors.invalidApiKey) noteInvalidKey(exchange, identity, services);
+    return limiter.admitAddress(exchange.address);
   }
   const separate = separateQuotaOf(exchange.operation?.operation, identity);
-  const now = identity.bannedUntil === null ? 0 : clock.now();
+  if (identity.bannedUntil === null && !separate) return limiter.admit(identity); // nearly every request
+  const now = clock.now();
   const until = banEnd(identity, now);
   if (!separate) return until === undefined ? limiter.admit(identity) : banned(identity, until, now);
   const admission = limiter.admitSeparately(identity, separate);
@@ -184,7 +172,7 @@ function banned({ perMinute }: Caller, until: number, now: number): Admission {
   return { verdict: "banned", limit: perMinute, remaining: 0, reset: Math.ceil(until / 1000), retryAfter };
 }
 
-/** Bans the key whose last strike this was. If the store fails, the request stays limited, and strikes begin anew. */
+/** Bans the key whose last strike this was. If the store fails, the request is refused as limited, and strikes are counted from 0 again. */
 async function banKey(caller: Caller, limited: Admission, services: StageServices): Promise<Admission> {
   const { authenticator, clock, abuse } = services;
   const ban = await authenticator.ban(caller);
@@ -195,8 +183,8 @@ async function banKey(caller: Caller, limited: Admission, services: StageService
   return banned(caller, ban.until, clock.now());
 }
 
-function noteInvalidKey(exchange: Exchange, failed: Failure, { abuse, addresses }: StageServices): Failure {
-  abuse.invalidKey(addressOf(exchange, addresses));
+function noteInvalidKey({ address }: Exchange, failed: Failure, { abuse }: StageServices): Failure {
+  abuse.invalidKey(address);
   return failed;
 }
 
@@ -206,15 +194,15 @@ function deny({ caller }: Exchange, { verdict, retryAfter, limit }: Admission, {
   if (verdict === "banned") {
     metrics.limited("ban");
     const message = `The API key kept sending requests after a 429 and is banned for another ${wait}.`;
-    return failure(keyBanned, message, { retryAfter });
+    return failure(errors.keyBanned, message, { retryAfter });
   }
   metrics.limited(caller ? "account" : "address");
   const usedUp = `${count(limit, "request")} of the current window ${limit === 1 ? "is" : "are"} used up`;
-  return failure(rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
+  return failure(errors.rateLimitExceeded, `The ${usedUp}. Try again in ${wait}.`, { retryAfter });
 }
 
-const suspended = failure(accountSuspended, "The account is suspended. Ask the operator of the service why.");
-const keyEnded = failure(invalidApiKey, "The API key is no longer valid. It has expired or was revoked.");
+const suspended = failure(errors.accountSuspended, "The account is suspended. Ask the operator of the service why.");
+const keyGone = failure(errors.invalidApiKey, "The API key or its account was deleted.");
 
 /** The failure of a request because of its key: however late it is found, reports name the stage that asks for it. */
 function refuseKey(exchange: Exchange, failed: Failure): Failure {
@@ -228,13 +216,13 @@ function resolve(exchange: Exchange, caller: Caller, { clock, paths }: StageServ
   if (!compiled) {
     const [other] = route.methods.values();
     return route.allow === ""
-      ? failure(pathNotFound, paths.ofUnknown(request))
-      : failure(methodNotAllowed, paths.ofMethod(request.method, route.allow, other?.operation));
+      ? failure(errors.pathNotFound, paths.ofUnknown(request))
+      : failure(errors.methodNotAllowed, paths.ofMethod(request.method, route.allow, other?.operation));
   }
   const { operation } = compiled;
   if (operation.deprecation && clock.now() >= compiled.removedFrom) {
     const { removal, advice } = operation.deprecation;
-    return failure(operationRemoved, `The operation was removed on ${removal}. ${advice}`);
+    return failure(errors.operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
   for (const scope of operation.scopes) if (!caller.scopes.has(scope)) return lacksScope(scope);
   return compiled;
@@ -252,7 +240,7 @@ function handle(
   if (identityOf && input.idempotencyKey !== undefined)
     return idempotency.serve(exchange, compiled, identityOf(request, input), input);
   if (isWrite) return change(compiled, input, store);
-  const read = () => whenReady(store.read(compiled.handle(input)), (outcome) => render(outcome, compiled, input));
+  const read = () => whenReady(store.read(compiled.handle(input)), (outcome) => compiled.render(outcome, input));
   if (!operation.paged) return read();
   // Requests of the same key may share a page.
   const { shop, keyId } = input.caller;
@@ -261,13 +249,8 @@ function handle(
 
 async function change(compiled: CompiledOperation, input: Input, store: Store) {
   const outcome = await store.write(() => compiled.handle(input));
-  if (!("error" in outcome)) await compiled.settle?.(input);
-  return render(outcome, compiled, input);
-}
-
-function render(outcome: Success | Failure, compiled: CompiledOperation, input: Input): Rendered | Failure {
-  const declared = requireDeclared(outcome, compiled.operation);
-  return "error" in declared ? declared : compiled.render(declared, input);
+  const settled = compiled.settle && !("error" in outcome) ? await compiled.settle(input) : outcome;
+  return compiled.render(settled, input);
 }
 
 /** Adds to a 404 what the key cannot see, and to a failed If-Match that weak tags never match. */

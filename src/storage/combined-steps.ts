@@ -1,4 +1,5 @@
-import { type KnownSteps, type StoreStep, step, type Transaction } from "./transaction.ts";
+import type { Statement, Values } from "./statement.ts";
+import { all, type KnownSteps, type StoreStep, step, type Transaction } from "./transaction.ts";
 
 /**
  * Runs independent parts of a transaction side by side: the first steps of all parts are one round trip, then the second
@@ -26,6 +27,37 @@ export function* andCommit<T>(part: Transaction<T>): Transaction<T> {
   let next = steps.next();
   while (!next.done) next = steps.next(yield step({ ...next.value, isLast: true }));
   return next.value;
+}
+
+/** The largest number of rows of one statement: a power of two, so that there are few statements. */
+const MOST_ROWS = 256;
+
+/** Part of a transaction: inserts rows with a few statements. `insert` is an `INSERT … VALUES (…)` of one row. */
+export function insertAll<P extends Values>(insert: Statement<P>, rows: readonly P[]): Transaction<unknown> {
+  const parts: Transaction<unknown>[] = [];
+  for (let done = 0; done < rows.length; ) {
+    const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - done)));
+    parts.push(all(insertOf(insert, count), ...rows.slice(done, (done += count)).flat()));
+  }
+  return together(parts);
+}
+
+const inserts = new Map<Statement, Map<number, Statement>>();
+
+/** The insert of one row as one of several rows. */
+function insertOf(insert: Statement, rows: number): Statement {
+  if (rows === 1) return insert;
+  const known = inserts.get(insert) ?? new Map<number, Statement>();
+  inserts.set(insert, known);
+  let statement = known.get(rows);
+  if (!statement) {
+    const [, head, row = ""] = /^([^]*VALUES )(\([^]*\))\s*$/.exec(insert.sql) ?? [];
+    const width = Math.max(...[...row.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+    const copy = (_: unknown, index: number) =>
+      row.replaceAll(/\$(\d+)/g, (_name, number) => `$${Number(number) + index * width}`);
+    known.set(rows, (statement = { sql: `${head}${Array.from({ length: rows }, copy).join(", ")}` }));
+  }
+  return statement;
 }
 
 /** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */

@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { type Row, statement } from "./statement.ts";
+import { statement } from "./statement.ts";
 import type { Storage } from "./storage.ts";
 import { first } from "./transaction.ts";
 
-interface GenerationRow extends Row {
-  generation: string;
-}
+type GenerationRow = { generation: string };
 
 const read = statement<[], GenerationRow>("SELECT generation FROM store_generation");
 // If two processes start at the same time, the generation of the first one stays.

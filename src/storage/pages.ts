@@ -26,13 +26,13 @@ export const SCAN_LIMIT = 10_000;
 /** Returns a SQL condition. `bind` adds a parameter to the statement and returns its name, such as `$2`. */
 export type Condition = (bind: (value: SqlParameter) => string) => string;
 
-/** The column before the id in an index, and its required value. */
+/** The column before the id in an index, and its required value, or several different ones. */
 interface Lead {
   readonly column: string;
-  readonly value: SqlParameter;
+  readonly values: readonly SqlParameter[];
 }
 
-/** Describes a page of the rows of one shop, ordered by id. */
+/** Describes a page of the rows of one shop, ordered by id unless it says otherwise. */
 export interface PageSelection {
   readonly table: string;
   /** The columns to read besides `id`. */
@@ -43,7 +43,15 @@ export interface PageSelection {
   /** The maximum number of items. */
   readonly limit: number;
   readonly sort?: "id" | "-id" | undefined;
-  /** Uses the index that has this column before the id. Default: the primary key. */
+  /**
+   * Orders by this column first, of rows where it is not null. There is an index with it before the id, and a row keeps
+   * its value. It is one of `scannedColumns`.
+   */
+  readonly by?: string | undefined;
+  /**
+   * Uses the index that has this column before the id. Default: the primary key. With several values, the page merges as
+   * many lists, and scans so much less of each.
+   */
   readonly lead?: Lead | undefined;
   /** Conditions on the id. Leave out conditions that `after` implies: they cost time. */
   readonly bounds?: readonly Condition[];
@@ -78,31 +86,34 @@ export function* readPage<T>(page: PageSelection, show: (row: never) => T): Tran
 }
 
 function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Values] {
-  const { table, columns, after, sort, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
+  const { table, columns, after, sort, by, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const [direction, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
   const shop = bind(page.shop);
+  const ordered = (column?: string) => `${column ? `${column} ${direction}, ` : ""}id ${direction}`;
   const conditions = [
     `shop = ${shop}`,
-    // The value is listed twice, so that only the index that has the column before the id provides the order. See
-    // docs/decisions/postgresql.md.
-    ...(lead ? [`${lead.column} IN (${twice(bind(lead.value))})`] : []),
-    ...(after === undefined ? [] : [`id ${beyond} ${bind(after)}`]),
+    ...(by ? [`${by} IS NOT NULL`] : []),
+    ...(after === undefined ? [] : [isBeyond(bind(after))]),
     ...bounds.map((condition) => condition(bind)),
   ];
-  const order = `${lead ? `${lead.column} ${direction}, ` : ""}id ${direction}`;
-  const source = `FROM ${table} WHERE ${conditions.join(" AND ")} ORDER BY ${order}`;
-  if (scanned.length === 0) {
+  const read = ["id", ...scannedColumns].join(", ");
+  const leads = lead?.values ?? [];
+  const scanLimit = Math.floor(SCAN_LIMIT / Math.max(1, leads.length));
+  const source =
+    leads.length > 1
+      ? `FROM (${leads.map((value) => `SELECT * FROM (SELECT ${read} ${sourceOf(bind(value))} LIMIT ${scanLimit}) AS one`).join(" UNION ALL ")}) AS leads ORDER BY ${ordered()}`
+      : sourceOf(leads[0] === undefined ? undefined : bind(leads[0]));
+  if (scanned.length === 0 && leads.length < 2) {
     const attachedColumns = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
     const sql = `SELECT ${["id", ...columns, ...attachedColumns].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
     return [cachedStatement(sql), ...parameters];
   }
-  const read = ["id", ...scannedColumns].join(", ");
-  const filters = scanned.map((condition) => condition(bind)).join(" AND ");
+  const filters = scanned.map((condition) => condition(bind)).join(" AND ") || "TRUE";
   const limit = bind(page.limit);
-  const found = `SELECT ${read} FROM (SELECT ${read} ${source} LIMIT ${SCAN_LIMIT}) AS scanned_rows
-    WHERE ${filters} ORDER BY ${order} LIMIT ${limit}`;
+  const found = `SELECT ${read} FROM (SELECT ${read} ${source} LIMIT ${scanLimit}) AS scanned_rows
+    WHERE ${filters} ORDER BY ${ordered(by)} LIMIT ${limit}`;
   // A limit instead of a condition, so that the rows of a full page are not scanned again.
   const unlessFull = `SELECT CASE WHEN count(*) < ${limit} THEN 1 ELSE 0 END FROM found`;
   // One lookup by id for each row. A join could scan the table instead.
@@ -118,12 +129,29 @@ function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Valu
         SELECT ${read}, NULL FROM found
         UNION ALL
         SELECT id, ${scannedColumns.map(() => "NULL, ").join("")}id
-        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${SCAN_LIMIT - 1}) AS scan_end
+        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${scanLimit - 1}) AS scan_end
       )
-    SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY id ${direction}`;
+    SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY ${ordered(by)}`;
   return [cachedStatement(sql), ...parameters];
+
+  /** The rows from which the page is taken, of those that have this value in the leading column. */
+  function sourceOf(value: string | undefined): string {
+    // The value is listed twice, so that only the index that has the column before the id provides the order. See
+    // docs/decisions.md.
+    const ofLead = lead && value ? [`${lead.column} IN (${value}, ${value})`] : [];
+    const where = [...conditions, ...ofLead].join(" AND ");
+    return `FROM ${table} WHERE ${where} ORDER BY ${ordered(lead?.column ?? by)}`;
+  }
+
+  function isBeyond(id: string): string {
+    const position = `(SELECT ${by} FROM ${table} WHERE shop = ${shop} AND id = ${id})`;
+    return by ? `(${by}, id) ${beyond} (${position}, ${id})` : `id ${beyond} ${id}`;
+  }
 }
 
-function twice(parameter: string): string {
-  return `${parameter}, ${parameter}`;
+/** True if a column has one of these ids. They are padded with the last to one of a few lengths, so that there are few statements. */
+export function isOneOf(ids: readonly bigint[], column = "id"): Condition {
+  const length = [1, 10, 100, 500].find((one) => one >= ids.length) ?? ids.length;
+  const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
+  return (bind) => `${column} IN (${padded.map((id) => bind(id)).join(", ")})`;
 }

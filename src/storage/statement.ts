@@ -3,6 +3,7 @@ export type SqlValue = string | bigint | null;
 /** A value of a parameter. Numbers must be integers. */
 export type SqlParameter = SqlValue | number;
 export type Row = Record<string, SqlValue>;
+export type IdRow = { id: bigint };
 /** The values of a statement's parameters, in order. */
 export type Values = readonly SqlParameter[];
 
@@ -26,6 +27,9 @@ export interface Statement<P extends Values = Values, R extends Row = Row> {
 
 /** All statements that were made when their modules were loaded. */
 export const statements: Statement[] = [];
+
+/** The values of the parameters of a statement. */
+export type ValuesOf<S> = S extends Statement<infer P> ? P : never;
 
 export function statement<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
   return made({ sql });

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { AccountListener } from "./account-changes.ts";
 import type { Row, Statement, Values } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -29,10 +30,10 @@ export interface Storage {
    */
   write<T>(body: () => Transaction<T>): Promise<T>;
   /**
-   * Calls back within 1 s after another process has changed accounts, keys or the shops of accounts, perhaps also
-   * after other changes. The listener must not use the store: a transaction may be open.
+   * Calls back within 1 s after another process has changed an account, its keys or its shops (see `noteAccountChange`),
+   * perhaps also for other accounts. A transaction may be open.
    */
-  onOtherProcessChange(listener: () => void): void;
+  onOtherProcessChange(listener: AccountListener): void;
   /** Calls back when a commit of this process is on disk. The listener must not throw. */
   onCommit(listener: () => void): void;
   /**
@@ -53,10 +54,8 @@ export interface Storage {
    * should do. Call it repeatedly. If the leader stops calling it, another process becomes the leader within seconds.
    * Two processes may lead for a moment, so correctness must not depend on a single leader. Throws
    * `StorageUnavailable`.
-   *
-   * `asSubstitute` is true for a process that cannot do all of that work: it leads only while no other process does.
    */
-  lead(asSubstitute?: boolean): MaybePromise<boolean>;
+  lead(): MaybePromise<boolean>;
   /**
    * Removes the remains of deleted rows, as far as the engine can. Resolves with false if another user of the store
    * prevents it; then call it again later.

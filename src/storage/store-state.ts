@@ -11,7 +11,7 @@ export interface StoreState {
   readonly belongsToProduction: boolean | undefined;
   /** The mark of its backups: see `storeMark`. Undefined before the first start of a service. */
   readonly mark: string | undefined;
-  /** The real time of the last change of a shop, in unix milliseconds; 0 if there was none. */
+  /** The time of the last change of a shop, in unix milliseconds; 0 if there was none. */
   readonly lastChange: number;
   /** How far the clock of the database server is ahead of this machine's, in milliseconds; undefined without a server. */
   readonly serverAhead: number | undefined;
@@ -31,9 +31,7 @@ export interface NewestSecrets extends Row {
 export const stateQueries = {
   environment: "SELECT environment FROM store_environment",
   generation: "SELECT generation FROM store_generation",
-  // The row of a deleted shop has real time and keeps the offset that its clock had.
-  lastChange: `SELECT COALESCE(MAX(CASE WHEN account_id IS NULL THEN last_at ELSE last_at - ahead END), 0) AS last_change
-    FROM shops`,
+  lastChange: "SELECT COALESCE(MAX(last_at), 0) AS last_change FROM shops",
   newestSecrets: `SELECT substr(secrets, 1, 48) AS newest, count(*) AS endpoints FROM webhook_endpoints
     WHERE state = 'enabled' GROUP BY newest`,
 };

@@ -52,11 +52,6 @@ export const logEvents = {
       "or the service is started again.",
     fields: ["seconds"],
   },
-  security_contact_expired: {
-    level: "warn",
-    message: "PETSTORE_SECURITY_EXPIRES has passed: security.txt is not served.",
-    fields: [],
-  },
   account_deleted: { level: "info", message: "All data of a deleted account is removed.", fields: ["accountId"] },
   stopping: { level: "info", message: "The service was told to stop.", fields: [] },
   stopped_without_saving: {
@@ -130,11 +125,6 @@ export const logEvents = {
     level: "warn",
     message: "A webhook endpoint was disabled: it has failed for 5 days, or returned 410.",
     fields: ["endpointId", "accountId"],
-  },
-  secret_key_missing: {
-    level: "warn",
-    message: "PETSTORE_SECRET_KEY lacks the key of webhook endpoints. This process sends them nothing.",
-    fields: ["endpoints"],
   },
   traces_not_delivered: {
     level: "warn",

@@ -25,28 +25,27 @@ const SLOW = 1_000;
 /** A continuing failure is logged at once, then once per this interval, in milliseconds. */
 const REMINDER = 10_000;
 
-/** The fields of the line of a request. Undefined ones are left out. */
+/** The fields of the line of a request, in its order. Undefined ones are left out. */
 export interface RequestLine {
-  readonly id: string;
-  /** The id that its client gave it. */
-  readonly clientRequestId: string | undefined;
+  readonly requestId: string;
   readonly operation: string | undefined;
   readonly method: string;
   readonly status: number;
+  readonly durationMs: number;
+  /** The id that its client gave it. */
+  readonly clientRequestId: string | undefined;
   /** The code of its error. */
   readonly code: string | undefined;
-  /** Milliseconds. */
-  readonly duration: number;
-  readonly account: string | undefined;
-  readonly key: string | undefined;
   /** The parameters of its path, as the client sent them: none that may be a part of a key. */
   readonly resource: Readonly<Record<string, string>> | undefined;
   /** The id of the resource that it created. */
-  readonly created: string | number | bigint | undefined;
-  /** The client's address. */
-  readonly address: string | undefined;
+  readonly created: string | undefined;
   /** The simulation that it asked for. */
   readonly simulated: string | undefined;
+  readonly accountId: string | undefined;
+  readonly keyId: string | undefined;
+  /** The client's address. */
+  readonly address: string | undefined;
 }
 
 /** A continuing failure: how often it has happened since its last line, and its last cause. */
@@ -130,28 +129,9 @@ export class Log {
 
   /** Logs a served request. */
   request(line: RequestLine): void {
-    const { id, operation, method, status, duration, account, key } = line;
-    if (!this.takesRequests || (this.#isBrief && status < 400 && duration < SLOW)) return;
-    const { clientRequestId, code, resource, created, simulated, address } = line;
-    const fields = {
-      time: this.#time(),
-      level: "info",
-      event: "request",
-      requestId: id,
-      operation,
-      method,
-      status,
-      durationMs: Math.round(duration * 1000) / 1000,
-      clientRequestId,
-      code,
-      resource,
-      created: created?.toString(), // it can have 64 bits
-      simulated,
-      accountId: account,
-      keyId: key,
-      address,
-    };
-    this.#append(`${JSON.stringify(fields)}\n`);
+    if (!this.takesRequests || (this.#isBrief && line.status < 400 && line.durationMs < SLOW)) return;
+    // Joined, because a line for each request costs a tenth of its CPU time: another object would be copied.
+    this.#append(`{"time":"${this.#time()}","level":"info","event":"request",${JSON.stringify(line).slice(1)}\n`);
   }
 
   /** Writes the buffered lines. */

@@ -7,7 +7,6 @@ export interface TraceSettings {
   readonly url: string;
   /** Sent with each batch. They may hold a secret. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly service: string;
   /** The fraction of requests to trace, from 0 to 1, unless the client decides. */
   readonly ratio: number;
 }
@@ -44,7 +43,7 @@ export class OtlpExporter {
     this.#settings = settings;
     this.#resource = {
       attributes: encodeAttributes({
-        "service.name": settings.service,
+        "service.name": "petstore",
         "service.version": version,
         "service.instance.id": randomUUID(),
       }),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../timing/clock.ts";
 import { settlesWithin } from "../timing/waiting.ts";
-import type { Log } from "./log.ts";
+import type { Log, RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { OtlpExporter, type Span, spanKind, type TraceSettings } from "./otlp.ts";
 
@@ -18,28 +18,15 @@ const CLOSE_TIMEOUT = 1_000;
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
 /** A request that has its response. */
-export interface ServedRequest {
-  readonly id: string;
-  /** The id that its client gave it. */
-  readonly clientRequestId: string | undefined;
+export interface ServedRequest extends RequestLine {
   /** Its header of that name. */
   readonly traceparent: string | null;
-  /** Undefined if path and method match none. */
-  readonly operation: string | undefined;
   /** The pattern of its path, with that of the base address. */
   readonly route: string | undefined;
   /** Its path below the base address; undefined if it could hold a key, which clients put there by mistake. */
   readonly path: string | undefined;
   /** The base address of the service. */
   readonly base: URL;
-  /** The client's address, if it is recorded. */
-  readonly address: string | undefined;
-  readonly method: string;
-  readonly status: number;
-  /** The code of its error. */
-  readonly code: string | undefined;
-  readonly account: string | undefined;
-  readonly key: string | undefined;
   /** True for a simulated failure. */
   readonly isSimulated: boolean;
   /** Milliseconds of `performance.now`. */
@@ -177,12 +164,12 @@ function spansOf({ parent, waits, endedAt, endedAtWall, startedAt, ...served }: 
         "http.response.status_code": served.status,
         "error.type": isError ? String(served.status) : undefined,
         "petstore.operation": served.operation,
-        "petstore.request.id": served.id,
+        "petstore.request.id": served.requestId,
         "petstore.request.client_id": served.clientRequestId,
         "petstore.error.code": served.code,
         "petstore.error.simulated": served.isSimulated ? "true" : undefined,
-        "petstore.account.id": served.account,
-        "petstore.key.id": served.key,
+        "petstore.account.id": served.accountId,
+        "petstore.key.id": served.keyId,
       },
       isError,
     },

@@ -18,7 +18,7 @@ export interface StoreAccess {
 /** What a command may use. */
 export interface CommandContext {
   readonly store: StoreAccess;
-  /** The values of settings that a domain declares. */
+  /** The values of settings that a domain declares, or of the variables of this command. */
   readonly settings: <S extends Settings>(declared: S) => Values<S>;
   /** All operations that the service serves. */
   readonly operations: readonly Operation[];
@@ -66,6 +66,8 @@ export interface Command<Context extends CommandContext = CommandContext> {
   /** Names of the arguments: `FILE`, or `[FILE]` if it may be left out. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
+  /** Environment variables that are for this command alone. Other commands and the service ignore them. */
+  readonly variables?: Settings;
   /** Returns the result as an object for `--json` and as text. Rejects with `CommandFailed`, or an error of a dependency. */
   readonly run: (given: ParsedArguments, context: Context) => Promise<Report> | Report;
 }

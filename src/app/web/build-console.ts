@@ -25,7 +25,7 @@ const jsx: Bun.BunPlugin = {
  * programmers. This saves 600 bytes.
  */
 const replacements: Readonly<Record<string, string>> = {
-  deprecation: "export const deprecationOf = () => {}, warnOfDeprecation = deprecationOf;",
+  deprecation: "export const deprecationOf = () => {}, deprecationWarning = deprecationOf;",
   options: `import { systemClock as clock } from "./clock.ts";
     export const readTarget = ({ key, baseUrl }) => ({ key, baseUrl, clock });`,
   errors: `import { defined } from "./defined.ts";
@@ -39,6 +39,25 @@ const replacements: Readonly<Record<string, string>> = {
     export const errorOf = (message, facts) => new (facts.status < 400 ? ConnectionError : PetstoreError)(message, facts);
     export const RateLimitError = PetstoreError;
     export let InvalidRequestError, AuthenticationError, PermissionError, NotFoundError, ConflictError, ServiceError, isErrorOf;`,
+};
+
+/** Of the reader of CSV, only its core is used. What is around it (downloads, workers, writing) is left out: 5 kB. */
+const csvCore: Bun.BunPlugin = {
+  name: "csv-core",
+  setup(build) {
+    build.onLoad({ filter: /papaparse(\.min)?\.js$/ }, async ({ path }) => {
+      const source = await Bun.file(join(path, "../papaparse.js")).text();
+      const [core] = /\tfunction escapeRegExp\([^]*?(?=\tfunction newWorker\()/.exec(source) ?? [];
+      if (!core) throw new Error("papaparse has changed: its parser is not found.");
+      return {
+        contents: `const isFunction = (value) => typeof value === "function";
+          const Papa = { BAD_DELIMITERS: ["\\r", "\\n", '"', "\\ufeff"] };
+          ${core}
+          export default { Parser };`,
+        loader: "js",
+      };
+    });
+  },
 };
 
 const replaceModules: Bun.BunPlugin = {
@@ -57,7 +76,7 @@ export async function buildConsole(): Promise<ConsoleFile[]> {
     naming: { entry: "console-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     minify: true,
-    plugins: [jsx, replaceModules],
+    plugins: [jsx, csvCore, replaceModules],
   });
   return Promise.all(
     outputs.map(async (output) => ({ name: output.path.replace(/^.*\//, ""), text: await output.text() })),

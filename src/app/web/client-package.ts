@@ -1,6 +1,8 @@
 import { clientSources, isBuilt } from "./built.ts";
 
 const ENTRY = "/src/index.ts";
+/** For tests of other programs. That for msw needs msw. */
+const TESTING = ["/src/testing.ts", "/src/msw.ts"];
 /** The size of a block of a tar archive, in bytes. */
 const BLOCK = 512;
 /** The time of each file, as npm sets it: 1985-10-26T08:15:00Z. */
@@ -11,16 +13,34 @@ async function sourcesOf(): Promise<Record<string, string>> {
   return isBuilt ? (await import("./embedded.ts")).embeddedClient : clientSources();
 }
 
-/** The client as one module. */
+/** The client as one module, for browsers. */
 export async function clientModule(isMinified: boolean): Promise<string> {
+  const { outputs } = await build({ minify: isMinified });
+  return nameFiles(await (outputs[0] as Blob).text());
+}
+
+/** The modules of the package and their source maps, by path. */
+export async function builtModules(): Promise<[string, string][]> {
+  const { outputs } = await build({ sourcemap: "linked", external: ["msw"] }, [ENTRY, ...TESTING]);
+  return Promise.all(
+    outputs.map(
+      async (output) => [`dist/${output.path.replace(/^.*\//, "")}`, nameFiles(await output.text())] as const,
+    ),
+  ) as Promise<[string, string][]>;
+}
+
+async function build(options: Pick<Bun.BuildConfig, "minify" | "sourcemap" | "external">, entrypoints = [ENTRY]) {
   const files = Object.entries(await sourcesOf()).filter(([path]) => path.startsWith("src/"));
-  const { outputs } = await Bun.build({
-    entrypoints: [ENTRY],
-    files: Object.fromEntries(files.map(([path, text]) => [`/${path}`, text])),
-    minify: isMinified,
-  });
-  const text = await (outputs[0] as Blob).text();
-  return text.replace(/^\/\/ (?:\.\.\/)+/gm, "// "); // Bun names each file by its path from the current folder
+  const inMemory = Object.fromEntries(files.map(([path, text]) => [`/${path}`, text]));
+  return Bun.build({ entrypoints, files: inMemory, ...options });
+}
+
+/** Bun names each file by its path from the current folder, on which its debug id depends: here, by that from the package's. */
+function nameFiles(text: string): string {
+  return text
+    .replace(/^\/\/ (?:\.\.\/)+/gm, "// ")
+    .replaceAll(/"(?:\.\.\/)*src\//g, '"../src/') // none in the folder /
+    .replace(/"debugId": "\w+",\s*|^\/\/# debugId=\w+\n/m, "");
 }
 
 /**
@@ -29,7 +49,7 @@ export async function clientModule(isMinified: boolean): Promise<string> {
  */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const others = Object.entries(await sourcesOf()).filter(([path]) => !path.startsWith("src/"));
-  const files: [string, string][] = [...others, ["dist/index.js", await clientModule(false)]];
+  const files: [string, string][] = [...others, ...(await builtModules())];
   const entries = files.flatMap(([path, text]) => tarEntry(`package/${path}`, Buffer.from(text)));
   const archive = Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]);
   return Bun.gzipSync(archive, { library: "libdeflate", level: 9 });

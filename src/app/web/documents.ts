@@ -4,31 +4,20 @@ import type { Config } from "../../config.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { exactJson } from "../../contract/serialize.ts";
 import { deriveLlmsText } from "../../derive/markdown.ts";
-import { type DocumentedContact, type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
+import { type DocumentedServer, deriveOpenApi, openApiYaml } from "../../derive/openapi.ts";
 import { deriveReferencePage, deriveReferenceStart } from "../../derive/reference-page.ts";
 import { FixedContent, type MakeContent } from "../../http/response/fixed-content.ts";
 import type { StaticFile, WebContent } from "../../http/response/web-content.ts";
 import { docsAddress, rootOf } from "./base-address.ts";
 import { arePagesMissing, missingPage } from "./built.ts";
 import { clientModule, clientPackage } from "./client-package.ts";
-import { startingLinks } from "./well-known.ts";
 
 /** The OpenAPI document for these settings; `base` is the base address that this process serves. */
 export function openApiDocument(operations: readonly Operation[], config: Config, base: string) {
   return deriveOpenApi(operations, {
     servers: documentedServers(config, base),
     docs: docsAddress(base),
-    contact: contact(config, base),
   });
-}
-
-/** The contact of the service: what the operator has set, or else the reference page. */
-function contact({ contactUrl, contactEmail }: Config, base: string): DocumentedContact {
-  return {
-    name: "The operator of this service",
-    url: contactUrl ?? docsAddress(base),
-    ...(contactEmail === undefined ? {} : { email: contactEmail }),
-  };
 }
 
 function documentedServers(config: Config, base: string): [DocumentedServer, ...DocumentedServer[]] {
@@ -68,9 +57,21 @@ function staticFile(type: string, make: MakeContent, headers = {}): WebContent {
   return { type, headers, fixed: new FixedContent(make) };
 }
 
+/** The address of the catalogue of APIs, below the host (RFC 8615). */
+const CATALOG = "/.well-known/api-catalog";
+
+/** The `Link` header of pages where a client starts: it links to the documents. `root` is the path above the base address. */
+export function startingLinks(root: string): string {
+  return [
+    `<${root}/openapi.json>; rel="service-desc"; type="application/json"`,
+    `<${root}/docs>; rel="service-doc"; type="text/html"`,
+    `<${CATALOG}>; rel="api-catalog"`,
+  ].join(", ");
+}
+
 /**
- * What is derived from the operations: the document, the reference page, `llms.txt` and the client. `root` is the path
- * above the base address.
+ * What is derived from the operations: the document, the reference page, `llms.txt`, the client and the catalogue. `root`
+ * is the path above the base address.
  */
 export function documentContent(
   operations: readonly Operation[],
@@ -83,7 +84,8 @@ export function documentContent(
   const bundle = `${root}/docs/${referenceBundle.name}`;
   const start = `${root}/docs/start.js`;
   const cors = { "Access-Control-Allow-Origin": "*" };
-  const policy = { "Content-Security-Policy": pagePolicy(documentedServers(config, base)), ...pageProtection };
+  const servers = documentedServers(config, base);
+  const policy = { "Content-Security-Policy": pagePolicy(servers), ...pageProtection };
   const docs = docsAddress(base);
   const json = `${root}/openapi.json`;
   // The root redirects browsers: in development to the console, elsewhere to the reference page.
@@ -111,13 +113,34 @@ export function documentContent(
     [bundle, referenceBundle],
     [`${root}/client.js`, staticFile("text/javascript; charset=utf-8", () => clientModule(true), cors)],
     [`${root}/client.tgz`, staticFile("application/gzip", clientPackage, cors)],
+    [CATALOG, apiCatalog(servers.map(({ url }) => url))],
   ];
 }
 
-/** The base addresses in the document, that of this process first. */
-export function documentedBases(config: Config, base: string): [string, ...string[]] {
-  const [first, ...others] = documentedServers(config, base);
-  return [first.url, ...others.map(({ url }) => url)];
+/** A catalogue of the APIs at these base addresses, that of this process first: a linkset (RFC 9264) for RFC 9727. */
+function apiCatalog(bases: readonly string[]): WebContent {
+  const items = bases.map((base) => `<${base}>; rel="item"`);
+  const catalog = new URL(CATALOG, bases[0]).href;
+  const headers = {
+    "Access-Control-Allow-Origin": "*",
+    Link: [`<${catalog}>; rel="api-catalog"`, ...items].join(", "), // RFC 9727, section 2
+  };
+  const linkset = bases.map((base) => {
+    const root = rootOf(base);
+    return {
+      anchor: base,
+      "service-desc": [
+        { href: `${root}/openapi.json`, type: "application/json" },
+        { href: `${root}/openapi.yaml`, type: "application/yaml" },
+      ],
+      "service-doc": [
+        { href: `${root}/docs`, type: "text/html" },
+        { href: `${root}/llms.txt`, type: "text/plain" },
+      ],
+    };
+  });
+  const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+  return staticFile(type, () => JSON.stringify({ linkset }), headers);
 }
 
 /** By path, because the package does not export it. It becomes part of a built program. Loaded late: it may be missing. */

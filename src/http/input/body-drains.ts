@@ -1,5 +1,5 @@
 import { type Failure, payloadTooLarge, requestTimeout } from "../../contract/errors.ts";
-import { BODY_LIMIT } from "../../contract/requests.ts";
+import { bodyLimits } from "../../contract/requests.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../../timing/maybe-promise.ts";
 import { Deadlines } from "../deadlines.ts";
@@ -38,7 +38,7 @@ export class BodyDrains {
     const isTooLarge = failed.error === payloadTooLarge;
     if (request.bodyUsed && !isTooLarge) return true; // it was read to its end; one that is too large was read in part
     const length = bodyLength(request.headers);
-    if (!isTooLarge && typeof length === "number" && length <= BODY_LIMIT) return true;
+    if (!isTooLarge && typeof length === "number" && length <= bodyLimits.bytes) return true;
     return whenReady(this.#readRest(request.body, length), (isRead) => isRead && length !== "malformed");
   }
 

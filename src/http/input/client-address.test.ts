@@ -54,13 +54,16 @@ test("X-Forwarded-For is ignored if no proxy is trusted", () => {
   expect(new ClientAddresses([], "0.0.0.0").of("127.0.0.1", "198.51.100.7")).toBe("127.0.0.1");
 });
 
-test.each<[string, string | undefined]>([
+test.each([
   ["127.0.0.1", "127.0.0.1"],
-  ["::1", "::1"],
-  ["0.0.0.0", undefined],
-  ["localhost", undefined],
-])("a service that listens on %s knows the address of its peers: %s", (host, peer) => {
-  expect(new ClientAddresses([], host).fixedPeer).toBe(peer);
+  ["::1", "0:0:0:0::/64"],
+  ["0.0.0.0", "192.0.2.1"],
+  ["localhost", "192.0.2.1"],
+])("a service that listens on %s knows the address of its peers, or looks it up: %s", (host, client) => {
+  const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
+  const request = new Request("http://petstore/", { headers: { "X-Forwarded-For": "198.51.100.7" } });
+  expect(new ClientAddresses([], host).ofRequest(request, peers)).toBe(client);
+  expect(new ClientAddresses(["192.0.2.1"], "0.0.0.0").ofRequest(request, peers)).toBe("198.51.100.7");
 });
 
 test.each<[string[], string, string | undefined]>([
@@ -69,5 +72,5 @@ test.each<[string[], string, string | undefined]>([
   [["127.0.0.1"], "127.0.0.1", undefined],
   [[], "0.0.0.0", undefined],
 ])("with the proxies %j, a service that listens on %s counts every client as %s", (proxies, host, client) => {
-  expect(new ClientAddresses(proxies, host).fixedAddress).toBe(client);
+  expect(new ClientAddresses(proxies, host).fixed).toBe(client);
 });

@@ -1,5 +1,10 @@
 import { BlockList, isIP } from "node:net";
-import type { Exchange } from "../exchange.ts";
+
+/** Knows the addresses of peers; the server implements it. */
+export interface PeerAddresses {
+  /** The address of the peer; null if the connection has ended. */
+  requestIP(request: Request): { readonly address: string } | null;
+}
 
 /** The most proxies of a chain that are looked at: a client can send thousands of their addresses. */
 const MAX_HOPS = 32;
@@ -13,12 +18,11 @@ const MAX_HOPS = 32;
  */
 export class ClientAddresses {
   /**
-   * The address of every peer if the service listens on a loopback address, because all its peers are on this machine.
-   * Undefined if each peer's address must be looked up with a system call.
+   * The address of every client if it does not depend on the request: the service listens on a loopback address, so that
+   * all peers are on this machine, and none of them is a proxy.
    */
-  readonly fixedPeer: string | undefined;
-  /** The result for every request if it does not depend on the request. */
-  readonly fixedAddress: string | undefined;
+  readonly fixed: string | undefined;
+  readonly #fixedPeer: string | undefined;
   readonly #trusted: BlockList | undefined;
 
   /**
@@ -26,9 +30,9 @@ export class ClientAddresses {
    * listens.
    */
   constructor(proxies: readonly string[], host: string) {
-    this.fixedPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
+    this.#fixedPeer = host === "127.0.0.1" || host === "::1" ? host : undefined;
     if (proxies.length === 0) {
-      this.fixedAddress = this.fixedPeer && this.of(this.fixedPeer, null);
+      this.fixed = this.#fixedPeer && this.of(this.#fixedPeer, null);
       return;
     }
     this.#trusted = new BlockList();
@@ -39,9 +43,10 @@ export class ClientAddresses {
     }
   }
 
-  /** False if `X-Forwarded-For` is ignored because no proxy is trusted. */
-  get readsForwardedFor(): boolean {
-    return this.#trusted !== undefined;
+  /** The address of the client that sent a request. It can be a system call. */
+  ofRequest(request: Request, peers: PeerAddresses): string {
+    const peer = this.#fixedPeer ?? peers.requestIP(request)?.address ?? ""; // empty if the connection has ended
+    return this.of(peer, this.#trusted ? request.headers.get("x-forwarded-for") : null);
   }
 
   /** The address of a client, from that of its peer and the request's `X-Forwarded-For`. */
@@ -68,16 +73,6 @@ export class ClientAddresses {
   #isTrusted(address: string): boolean {
     return this.#trusted?.check(address, isV6(address) ? "ipv6" : "ipv4") ?? false;
   }
-}
-
-/** The address of the client that sent a request. Read once per request. */
-export function addressOf(exchange: Exchange, addresses: ClientAddresses): string {
-  return (exchange.address ??=
-    addresses.fixedAddress ??
-    addresses.of(
-      addresses.fixedPeer ?? exchange.peerAddress,
-      addresses.readsForwardedFor ? exchange.request.headers.get("x-forwarded-for") : null,
-    ));
 }
 
 /** Distinguishes IPv4 from IPv6. */

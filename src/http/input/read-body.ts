@@ -1,4 +1,3 @@
-import type { TSchema } from "typebox";
 import {
   type Failure,
   type Fault,
@@ -9,11 +8,12 @@ import {
 } from "../../contract/errors.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
 import { shown } from "../../contract/messages.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts";
-import { BODY_LIMIT } from "../../contract/requests.ts";
+import { type BodyLimits, bodyLimits } from "../../contract/requests.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { type BodyLength, bodyLength, hasMalformedLength } from "./request-headers.ts";
+import { bodyLength } from "./request-headers.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
@@ -22,27 +22,29 @@ export type BodyReader = (request: Request) => MaybePromise<BodyResult>;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const missingBody: BodyResult = { faults: [{ path: "/body", message: "is missing; send a JSON object" }] };
-const noBody: BodyResult = { value: undefined };
+export const noBody: BodyResult = { value: undefined };
 /** An unexpected body is an error, because the client expects it to have an effect. */
 const unknownBody: BodyResult = { faults: [{ path: "/body", message: "must be empty for this operation" }] };
 /** The client has disconnected and does not read the response. It is not a failure of the service. */
 const endedBody: BodyResult = { faults: [{ path: "/body", message: "ended before it was complete" }] };
-const tooLarge = failure(payloadTooLarge, `The body is larger than ${BODY_LIMIT} bytes.`);
-const malformedLength = invalidInput([{ path: "/header/Content-Length", message: "must be one number" }]);
+export const malformedLength = invalidInput([{ path: "/header/Content-Length", message: "must be one number" }]);
 
 /** Compiles the schema of a body, sent in one of the media types, into a function that reads it from a request. */
-export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]): BodyReader {
+export function compileBodyReader(
+  { schema, optional, limits = bodyLimits }: NonNullable<Operation["body"]>,
+  mediaTypes: readonly string[],
+): BodyReader {
   const refuseType = compileTypeCheck(mediaTypes);
   const validator = compileValidator(schema);
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
 
   const parse = (bytes: Uint8Array): BodyResult => {
-    if (bytes.length === 0) return missingBody;
+    if (bytes.length === 0) return optional ? { value: {} } : missingBody;
     let text: string | undefined;
     let value: unknown;
     try {
       text = utf8.decode(bytes);
-      const message = sizeFault(text);
+      const message = sizeFault(text, limits);
       if (message) return { faults: [{ path: "/body", message }] };
       value = parseJson(text);
     } catch {
@@ -53,27 +55,24 @@ export function compileBodyReader(schema: TSchema, mediaTypes: readonly string[]
     return { faults: faultsOf(value, schema, "/body", "field of this operation") };
   };
 
+  const read = compileBytesReader(limits, parse);
   return (request) => {
-    const length = bodyLength(request.headers);
-    return refuseType(request.headers) ?? refuseLength(length) ?? readBytes(request, length, parse);
+    const { headers } = request;
+    return optional && bodyLength(headers) === 0 ? { value: {} } : (refuseType(headers) ?? read(request));
   };
 }
 
 /** Reads the body of an operation that has none. Many clients send an empty object. */
-export const readEmptyBody: BodyReader = (request) => {
-  const length = bodyLength(request.headers);
-  if (length === 0) return noBody;
-  return refuseLength(length) ?? readBytes(request, length, requireEmpty);
-};
+export const readEmptyBody: BodyReader = (request) =>
+  bodyLength(request.headers) === 0 ? noBody : readUnlessEmpty(request);
+
+const readUnlessEmpty = compileBytesReader(bodyLimits, requireEmpty);
 
 function requireEmpty(bytes: Uint8Array): BodyResult {
   const isEmpty =
     bytes.length === 0 || /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/.test(Buffer.from(bytes).toString("latin1"));
   return isEmpty ? noBody : unknownBody;
 }
-
-/** Reads no body. The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
-export const ignoreBody: BodyReader = ({ headers }) => (hasMalformedLength(headers) ? malformedLength : noBody);
 
 /** Compiles the check of a body's media type and encoding. */
 function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
@@ -106,26 +105,23 @@ function typeFault(type: string, mediaTypes: readonly string[]): string {
   return `The content type is ${shown(type)}${advice}.`;
 }
 
-function refuseLength(length: BodyLength): Failure | undefined {
-  if (length === "malformed") return malformedLength;
-  return length !== "chunked" && length > BODY_LIMIT ? tooLarge : undefined;
-}
-
-/** Parses the full body, or says why it is missing. */
-function readBytes(
-  request: Request,
-  length: BodyLength,
-  parse: (bytes: Uint8Array) => BodyResult,
-): Promise<BodyResult> {
-  const reading = length === "chunked" ? readPieces(request) : request.bytes();
-  return reading.then(
-    (bytes) => (bytes && bytes.length <= BODY_LIMIT ? parse(bytes) : tooLarge),
-    () => endedBody,
-  );
+/** Returns a function that parses the full body of a request, or says why it is missing. */
+function compileBytesReader({ bytes: most }: BodyLimits, parse: (bytes: Uint8Array) => BodyResult): BodyReader {
+  const tooLarge = failure(payloadTooLarge, `The body is larger than ${most} bytes.`);
+  return (request) => {
+    const length = bodyLength(request.headers);
+    if (length === "malformed") return malformedLength;
+    if (length !== "chunked" && length > most) return tooLarge;
+    const reading = length === "chunked" ? readPieces(request, most) : request.bytes();
+    return reading.then(
+      (bytes) => (bytes && bytes.length <= most ? parse(bytes) : tooLarge),
+      () => endedBody,
+    );
+  };
 }
 
 /** Reads a body without a length in chunks. Returns undefined as soon as it is too large, without reading the rest. */
-async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
+async function readPieces({ body }: Request, most: number): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array();
   const pieces: Uint8Array[] = [];
   const reader = body.getReader();
@@ -134,7 +130,7 @@ async function readPieces({ body }: Request): Promise<Uint8Array | undefined> {
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(pieces);
     length += value.length;
-    if (length > BODY_LIMIT) {
+    if (length > most) {
       reader.releaseLock(); // so that the rest can be drained
       return undefined;
     }

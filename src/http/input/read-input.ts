@@ -8,10 +8,18 @@ import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-prop
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import type { PageLinks } from "../response/page-links.ts";
-import { type BodyReader, type BodyResult, compileBodyReader, ignoreBody, readEmptyBody } from "./read-body.ts";
+import {
+  type BodyReader,
+  type BodyResult,
+  compileBodyReader,
+  malformedLength,
+  noBody,
+  readEmptyBody,
+} from "./read-body.ts";
 import { compileQueryReader, type QueryResult } from "./read-query.ts";
 import {
   compilePrecondition,
+  hasMalformedLength,
   type IdempotencyKeyResult,
   type Matches,
   noIdempotencyKey,
@@ -104,9 +112,13 @@ function withLastEventId(input: Input, headers: Headers): Input | Failure {
 const noParams: Values = {};
 
 function bodyReaderOf(operation: Operation): BodyReader {
-  if (operation.body) return compileBodyReader(operation.body.schema, mediaTypesOf(operation));
-  return operation.method === "GET" ? ignoreBody : readEmptyBody;
+  const { body, method } = operation;
+  if (body) return compileBodyReader(body, mediaTypesOf(operation));
+  return method === "GET" ? ignoreBody : readEmptyBody;
 }
+
+/** The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
+const ignoreBody: BodyReader = ({ headers }) => (hasMalformedLength(headers) ? malformedLength : noBody);
 
 /** The text after the `?`. Only the query is taken from the URL: its path is normalised. */
 export function queryText(url: string): string {

@@ -1,5 +1,12 @@
 import type { Failure } from "../../contract/errors.ts";
-import type { Input, Page, Resource, Streamed, Success } from "../../contract/handler.ts";
+import {
+  type Input,
+  type Page,
+  type Resource,
+  requireDeclared,
+  type Streamed,
+  type Success,
+} from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import {
   compileFillPath,
@@ -57,10 +64,10 @@ export interface Rendered {
 const nothing: Rendered = { text: "", link: "", tag: "", created: "", location: "" };
 
 /** Renders a success of one operation. `input` is the request's input. */
-type Render = (success: Success, input: Input) => Rendered;
+type RenderSuccess = (success: Success, input: Input) => Rendered;
 
 /** `deprecationLink` is the part of `Link` that every response of a deprecated operation has; otherwise empty. */
-function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): Render {
+function compileRender(operation: Operation, pages: PageLinks | undefined, deprecationLink: string): RenderSuccess {
   const { schema, status, location: path } = operation.response;
   if (status === 204) return () => nothing;
   const encoder = compileEventEncoder(operation);
@@ -92,7 +99,8 @@ export interface PreparedResponses {
   readonly operation: Operation;
   /** The base address. */
   readonly base: string;
-  readonly render: Render;
+  /** Renders what a handler returned. */
+  readonly render: (outcome: Success | Failure, input: Input) => Rendered | Failure;
   readonly hasEntityTag: boolean;
   readonly isCacheable: boolean;
   readonly successHeaders: ReusedHeaders;
@@ -121,10 +129,11 @@ export function prepareResponses(
     ...(secret ? secretHeaders : {}),
     ...(stream ? streamHeaders : {}),
   };
+  const render = compileRender(operation, pages, deprecation?.Link ?? "");
   return {
     operation,
     base,
-    render: compileRender(operation, pages, deprecation?.Link ?? ""),
+    render: (outcome, input) => ("error" in outcome ? requireDeclared(outcome, operation) : render(outcome, input)),
     hasEntityTag: hasEntityTag(operation),
     isCacheable: isCacheable(operation),
     successHeaders: new ReusedHeaders(ofSuccess),

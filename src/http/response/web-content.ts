@@ -10,9 +10,9 @@ interface ContentHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Content that is created for each request because it changes; undefined if there is none at the moment. */
+/** Content that is created for each request because it changes. */
 export interface DynamicContent extends ContentHeaders {
-  readonly content: () => MaybePromise<Generated | undefined>;
+  readonly content: () => MaybePromise<Generated>;
 }
 
 export interface StaticFile extends ContentHeaders {
@@ -46,10 +46,8 @@ export async function serveContent(from: WebContent, request: Request): Promise<
   }
   const headers = { "Content-Type": from.type, ...noSniff, ...from.headers };
   if ("fixed" in from) return from.fixed.respond(request, headers);
-  const content = await from.content();
-  return content
-    ? new Response(bodyOf(content.body), { status: content.status ?? 200, headers })
-    : notFound("There is nothing here at the moment.");
+  const { body, status = 200 } = await from.content();
+  return new Response(bodyOf(body), { status, headers });
 }
 
 /** The response for unknown paths outside the API. */

@@ -22,7 +22,7 @@ interface Entry {
   readonly stream: OpenStream;
   readonly caller: Caller;
   /** Whether the stream may continue with the caller's current rights. */
-  readonly mayContinue: (now: Caller | undefined) => boolean;
+  readonly mayContinue: (now: Caller) => boolean;
 }
 
 export interface StreamServices {
@@ -85,7 +85,7 @@ export class Streams {
       this.#close(entry, exchange, name, reason, now);
     });
     const mayContinue: Entry["mayContinue"] = (current) =>
-      current !== undefined && !current.isSuspended && scopes.every((scope) => current.scopes.has(scope));
+      !current.isSuspended && scopes.every((scope) => current.scopes.has(scope));
     const entry: Entry = { stream, caller, mayContinue };
     this.#open.add(entry);
     this.#ofShop.set(caller.shop, count + 1);
@@ -120,8 +120,9 @@ export class Streams {
     try {
       const current = await this.#services.authenticator.authenticateAgain(first.caller);
       for (const { stream, caller, mayContinue } of entries) {
+        if (!current || "error" in current) stream.close("key_invalid");
         // Whichever notices a reset first ends the stream: this check or its source.
-        if (current && current.shop !== caller.shop) stream.endLog();
+        else if (current.shop !== caller.shop) stream.endLog();
         else if (!mayContinue(current)) stream.close("key_invalid");
       }
     } catch {

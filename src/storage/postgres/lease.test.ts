@@ -31,26 +31,6 @@ describe.skipIf(postgresMissing !== undefined)("the lease of the leader", () => 
     await Promise.all(storages.map((storage) => storage.close()));
   });
 
-  test("passes from a substitute to any other process at once, and to a substitute only when nobody holds it", async () => {
-    const [substitute, other] = [await openPostgres(address), await openPostgres(address)];
-    await eventually(() => substitute.lead(true));
-    const begin = performance.now();
-    while (performance.now() - begin < 4_000) {
-      expect(await substitute.lead(true)).toBe(true); // renewed: a lease is shorter
-      await Bun.sleep(100);
-    }
-    expect(await other.lead()).toBe(true);
-    await eventually(async () => !(await substitute.lead(true)));
-    for (let round = 0; round < 15; round++) {
-      expect([await substitute.lead(true), await other.lead()]).toEqual([false, true]);
-      await Bun.sleep(100);
-    }
-    await other.close();
-    await eventually(() => substitute.lead(true));
-    await eventually(() => substitute.lead()); // it is one no more
-    await substitute.close();
-  });
-
   test("is held by nobody while the server is unreachable", async () => {
     const storage = await openPostgres(address);
     await eventually(() => storage.lead());

@@ -7,19 +7,14 @@ const LENGTH = 3_000;
 /** How often each process tries to take or renew the lease, in milliseconds. */
 const PERIOD = 1_000;
 
-/** Ends the text of `holder` if the process leads only while no other one does. */
-const SUBSTITUTE = "as substitute";
-
 /** Takes or renews the lease by the server's clock. Writes nothing if another process holds it. */
-const takeIf = (condition: string): Statement => ({
+const take: Statement = {
   sql: `UPDATE petstore_leader
         SET holder = $1, ends_at = $2 + CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
         WHERE only_row = 1
-          AND (${condition} OR ends_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
+          AND (holder = $1 OR ends_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
         RETURNING holder`,
-});
-const take = takeIf(`holder = $1 OR holder LIKE '% ${SUBSTITUTE}'`);
-const takeAsSubstitute = takeIf("holder = $1");
+};
 
 /**
  * Chooses the leader among all processes: the one that holds a row for a few seconds. Unlike a session lock, the lease
@@ -38,15 +33,12 @@ export class Lease {
   }
 
   /** See `Storage.lead`. */
-  async lead(asSubstitute: boolean): Promise<boolean> {
+  async lead(): Promise<boolean> {
     const now = performance.now();
     if (now - this.#checkedAt < PERIOD) return this.#leads;
     this.#checkedAt = now;
     this.#leads = false;
-    const [statement, holder] = asSubstitute
-      ? [takeAsSubstitute, `${this.#holder} ${SUBSTITUTE}`]
-      : [take, this.#holder];
-    this.#leads = (await this.#run(statement, [holder, LENGTH])).length > 0;
+    this.#leads = (await this.#run(take, [this.#holder, LENGTH])).length > 0;
     return this.#leads;
   }
 }

@@ -3,7 +3,7 @@ import { type StorageObserver, silentObserver } from "../storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { cannotOpen, endsConnection } from "./errors.ts";
-import { keyChangesOf, PostgresStorage } from "./postgres-storage.ts";
+import { PostgresStorage } from "./postgres-storage.ts";
 import { prepareSchema, type SchemaOptions } from "./schema.ts";
 
 /** How long to wait for an unreachable server, in milliseconds. */
@@ -33,7 +33,7 @@ export async function openPostgres(address: PostgresAddress, options: OpeningOpt
     try {
       connection = await Connection.open({ address, deadline: SCHEMA_DEADLINE });
       await prepareSchema(connection, { shown, create, mayMigrate, migrations });
-      return new PostgresStorage(address, await keyChangesOf(connection), observer);
+      return new PostgresStorage(address, observer);
     } catch (error) {
       if (error instanceof StorageUnusable) throw error;
       const isAway = endsConnection(error) || error instanceof StorageUnavailable;

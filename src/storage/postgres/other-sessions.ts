@@ -1,5 +1,5 @@
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Row, Statement } from "../statement.ts";
+import type { Statement } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { cannotOpen } from "./errors.ts";
@@ -10,9 +10,7 @@ const DEADLINE = 10_000;
 const LISTED_AFTER_END = 3_000;
 const RETRY = 100;
 
-interface CountRow extends Row {
-  sessions: bigint;
-}
+type CountRow = { sessions: bigint };
 
 const countOthers: Statement<[], CountRow> = {
   sql: `SELECT count(*) AS sessions FROM pg_stat_activity

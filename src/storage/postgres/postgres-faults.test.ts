@@ -7,7 +7,7 @@ import { failureOf } from "../../../test/harness/failure-of.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
 import { eventually } from "../../../test/harness/program.ts";
 import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
-import { operator } from "../../domains/events/author.ts";
+import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable, streamIdle } from "../errors.ts";
 import { type Row, statement } from "../statement.ts";

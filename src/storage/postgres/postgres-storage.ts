@@ -1,3 +1,4 @@
+import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, Statement, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
@@ -30,17 +31,10 @@ const STEP_DEADLINE = 10_000;
 const APPEND_LOCK_TIMEOUT = 250;
 /** The same for a statement of a larger transaction, which has a connection while it runs. */
 const STEP_LOCK_TIMEOUT = 500;
-/** How often to check whether accounts or keys have changed, in milliseconds. */
-const KEY_CHANGE_POLL = 250;
+/** How often to check which accounts have changed, in milliseconds. */
+const ACCOUNT_CHANGE_POLL = 250;
 /** All processes know of a committed change after this time, in milliseconds. */
 const ACCESS_CHANGES_PROPAGATED = 1_000;
-
-const readKeyChanges: Statement = { sql: "SELECT version FROM key_changes" };
-
-/** A number that changes when accounts or keys change. */
-export async function keyChangesOf(connection: Connection): Promise<unknown> {
-  return (await connection.run(readKeyChanges))[0]?.["version"];
-}
 
 /**
  * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements.
@@ -58,19 +52,19 @@ export class PostgresStorage implements Storage {
   readonly #lease = new Lease((statement, parameters) => this.#read(statement, parameters));
   /** The connections of streams. */
   readonly #streaming = new Set<Connection>();
-  readonly #changeListeners: (() => void)[] = [];
+  readonly #accountChanges = new AccountChanges();
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** The number of reads so far. They take turns on the readers. */
   #reads = 0;
-  #keyChanges: unknown;
+  /** When the last check with a response began, by the monotonic clock. */
+  #checkedAt = 0;
   #isChecking = false;
   #isClosed = false;
 
-  /** The database must have the current schema: see `openPostgres`. `keyChanges` is the result of `keyChangesOf`. */
-  constructor(address: PostgresAddress, keyChanges: unknown, observer: StorageObserver) {
+  /** The database must have the current schema: see `openPostgres`. */
+  constructor(address: PostgresAddress, observer: StorageObserver) {
     this.#address = address;
-    this.#keyChanges = keyChanges;
     this.#observer = observer;
     const newSlot = (deadline: number, kind: Omit<ConnectionOptions, "address" | "deadline"> = {}) =>
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
@@ -81,7 +75,7 @@ export class PostgresStorage implements Storage {
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
     this.#transactions = new Transactions({ slots: writers, committed });
-    this.#poll = setInterval(() => void this.#checkKeyChanges(), KEY_CHANGE_POLL);
+    this.#poll = setInterval(() => void this.#checkAccountChanges(), ACCOUNT_CHANGE_POLL);
     this.#poll.unref();
   }
 
@@ -129,8 +123,8 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  onOtherProcessChange(listener: () => void): void {
-    this.#changeListeners.push(listener);
+  onOtherProcessChange(listener: AccountListener): void {
+    this.#accountChanges.listen(listener);
   }
 
   onCommit(listener: () => void): void {
@@ -140,7 +134,7 @@ export class PostgresStorage implements Storage {
   /** Reads see a commit only after it is on disk. */
   settled(): void {}
 
-  /** Each process checks four times a second, and clears its caches if the response is late. */
+  /** Each process checks four times a second. If the response is late, it takes any account as changed. */
   async accessChangesPropagated(): Promise<void> {
     await Bun.sleep(ACCESS_CHANGES_PROPAGATED);
   }
@@ -148,8 +142,8 @@ export class PostgresStorage implements Storage {
   /** Other processes may write at any time. */
   versionOf(): undefined {}
 
-  lead(asSubstitute = false): Promise<boolean> {
-    return this.#lease.lead(asSubstitute);
+  lead(): Promise<boolean> {
+    return this.#lease.lead();
   }
 
   /** The server removes the remains of deleted rows itself later (VACUUM). */
@@ -215,24 +209,22 @@ export class PostgresStorage implements Storage {
     return this.#readers[this.#reads++ % READERS] as ConnectionSlot;
   }
 
-  /** Notifies the listeners if accounts or keys have changed, or if that is unknown. */
-  async #checkKeyChanges(): Promise<void> {
-    if (this.#isChecking) return this.#notify();
+  /** Notifies the listeners of the accounts that have changed; of all if that is unknown. */
+  async #checkAccountChanges(): Promise<void> {
+    const changes = this.#accountChanges;
+    if (this.#isChecking) return changes.miss();
     this.#isChecking = true;
+    const now = performance.now();
     try {
-      const [row] = await this.#read(readKeyChanges, []);
-      const version = row?.["version"];
-      if (version !== this.#keyChanges) this.#notify();
-      this.#keyChanges = version;
+      // While this process was stopped, an account may have been deleted completely.
+      if (now - this.#checkedAt > ACCESS_CHANGES_PROPAGATED) changes.miss();
+      changes.take(await this.#read(readAccountChanges, [changes.last]));
+      this.#checkedAt = now;
     } catch {
-      this.#notify();
+      changes.miss();
     } finally {
       this.#isChecking = false;
     }
-  }
-
-  #notify(): void {
-    for (const listener of this.#changeListeners) listener();
   }
 
   /** Converts an error for the caller. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseProxy } from "../../../test/harness/database-proxy.ts";
 import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-server.ts";
-import { operator } from "../../domains/events/author.ts";
+import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { andCommit, together } from "../combined-steps.ts";
 import { lookUp, pageRead, statement } from "../statement.ts";

@@ -3,20 +3,17 @@ import { StorageUnusable } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { BATCH, columnList, type Table, type TableStore } from "../move-tables.ts";
-import type { Row } from "../statement.ts";
+import type { IdRow, Row } from "../statement.ts";
 import { Connection } from "./connection.ts";
 import { isBusy, newDatabase, openExclusive, storeInUse } from "./database.ts";
 import { markMoved, markOf } from "./moved-mark.ts";
 
-/** Tables that are not moved: the target fills them itself, by triggers and migrations. */
-const notMoved: ReadonlySet<string> = new Set(["category_animals", MIGRATIONS_TABLE]);
+/** Tables that are not moved: the target has none, or fills them itself, by triggers and migrations. */
+const notMoved: ReadonlySet<string> = new Set(["category_animals", "limit_windows", MIGRATIONS_TABLE]);
 
 interface TableRow extends Row {
   name: string;
   columns: string;
-}
-interface IdRow extends Row {
-  id: bigint;
 }
 
 const readTables = {

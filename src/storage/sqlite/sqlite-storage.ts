@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
@@ -43,7 +44,7 @@ export class SqliteStorage implements Storage {
   readonly #turnRead: TurnRead;
   readonly #writes: GroupCommit;
   readonly #checkpoints: Checkpoints;
-  readonly #changeListeners: (() => void)[] = [];
+  readonly #accountChanges = new AccountChanges();
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
   /** True once writes are refused, because the store is being closed. */
@@ -95,6 +96,7 @@ export class SqliteStorage implements Storage {
       syncFailed: (error) => this.#fail(new StorageUnavailable(error.message, { cause: error })),
     });
     this.#dataVersion = this.#readDataVersion();
+    this.#readAccountChanges();
     this.#poll = setInterval(() => this.#pollOtherProcesses(), OTHER_PROCESSES_POLL);
     this.#poll.unref();
   }
@@ -112,8 +114,8 @@ export class SqliteStorage implements Storage {
     return this.#writes.add(body);
   }
 
-  onOtherProcessChange(listener: () => void): void {
-    this.#changeListeners.push(listener);
+  onOtherProcessChange(listener: AccountListener): void {
+    this.#accountChanges.listen(listener);
   }
 
   onCommit(listener: () => void): void {
@@ -212,7 +214,11 @@ export class SqliteStorage implements Storage {
     if (schema > this.#knownSchema) throw this.#fail(newerSchema(this.#file, schema, this.#knownSchema));
     this.#dataVersion = version;
     for (let index = 0; index < VERSIONS; index++) this.#raise(index);
-    for (const listener of this.#changeListeners) listener();
+    this.#readAccountChanges();
+  }
+
+  #readAccountChanges(): void {
+    this.#accountChanges.take(this.#connection.all(readAccountChanges, [this.#accountChanges.last]));
   }
 
   #raise(shop: number): void {

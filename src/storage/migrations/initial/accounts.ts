@@ -4,7 +4,8 @@ import type { Migration } from "../migration.ts";
  * Accounts and API keys. An account with `deleted_at` is gone for clients; what is left of it is removed in the background.
  * The keys of one with `suspended_at` may do nothing until it is resumed. `planned_end` is the end that a key got when it
  * was created, and `expires_at` its current end, which a rotation makes earlier. `banned_until` is the end of its last
- * ban, and `bans` the number of its bans in a row.
+ * ban, and `bans` the number of its bans in a row. `changed` is the number of the account's last change, and
+ * `account_changes` has that of the last one of all: other processes poll it.
  */
 export const accountSchema: Migration = {
   name: "accounts",
@@ -17,8 +18,15 @@ export const accountSchema: Migration = {
       per_day INTEGER CHECK (per_day > 0),
       created_at INTEGER NOT NULL,
       deleted_at INTEGER,
-      suspended_at INTEGER
+      suspended_at INTEGER,
+      changed INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX accounts_by_change ON accounts (changed);
+    CREATE TABLE account_changes (
+      only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+      number INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO account_changes (only_row, number) VALUES (1, 0);
     CREATE TABLE api_keys (
       id TEXT PRIMARY KEY,
       account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -45,7 +53,6 @@ export const accountSchema: Migration = {
       generation TEXT NOT NULL
     ) STRICT;
   `,
-  // Other processes poll key_changes. Using a key does not count as a change.
   postgres: `
     CREATE TABLE accounts (
       id TEXT COLLATE "C" PRIMARY KEY,
@@ -55,8 +62,15 @@ export const accountSchema: Migration = {
       per_day BIGINT CHECK (per_day > 0),
       created_at BIGINT NOT NULL,
       deleted_at BIGINT,
-      suspended_at BIGINT
+      suspended_at BIGINT,
+      changed BIGINT NOT NULL DEFAULT 0
     );
+    CREATE INDEX accounts_by_change ON accounts (changed);
+    CREATE TABLE account_changes (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      number BIGINT NOT NULL
+    );
+    INSERT INTO account_changes (only_row, number) VALUES (1, 0);
     CREATE TABLE api_keys (
       id TEXT COLLATE "C" PRIMARY KEY,
       account_id TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
@@ -82,20 +96,5 @@ export const accountSchema: Migration = {
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
       generation TEXT COLLATE "C" NOT NULL
     );
-    CREATE TABLE key_changes (
-      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-      version BIGINT NOT NULL
-    );
-    INSERT INTO key_changes (only_row, version) VALUES (1, 0);
-    CREATE FUNCTION note_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      UPDATE key_changes SET version = version + 1;
-      RETURN NULL;
-    END $$;
-    CREATE TRIGGER accounts_changed AFTER INSERT OR UPDATE OR DELETE ON accounts
-      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
-    CREATE TRIGGER api_keys_changed
-      AFTER INSERT OR UPDATE OF account_id, digest, scopes, expires_at, revoked_at, banned_until OR DELETE ON api_keys
-      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
   `,
 };

@@ -8,9 +8,13 @@ import type { Migration } from "../migration.ts";
  * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` then names the former owner,
  * and the rest is removed in the background.
  *
- * Times are by the shop's clock, which is `ahead` ms ahead of real time. Only `due_at` is real time: it is the same end as
- * `expires_at`, by which background work finds rows of all shops. `last_at` is the time of the last change, or the real
- * time at which the shop was deleted. `..._day` is the day to which `..._count` belongs.
+ * `due_at` is when an order or a stored response ends; a fast-forward of a sandbox moves it, but not `expires_at`, which
+ * clients have seen. `last_at` is the time of the last change, or when the shop was deleted. `..._day` is the day to which
+ * `..._count` belongs.
+ *
+ * `seller_key`, `seller`, `pet_name` and `category_id` of an order are what they were when it was confirmed.
+ * The indexes of confirmed and returned orders have all that `getSales` reads, but not on PostgreSQL, whose pages of the
+ * table hold many orders.
  *
  * `metadata` holds the pairs of an animal, a category or an order as a JSON object. `has_metadata` in the row of the
  * resource is 1 where there are any, and null otherwise: most resources have none, and are then read without a look-up.
@@ -36,7 +40,6 @@ export const shopSchema: Migration = {
       last_order_id INTEGER NOT NULL DEFAULT 0,
       last_event_id INTEGER NOT NULL DEFAULT 0,
       last_at INTEGER NOT NULL DEFAULT 0,
-      ahead INTEGER NOT NULL DEFAULT 0,
       animals_available INTEGER NOT NULL DEFAULT 0,
       animals_pending INTEGER NOT NULL DEFAULT 0,
       animals_sold INTEGER NOT NULL DEFAULT 0,
@@ -46,6 +49,8 @@ export const shopSchema: Migration = {
       added_day INTEGER NOT NULL DEFAULT 0,
       sold_count INTEGER NOT NULL DEFAULT 0,
       sold_day INTEGER NOT NULL DEFAULT 0,
+      marked_sold_count INTEGER NOT NULL DEFAULT 0,
+      marked_sold_day INTEGER NOT NULL DEFAULT 0,
       expired_count INTEGER NOT NULL DEFAULT 0,
       expired_day INTEGER NOT NULL DEFAULT 0,
       returned_count INTEGER NOT NULL DEFAULT 0,
@@ -104,7 +109,13 @@ export const shopSchema: Migration = {
       placed_at INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
       due_at INTEGER NOT NULL,
+      amount INTEGER,
+      currency TEXT,
       confirmed_at INTEGER,
+      seller_key TEXT,
+      seller TEXT,
+      pet_name TEXT,
+      category_id INTEGER,
       cancelled_at INTEGER,
       returned_at INTEGER,
       has_metadata INTEGER,
@@ -114,6 +125,10 @@ export const shopSchema: Migration = {
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
     CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
     CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
+    CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id, seller_key, seller, category_id, currency, amount)
+      WHERE confirmed_at IS NOT NULL;
+    CREATE INDEX store_orders_returned ON store_orders (shop, returned_at, id, seller_key, seller, category_id, currency, amount)
+      WHERE returned_at IS NOT NULL;
     CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
     CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
     CREATE TABLE stored_responses (
@@ -121,7 +136,6 @@ export const shopSchema: Migration = {
       digest TEXT NOT NULL,
       fingerprint TEXT NOT NULL,
       response TEXT NOT NULL,
-      expires_at INTEGER NOT NULL,
       due_at INTEGER NOT NULL,
       UNIQUE (shop, digest)
     ) STRICT;
@@ -140,7 +154,6 @@ export const shopSchema: Migration = {
       last_order_id BIGINT NOT NULL DEFAULT 0,
       last_event_id BIGINT NOT NULL DEFAULT 0,
       last_at BIGINT NOT NULL DEFAULT 0,
-      ahead BIGINT NOT NULL DEFAULT 0,
       animals_available BIGINT NOT NULL DEFAULT 0,
       animals_pending BIGINT NOT NULL DEFAULT 0,
       animals_sold BIGINT NOT NULL DEFAULT 0,
@@ -150,14 +163,14 @@ export const shopSchema: Migration = {
       added_day BIGINT NOT NULL DEFAULT 0,
       sold_count BIGINT NOT NULL DEFAULT 0,
       sold_day BIGINT NOT NULL DEFAULT 0,
+      marked_sold_count BIGINT NOT NULL DEFAULT 0,
+      marked_sold_day BIGINT NOT NULL DEFAULT 0,
       expired_count BIGINT NOT NULL DEFAULT 0,
       expired_day BIGINT NOT NULL DEFAULT 0,
       returned_count BIGINT NOT NULL DEFAULT 0,
       returned_day BIGINT NOT NULL DEFAULT 0,
       UNIQUE (account_id, mode)
     ) WITH (fillfactor = 50);
-    CREATE TRIGGER shops_changed AFTER INSERT OR UPDATE OF account_id OR DELETE ON shops
-      FOR EACH STATEMENT EXECUTE FUNCTION note_key_change();
     CREATE TABLE pets (
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
@@ -216,7 +229,13 @@ export const shopSchema: Migration = {
       placed_at BIGINT NOT NULL,
       expires_at BIGINT NOT NULL,
       due_at BIGINT NOT NULL,
+      amount BIGINT,
+      currency TEXT COLLATE "C",
       confirmed_at BIGINT,
+      seller_key TEXT COLLATE "C",
+      seller TEXT COLLATE "C",
+      pet_name TEXT COLLATE "C",
+      category_id BIGINT,
       cancelled_at BIGINT,
       returned_at BIGINT,
       has_metadata BIGINT,
@@ -226,6 +245,10 @@ export const shopSchema: Migration = {
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
     CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
     CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
+    CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id)
+      WHERE confirmed_at IS NOT NULL;
+    CREATE INDEX store_orders_returned ON store_orders (shop, returned_at, id)
+      WHERE returned_at IS NOT NULL;
     CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
     CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
     CREATE TABLE stored_responses (
@@ -233,7 +256,6 @@ export const shopSchema: Migration = {
       digest TEXT COLLATE "C" NOT NULL,
       fingerprint TEXT NOT NULL,
       response TEXT NOT NULL,
-      expires_at BIGINT NOT NULL,
       due_at BIGINT NOT NULL,
       PRIMARY KEY (shop, digest)
     );

@@ -6,10 +6,10 @@ import type { Migration } from "../migration.ts";
  */
 export const webhookSchema: Migration = {
   name: "webhooks",
-  // `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, given up or parked.
-  // `owner` is an epoch, a fencing token: it grows with each process that takes over the deliveries; only the newest one
-  // may write. `due_at` is when something parked, or the whole endpoint if it is `blocked`, is tried again, by the shop's
-  // clock. `subject` in `webhook_parked` names a sequence: an animal with its orders, or another resource.
+  // `position` is the last event of `followed_shop` that is dealt with: delivered, not wanted, or with a row of its own in
+  // `webhook_attempts`, which is the next attempt to send it. `version` grows with each saved progress and each change that
+  // a process must notice before it saves more. `waits_until` is when a failing endpoint gets its next message. A test has
+  // an `event_id` below 0.
   sqlite: `
     CREATE TABLE webhook_endpoints (
       account_id TEXT NOT NULL,
@@ -25,29 +25,29 @@ export const webhookSchema: Migration = {
       position INTEGER NOT NULL,
       last_delivery_id INTEGER NOT NULL DEFAULT 0,
       last_redelivery_id INTEGER NOT NULL DEFAULT 0,
-      owner INTEGER NOT NULL DEFAULT 0,
-      blocked INTEGER NOT NULL DEFAULT 0,
-      due_at INTEGER,
+      version INTEGER NOT NULL DEFAULT 0,
+      waits_until INTEGER,
+      failing_since INTEGER,
       health TEXT NOT NULL,
       expires_at INTEGER,
       PRIMARY KEY (account_id, mode, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX webhook_endpoints_by_expiry ON webhook_endpoints (expires_at) WHERE state <> 'disabled';
-    CREATE TABLE webhook_parked (
+    CREATE TABLE webhook_attempts (
       shop INTEGER NOT NULL,
       endpoint_id TEXT NOT NULL,
-      subject TEXT NOT NULL,
       event_id INTEGER NOT NULL,
-      attempts INTEGER NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('event', 'redelivery', 'test')),
+      attempt INTEGER NOT NULL,
       due_at INTEGER NOT NULL,
-      PRIMARY KEY (shop, endpoint_id, subject)
+      PRIMARY KEY (shop, endpoint_id, event_id)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX webhook_attempts_by_time ON webhook_attempts (shop, endpoint_id, due_at);
     CREATE TABLE webhook_redeliveries (
       shop INTEGER NOT NULL,
       endpoint_id TEXT NOT NULL,
       id INTEGER NOT NULL,
-      kind TEXT NOT NULL CHECK (kind IN ('range', 'single', 'test')),
-      next_event INTEGER NOT NULL,
+      position INTEGER NOT NULL,
       last_event INTEGER NOT NULL,
       PRIMARY KEY (shop, endpoint_id, id)
     ) STRICT, WITHOUT ROWID;
@@ -86,29 +86,29 @@ export const webhookSchema: Migration = {
       position BIGINT NOT NULL,
       last_delivery_id BIGINT NOT NULL DEFAULT 0,
       last_redelivery_id BIGINT NOT NULL DEFAULT 0,
-      owner BIGINT NOT NULL DEFAULT 0,
-      blocked BIGINT NOT NULL DEFAULT 0,
-      due_at BIGINT,
+      version BIGINT NOT NULL DEFAULT 0,
+      waits_until BIGINT,
+      failing_since BIGINT,
       health TEXT NOT NULL,
       expires_at BIGINT,
       PRIMARY KEY (account_id, mode, id)
     ) WITH (fillfactor = 50);
     CREATE INDEX webhook_endpoints_by_expiry ON webhook_endpoints (expires_at) WHERE state <> 'disabled';
-    CREATE TABLE webhook_parked (
+    CREATE TABLE webhook_attempts (
       shop BIGINT NOT NULL,
       endpoint_id TEXT COLLATE "C" NOT NULL,
-      subject TEXT COLLATE "C" NOT NULL,
       event_id BIGINT NOT NULL,
-      attempts BIGINT NOT NULL,
+      kind TEXT NOT NULL CHECK (kind IN ('event', 'redelivery', 'test')),
+      attempt BIGINT NOT NULL,
       due_at BIGINT NOT NULL,
-      PRIMARY KEY (shop, endpoint_id, subject)
+      PRIMARY KEY (shop, endpoint_id, event_id)
     );
+    CREATE INDEX webhook_attempts_by_time ON webhook_attempts (shop, endpoint_id, due_at);
     CREATE TABLE webhook_redeliveries (
       shop BIGINT NOT NULL,
       endpoint_id TEXT COLLATE "C" NOT NULL,
       id BIGINT NOT NULL,
-      kind TEXT NOT NULL CHECK (kind IN ('range', 'single', 'test')),
-      next_event BIGINT NOT NULL,
+      position BIGINT NOT NULL,
       last_event BIGINT NOT NULL,
       PRIMARY KEY (shop, endpoint_id, id)
     );

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { RecentMap } from "./maps.ts";
+import { RecentMap } from "./recent-map.ts";
 
 test("a map never returns a value that was not set last, and never exceeds its capacity", () => {
   const step = fc.record({ key: fc.nat(30), isSet: fc.boolean() });
