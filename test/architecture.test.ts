@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages|account-changes)\.ts$)/,
     because: "a store uses the interface of the storage, not an engine",
   },
   {
@@ -61,7 +61,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.command\.ts$/,
-    may: /^(contract\/|domains\/|files\/|terminal\/|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|node:)/,
+    may: /^(contract\/|domains\/|files\/|settings\/|terminal\/|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|node:)/,
     because: "a command of a domain gets the store and the settings from its context",
   },
   {
@@ -100,6 +100,11 @@ const rules: readonly Rule[] = [
     because: "http declares the interfaces that it needs, and knows no domain and no store",
   },
   {
+    of: /^mcp\//,
+    may: /^(mcp\/|contract\/|derive\/|http\/|files\/lines\.ts$|settings\/|terminal\/|typebox$|node:timers\/promises$|@modelcontextprotocol\/server$)/,
+    because: "tools for assistants reach operations through the stages of http alone",
+  },
+  {
     of: /^limits\//,
     may: /^(limits\/|contract\/bans\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements an interface of http, and uses the interface of the storage",
@@ -117,7 +122,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^files\//,
-    may: /^(files\/|csv-parse$|node:)/,
+    may: /^(files\/|node:)/,
     because: "reading and writing files knows neither animals nor a store",
   },
   { of: /^telemetry\//, may: /^(node:|\.\.\/package\.json$)/, because: "log and metrics belong to no part" },
@@ -158,6 +163,15 @@ describe("imports", () => {
       (file) => !/^(storage|limits)\//.test(file) && importsOf(file).some((name) => drivers.test(name)),
     );
     expect(elsewhere).toEqual([]);
+  });
+
+  test("what speaks the protocol of assistants is loaded with the first message", () => {
+    expect(importersOf(/^@modelcontextprotocol\//)).toEqual(["mcp/answer.ts"]);
+    const importing = program.filter((file) =>
+      /^import [^;]*"\.\/answer\.ts"/m.test(readFileSync(join(root, file), "utf8")),
+    );
+    expect(importing).toEqual(["mcp/endpoint.ts"]); // types
+    expect(readFileSync(join(root, "mcp/endpoint.ts"), "utf8")).toContain("import type { AnswerMessage, Ask } from");
   });
 
   test("contract, derive and http do not name a domain", () => {

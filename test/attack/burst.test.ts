@@ -1,7 +1,7 @@
 // Bursts over 50 connections: exactly the limit is admitted, never one more.
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Quota } from "../../src/contract/caller.ts";
-import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { WindowLimiter } from "../../src/limits/limiter.ts";
 import { environment, newKeys } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
@@ -78,7 +78,7 @@ describe("a burst over 50 connections admits exactly", () => {
 test("control: fails if deciding and counting are two steps", async () => {
   const service = await TestService.start();
   const used = new Map<string, number>();
-  using _ = spyOn(MemoryLimiter.prototype, "admit").mockImplementation(async ({ accountId, perMinute }) => {
+  using _ = spyOn(WindowLimiter.prototype, "admit").mockImplementation(async ({ accountId, perMinute }) => {
     const before = used.get(accountId) ?? 0;
     await new Promise(setImmediate);
     used.set(accountId, before + 1);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "b
 import { networkInterfaces } from "node:os";
 import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { ClientAddresses } from "../../src/http/input/client-address.ts";
-import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { WindowLimiter } from "../../src/limits/limiter.ts";
 import { TestService } from "../harness/service.ts";
 import { rounds } from "../harness/test-length.ts";
 import { KeepAlive } from "./keep-alive.ts";
@@ -136,7 +136,7 @@ test.skipIf(!hasIpv6)("an IPv6 address that connects directly has the limit of i
 describe("control:", () => {
   test("without a limit, all wrong keys get 401", async () => {
     const limitless = { verdict: "admitted", limit: 60, remaining: 1, reset: 1, retryAfter: 0 } as const;
-    using _ = spyOn(MemoryLimiter.prototype, "admitAddress").mockReturnValue(limitless);
+    using _ = spyOn(WindowLimiter.prototype, "admitAddress").mockReturnValue(limitless);
     expect(await countAnswered(service, PER_MINUTE + 20, async () => generateApiKey("test"))).toBe(PER_MINUTE + 20);
   });
 

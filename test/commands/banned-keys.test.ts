@@ -1,17 +1,22 @@
 // A ban is seen where keys are listed: in the API, and by the command line, which is another process.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { DAY_MS, HOUR_MS } from "../../src/timing/clock.ts";
 import { Bans } from "../harness/bans.ts";
 import { Client } from "../harness/client.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { askEach, endAll, startSeveral } from "../harness/processes.ts";
-import { eventually, newDataDir, Program } from "../harness/program.ts";
+import { ask, askEach, endAll, startSeveral } from "../harness/processes.ts";
+import { eventually, newDataDir, Program, serveSource } from "../harness/program.ts";
 import { hasValkey, ValkeyServer } from "../harness/valkey-server.ts";
 
 interface ListedKey {
   readonly id: string;
   readonly ban?: { readonly reason: string; readonly endsAt: string } | null;
 }
+
+const [bun = "", ...serve] = serveSource;
+const withWrongClock = [bun, "--preload", join(import.meta.dir, "wrong-clock.ts"), ...serve];
 
 const least = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1000000"];
 
@@ -53,7 +58,7 @@ async function expectBan(settings: Record<string, string>): Promise<void> {
   await program.end();
 }
 
-/** Expects that a ban is listed by `bans list`, and that `bans lift` ends it in all of `processes` processes. */
+/** Expects that a ban is listed by `keys list --banned`, and that `bans lift` ends it in all of `processes` processes. */
 async function expectLift(settings: Record<string, string>, processes = 1) {
   const { program, account, banned } = await startWithBan(settings);
   const programs = [program, ...(await startSeveral(processes - 1, settings))];
@@ -61,25 +66,25 @@ async function expectLift(settings: Record<string, string>, processes = 1) {
   const statuses = async () => (await askEach(programs, banned.key)).map(({ status }) => status);
   await eventually(statuses, (all) => all.includes(429));
 
-  const [row, ...others] = await runJsonInProcess(program.dataDir, ["bans", "list"], settings);
-  expect([row.keyId, row.accountId, others]).toEqual([banned.id, account, []]);
-  expect((await command("bans", "list")).stdout).toContain(`  ${row.endsAt}\n`);
+  const [row, ...others] = await runJsonInProcess(program.dataDir, ["keys", "list", "--banned"], settings);
+  expect([row.id, row.accountId, others]).toEqual([banned.id, account, []]);
+  expect((await command("keys", "list", "--banned")).stdout).toContain(`  banned until ${row.ban.endsAt}  `);
   const other = await runJsonInProcess(
     program.dataDir,
     ["accounts", "create", "--name", "Other shop", ...least],
     settings,
   );
-  expect((await command("bans", "list", "--account", other.id)).stdout).toBe("No key is banned.\n");
+  expect((await command("keys", "list", "--banned", "--account", other.id)).stdout).toBe("There are no such keys.\n");
 
   const { stdout } = await command("bans", "lift", banned.id);
   expect(stdout).toStartWith(`The ban of key ${banned.id} (`);
   await eventually(statuses, (all) => all.every((status) => status === 200));
-  expect(Date.now()).toBeLessThan(Date.parse(row.endsAt)); // it was lifted, and has not ended by itself
-  expect(await runJsonInProcess(program.dataDir, ["bans", "list"], settings)).toEqual([]);
+  expect(Date.now()).toBeLessThan(Date.parse(row.ban.endsAt)); // it was lifted, and has not ended by itself
+  expect(await runJsonInProcess(program.dataDir, ["keys", "list", "--banned"], settings)).toEqual([]);
   const again = await command("bans", "lift", banned.id);
   expect([again.status, again.stderr]).toEqual([1, `The key ${banned.id} is not banned.\n`]);
   expect((await command("bans", "lift", "key_0")).stderr).toBe("There is no key key_0.\n");
-  return { programs, key: banned.key as string, endsAt: Date.parse(row.endsAt) };
+  return { programs, key: banned.key as string, endsAt: Date.parse(row.ban.endsAt) };
 }
 
 test("a ban is listed on the embedded store", () => expectBan({}));
@@ -95,12 +100,37 @@ test("a ban survives a kill of the service right after it was announced", async 
   await restarted.end();
 });
 
+test.each([
+  ["an hour ahead", HOUR_MS, undefined],
+  ["a year ahead", 365 * DAY_MS, undefined],
+  ["an hour behind", -HOUR_MS, undefined],
+  ["five seconds behind", -5_000, "key_banned"],
+])(
+  "a killed service starts again with its clock %s: a ban that ends later than it can is over",
+  async (_, by, code) => {
+    const { program, banned } = await startWithBan({});
+    const end = async ({ base }: Program) => {
+      const response = await ask(base, banned.key);
+      const { code: found } = (await response.json()) as { code?: string };
+      return { code: found, reset: response.headers.get("x-ratelimit-reset") };
+    };
+    const before = await end(program);
+    expect(before.code).toBe("key_banned");
+    await program.end("SIGKILL");
+    const restarted = await Program.start(program.dataDir, { TEST_CLOCK_ERROR: String(by) }, withWrongClock);
+    const after = await end(restarted);
+    expect(after.code).toBe(code);
+    if (code !== undefined) expect(after.reset).toBe(before.reset);
+    await restarted.end();
+  },
+);
+
 test("a ban is lifted on the embedded store, and stays lifted after a restart", async () => {
   const { programs } = await expectLift({});
   const { dataDir } = programs[0] as Program;
   expect(await endAll(programs)).toEqual([0]);
   const restarted = await Program.start(dataDir);
-  expect(await runJsonInProcess(dataDir, ["bans", "list"])).toEqual([]);
+  expect(await runJsonInProcess(dataDir, ["keys", "list", "--banned"])).toEqual([]);
   await restarted.end();
 });
 
@@ -131,6 +161,27 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
     await eventually(pets, ({ status }) => status === 200);
     expect(Date.now() / 1000).toBeLessThan(endsAt); // in real time, it would still hold
     await Promise.all([program.end(), other.end()]);
+  });
+
+  test.skipIf(!hasValkey)("a ban survives the loss of Valkey's data and a kill of the service", async () => {
+    const valkey = await ValkeyServer.start();
+    const settings = {
+      PETSTORE_DATABASE_URL: server.url(await server.newDatabase()),
+      PETSTORE_VALKEY_URL: valkey.url,
+    };
+    const { program, banned } = await startWithBan(settings);
+    const bans = new Bans();
+    await bans.provoke(program.base, banned.key);
+    await valkey.command("FLUSHALL");
+    await bans.check(program.base);
+    await program.end("SIGKILL");
+    await valkey.kill();
+    await valkey.restart();
+    const programs = await startSeveral(2, settings);
+    for (const { base } of programs) await bans.check(base);
+    expect([bans.count, bans.violations]).toEqual([1, []]);
+    await endAll(programs);
+    await valkey.stop();
   });
 
   test.skipIf(!hasValkey)("a ban shared in Valkey is lifted, also while Valkey is unreachable", async () => {

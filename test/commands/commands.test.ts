@@ -213,6 +213,27 @@ describe("a misspelled name gets the correct one as a suggestion:", () => {
   );
 });
 
+describe("the environment variables of one command", () => {
+  test.each(commands.filter(({ variables }) => variables))("$name are in its help, and checked", async (command) => {
+    const { name, example, variables = {} } = command;
+    const { stdout } = await runHere([...name.split(" "), "--help"]);
+    for (const variable of Object.keys(variables)) {
+      expect(stdout).toContain(`\n  ${variable} `);
+      const wrong = await runHere(split(example), { [`${variable}X`]: "1", [variable]: "\0" });
+      expect(wrong.status).toBe(1);
+      expect(wrong.stderr).toContain(`${variable}X is not a setting. Did you mean ${variable}?`);
+      expect(wrong.stderr).toMatch(new RegExp(`^${variable} (must be|is .*, but must be) `, "m"));
+    }
+  });
+
+  test("do not disturb others", async () => {
+    const ofAll = commands.flatMap(({ variables = {} }) => Object.keys(variables));
+    expect(ofAll).toContain("PETSTORE_KEY");
+    const environment = Object.fromEntries(ofAll.map((name) => [name, "\0"]));
+    expect((await runHere(["openapi"], environment)).status).toBe(0);
+  });
+});
+
 describe("with --json, errors are JSON, too:", () => {
   test.each<[string[], Record<string, string>, number, string, string]>([
     [["keys", "lst"], {}, 2, "invalid_command_line", "Did you mean keys list?"],

@@ -21,7 +21,7 @@ _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const firsts = new Set(commands.map(({ name }) => name.split(" ")[0] as string));
   expect(complete("petstore ").toSorted()).toEqual([...firsts, "--help", "--version"].toSorted());
   expect(complete("petstore acc")).toEqual(["accounts"]);
-  expect(complete("petstore bans ")).toEqual(["list", "lift"]);
+  expect(complete("petstore backups ")).toEqual(["take", "list", "verify"]);
   for (const { name, options = {} } of commands) {
     const expected = [...Object.keys(options), "json", "help"].map((option) => `--${option}`);
     expect([name, complete(`petstore ${name} --`)]).toEqual([name, expected]);

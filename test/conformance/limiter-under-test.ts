@@ -11,7 +11,7 @@ export interface RunningLimiter {
 }
 
 /** Opens an implementation that reads the time from the given clock and shares no counts with others. */
-export type OpenLimiter = (clock: ManualClock, addressQuota: Quota) => Promise<RunningLimiter>;
+export type OpenLimiter = (clock: ManualClock) => Promise<RunningLimiter>;
 
 export const SECOND = 1_000;
 export const HOUR = 60 * MINUTE_MS;
@@ -26,7 +26,7 @@ export class LimiterUnderTest {
 
   static async start(open: OpenLimiter, wall = NOON): Promise<LimiterUnderTest> {
     const clock = new ManualClock(wall);
-    return new LimiterUnderTest(clock, await open(clock, { perMinute: 60, perDay: 1_000 }));
+    return new LimiterUnderTest(clock, await open(clock));
   }
 
   private constructor(clock: ManualClock, running: RunningLimiter) {

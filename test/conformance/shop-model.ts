@@ -16,25 +16,48 @@ interface Animal {
 interface Order {
   readonly id: number;
   readonly petId: number;
+  reference?: string;
+  price?: Price;
   status: "placed" | "confirmed" | "cancelled" | "expired" | "returned";
   readonly placedAt: string;
-  readonly expiresAt: string;
+  expiresAt: string;
   confirmedAt?: string;
+  confirmedBy?: Seller;
+  petName?: string;
+  categoryId?: number;
   cancelledAt?: string;
   returnedAt?: string;
   metadata?: Metadata;
 }
 
-type DayFigures = Readonly<Record<"added" | "sold" | "expired" | "returned", number>>;
-const none: DayFigures = { added: 0, sold: 0, expired: 0, returned: 0 };
+interface Price {
+  readonly amount: number;
+  readonly currency: string;
+}
+/** The key that confirms orders. */
+interface Seller {
+  readonly keyId: string;
+  readonly name: string;
+}
+
+type DayFigures = Readonly<Record<"added" | "sold" | "markedSold" | "expired" | "returned", number>>;
+const none: DayFigures = { added: 0, sold: 0, markedSold: 0, expired: 0, returned: 0 };
 
 /** Something that a client does. `petId` may name what does not exist, and so may `back`, the age of an order: 0 is the latest. */
 export type Act =
   | { readonly kind: "add"; readonly status: Status | undefined; readonly metadata?: Metadata | undefined }
   | { readonly kind: "update"; readonly petId: number; readonly status: Status }
   | { readonly kind: "delete"; readonly petId: number }
-  | { readonly kind: "place"; readonly petId: number; readonly metadata?: Metadata | undefined }
-  | { readonly kind: "confirm" | "cancel" | "return"; readonly back: number }
+  | {
+      readonly kind: "place";
+      readonly petId: number;
+      readonly price?: Price | undefined;
+      readonly confirm?: boolean | undefined;
+      readonly metadata?: Metadata | undefined;
+    }
+  | { readonly kind: "confirm"; readonly back: number; readonly price?: Price | undefined }
+  | { readonly kind: "cancel" | "return"; readonly back: number }
+  | { readonly kind: "name order"; readonly back: number; readonly reference: string | null }
   | { readonly kind: "note on animal"; readonly petId: number; readonly metadata: MetadataPatch }
   | { readonly kind: "note on order"; readonly back: number; readonly metadata: MetadataPatch }
   | { readonly kind: "note on category"; readonly metadata: MetadataPatch };
@@ -42,6 +65,7 @@ export type Act =
 /** Something that happens around the service. */
 export type Happening =
   | { readonly kind: "time passes"; readonly milliseconds: number }
+  | { readonly kind: "fast-forward"; readonly seconds: number }
   | { readonly kind: "clock is set"; readonly milliseconds: number }
   | { readonly kind: "background tasks" }
   | { readonly kind: "restart" };
@@ -59,11 +83,16 @@ export class ShopModel {
   readonly #now: () => number;
   /** What has happened on each day, by its name. */
   readonly #days = new Map<string, DayFigures>();
+  /** When the reservations of orders end, by their ids, in Unix milliseconds. */
+  readonly #due = new Map<number, number>();
   /** The time of the last change: the times of a shop never decrease, also where the clock is set back. */
   #time = 0;
 
-  constructor(now: () => number) {
+  readonly #seller: Seller;
+
+  constructor(now: () => number, seller: Seller) {
     this.#now = now;
+    this.#seller = seller;
   }
 
   get animals(): (Animal & { id: number })[] {
@@ -107,13 +136,17 @@ export class ShopModel {
       case "delete":
         return this.#delete(act.petId);
       case "place":
-        return this.#place(act.petId, act.metadata);
+        return this.#place(act);
       case "note on animal":
         return note(this.#animals[act.petId - 1], act.metadata) ?? "404 pet_not_found";
       case "note on order":
         return note(this.orders[this.orderId(act) - 1], act.metadata) ?? "404 order_not_found";
       case "note on category":
         return note(this.category, act.metadata) ?? "404 category_not_found";
+      case "name order":
+        return this.#nameOrder(this.orders[this.orderId(act) - 1], act.reference);
+      case "confirm":
+        return this.#close("confirm", this.orderId(act), act.price);
       default:
         return this.#close(act.kind, this.orderId(act));
     }
@@ -124,11 +157,26 @@ export class ShopModel {
     return this.orders.length - back;
   }
 
+  /** All reservations are due this much earlier, and those that are due end. */
+  fastForward(seconds: number): void {
+    this.#time = Math.max(this.#time, this.#now());
+    for (const [id, due] of this.#due) this.#due.set(id, due - seconds * 1000);
+    this.expire();
+  }
+
+  /** The reservations that wait, as a sandbox shows them; undefined if there are none. */
+  get waiting() {
+    const open = this.orders.filter(({ status }) => status === "placed").map((order) => this.#dueOf(order));
+    return open.length === 0
+      ? undefined
+      : { kind: "reservation", count: open.length, next: timeText(Math.min(...open)) };
+  }
+
   /** What the background tasks do. */
   expire(): void {
     const now = this.#now();
     for (const order of this.orders) {
-      if (order.status !== "placed" || now < Date.parse(order.expiresAt)) continue;
+      if (order.status !== "placed" || now < this.#dueOf(order)) continue;
       this.#time = Math.max(this.#time, now);
       this.#end(order);
     }
@@ -144,7 +192,7 @@ export class ShopModel {
       return "409 invalid_transition";
     }
     animal.status = status;
-    if (status === "sold") this.#happened("sold");
+    if (status === "sold") this.#happened("markedSold");
     return "200";
   }
 
@@ -156,25 +204,35 @@ export class ShopModel {
     return "204";
   }
 
-  #place(petId: number, metadata: Metadata | undefined): string {
+  #nameOrder(order: Order | undefined, reference: string | null): string {
+    if (!order) return "404 order_not_found";
+    if (reference === null) delete order.reference;
+    else order.reference = reference;
+    return "200";
+  }
+
+  #place({ petId, price, confirm, metadata }: Act & { readonly kind: "place" }): string {
     const animal = this.#animals[petId - 1];
     if (!animal) return "409 ordered_pet_not_found";
     this.#endIfOver(petId);
     if (animal.status !== "available") return "409 pet_not_available";
     animal.status = "pending";
-    const expiresAt = timeText(this.#time + RESERVATION * MINUTE);
+    const due = this.#time + RESERVATION * MINUTE;
+    this.#due.set(this.orders.length + 1, due);
     this.orders.push({
       id: this.orders.length + 1,
       petId,
+      ...(price && { price }),
       status: "placed",
       placedAt: timeText(this.#time),
-      expiresAt,
+      expiresAt: timeText(due),
       ...pairsOf(metadata),
     });
+    if (confirm) this.#close("confirm", this.orders.length);
     return "201";
   }
 
-  #close(how: "confirm" | "cancel" | "return", orderId: number): string {
+  #close(how: "confirm" | "cancel" | "return", orderId: number, price?: Price): string {
     const order = this.orders[orderId - 1];
     if (!order) return "404 order_not_found";
     const animal = this.#animals[order.petId - 1];
@@ -189,7 +247,9 @@ export class ShopModel {
     if (order.status === "placed" && this.#isOver(order)) this.#end(order);
     if (order.status !== "placed" || !animal) return "409 order_not_open";
     const isSale = how === "confirm";
-    Object.assign(order, isSale ? { status: "confirmed" } : { status: "cancelled" });
+    const { id: categoryId } = this.category;
+    const sale = { ...(price && { price }), confirmedBy: this.#seller, petName: "Rex", categoryId };
+    Object.assign(order, isSale ? { status: "confirmed", ...sale } : { status: "cancelled" });
     order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#time);
     animal.status = isSale ? "sold" : "available";
     if (isSale) this.#happened("sold");
@@ -203,6 +263,7 @@ export class ShopModel {
 
   #end(order: Order): void {
     order.status = "expired";
+    order.expiresAt = timeText(Math.min(Date.parse(order.expiresAt), this.#time));
     this.#happened("expired");
     const animal = this.#animals[order.petId - 1];
     if (animal) animal.status = "available";
@@ -212,8 +273,12 @@ export class ShopModel {
     return this.orders.find((order) => order.petId === petId && order.status === "placed");
   }
 
-  #isOver({ expiresAt }: Order): boolean {
-    return this.#time >= Date.parse(expiresAt);
+  #isOver(order: Order): boolean {
+    return this.#time >= this.#dueOf(order);
+  }
+
+  #dueOf({ id }: Order): number {
+    return this.#due.get(id) as number;
   }
 }
 
@@ -252,6 +317,12 @@ const patch = oneof(
   { weight: 1, arbitrary: constantFrom(null) },
 );
 
+const price = oneof(
+  constantFrom(undefined),
+  record({ amount: integer({ min: 0, max: 3 }), currency: constantFrom("EUR", "USD") }, { noNullPrototype: true }),
+);
+const confirm = constantFrom(undefined, false, true);
+
 const arbitraryAct: Arbitrary<Act> = oneof(
   {
     weight: 3,
@@ -263,8 +334,13 @@ const arbitraryAct: Arbitrary<Act> = oneof(
   },
   { weight: 2, arbitrary: record({ kind: constantFrom("update"), petId, status }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("delete"), petId }) },
-  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId, metadata: newPairs }) },
-  { weight: 6, arbitrary: record({ kind: constantFrom("confirm", "cancel", "return"), back }) },
+  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId, price, confirm, metadata: newPairs }) },
+  { weight: 3, arbitrary: record({ kind: constantFrom("confirm"), back, price }) },
+  { weight: 4, arbitrary: record({ kind: constantFrom("cancel", "return"), back }) },
+  {
+    weight: 1,
+    arbitrary: record({ kind: constantFrom("name order"), back, reference: constantFrom("7", "constructor", null) }),
+  },
   { weight: 2, arbitrary: record({ kind: constantFrom("note on animal"), petId, metadata: patch }) },
   { weight: 2, arbitrary: record({ kind: constantFrom("note on order"), back, metadata: patch }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("note on category"), metadata: patch }) },
@@ -284,6 +360,16 @@ const arbitraryHappening: Arbitrary<Happening> = oneof(
   {
     weight: 1,
     arbitrary: record({ kind: constantFrom("clock is set"), milliseconds: integer({ min: -MINUTE, max: MINUTE }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: record({
+      kind: constantFrom("fast-forward"),
+      seconds: oneof(
+        integer({ min: 1, max: 2 * RESERVATION * 60 }),
+        constantFrom(RESERVATION * 60 - 1, RESERVATION * 60),
+      ),
+    }),
   },
   { weight: 3, arbitrary: record({ kind: constantFrom("background tasks") }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("restart") }) },

@@ -1,7 +1,7 @@
 // Requests that a client sends on one connection without waiting for the responses in between.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { loadLimits } from "../../src/http/load-shedder.ts";
-import { untilRunning } from "../harness/metrics.ts";
+import { untilWaiting } from "../harness/metrics.ts";
 import { eventually } from "../harness/program.ts";
 import { exchange, type RawResponse } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
@@ -24,7 +24,7 @@ const names = async () => (await service.call("GET", "/pets", { key })).json.map
 /** The animals once one more is there than before, and no write runs. */
 async function namesAfter(before: readonly string[]): Promise<string[]> {
   await eventually(names, ({ length }) => length > before.length);
-  await untilRunning(service.app.base, 0);
+  await untilWaiting(service.app.base, 0);
   return names();
 }
 const create = (name: string, more: readonly string[] = []) =>

@@ -53,7 +53,7 @@ describe("in an empty folder", () => {
     fetch(`${service.base}${path}`, { ...init, headers: { Authorization: `Bearer ${key}`, ...more } });
 
   test("the first start makes a key and sample animals, in ./data", async () => {
-    expect(await (await ask("/pets")).json()).toHaveLength(6);
+    expect(await (await ask("/pets?limit=100")).json()).toHaveLength(24);
     expect(readdirSync(folder).toSorted()).toEqual(["data", "petstore"]);
   });
 
@@ -69,6 +69,13 @@ describe("in an empty folder", () => {
     for (const form of ["json", "yaml"]) {
       expect(await (await fetch(new URL(`/openapi.${form}`, service.base))).text()).toContain("listPets");
     }
+  });
+
+  test("the tools for assistants are part of it", async () => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+    const answer = await ask("/../mcp", { method: "POST", body: JSON.stringify(message) }, headers);
+    expect(await answer.text()).toContain("find_animals");
   });
 
   test("the console is part of it", async () => {
@@ -134,7 +141,7 @@ describe("in an empty folder", () => {
     const accounts = JSON.parse((await command(folder, "accounts", "list", "--json")).stdout) as { id: string }[];
     const first = accounts.find((account) => account.id !== id)?.id as string;
     const exported = await command(folder, "export", "animals.csv", "--account", first);
-    expect(exported.stdout).toStartWith("Wrote 7 animals");
+    expect(exported.stdout).toStartWith("Wrote 25 animals");
     expect((await command(folder, "keys", "lst")).stderr).toContain("Did you mean keys list?");
   });
 

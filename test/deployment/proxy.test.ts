@@ -73,6 +73,17 @@ describe.skipIf(!hasNginx || postgresMissing !== undefined)("behind the proxy", 
     }
   });
 
+  test("an import arrives that nginx keeps in a file until it has all of it", async () => {
+    const animals = Array.from({ length: 500 }, (_, at) => ({ name: `Animal ${at} ${"x".repeat(80)}`, categoryId: 1 }));
+    const response = await fetch(`${proxy.origin}/v1/pets/import`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${keys[0]}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ animals }),
+    });
+    const added = (await response.json()) as { animals?: unknown[] };
+    expect([response.status, added.animals?.length]).toEqual([201, 500]);
+  });
+
   test("a body that is too large is refused in the words of the service", async () => {
     const { code, status } = payloadTooLarge;
     for (const length of [65_536, 2_000_000]) {

@@ -121,7 +121,8 @@ export class Proxy {
   }
 }
 
-const inForeground = ["-e", "stderr", "-g", "daemon off;", "-c"];
+/** In the foreground. Its workers are root too, so that they can keep bodies in the folder of a test, which only root may enter. */
+const inForeground = ["-e", "stderr", "-g", "daemon off; user root;", "-c"];
 /** nginx in the foreground, with the nginx.conf of a folder. */
 export const nginxCommand = (folder: string) => [nginx as string, ...inForeground, join(folder, "nginx.conf")];
 const fromCaddyfile = ["run", "--adapter", "caddyfile", "--config"];

@@ -23,7 +23,8 @@ export function promisesOf(document: any): string[] {
       lines.add(`${direction} ${name}`);
       return add(resolve(schema), name, direction);
     }
-    const { type, format, enum: values = [], required = [], properties = {}, items, allOf = [] } = schema;
+    const { type, format, enum: values = [], required = [], properties = {}, items, ...combined } = schema;
+    const { allOf = [], oneOf = [] } = combined;
     lines.add(`${direction} ${place} is ${[type, format].flat().filter(Boolean).join(" ")}`);
     for (const value of values) lines.add(`${direction} ${place} "${value}"`);
     if (direction === "takes") {
@@ -39,7 +40,7 @@ export function promisesOf(document: any): string[] {
     }
     if (items) add(items, `${place}[]`, direction);
     if (typeof schema.additionalProperties === "object") add(schema.additionalProperties, `${place}.*`, direction);
-    for (const part of allOf) add(part, place, direction);
+    for (const part of [...allOf, ...oneOf]) add(part, place, direction);
   };
 
   for (const [path, item] of Object.entries<any>(document.paths)) {

@@ -83,10 +83,11 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await service.stop();
   });
 
-  /** A new page at `listPets`. */
+  /** A new page at `listPets`, from a link without its tag. */
   async function open(colors: "light" | "dark" = "light"): Promise<Page> {
-    const page = await browser.open(`${service.app.docs}#tag/animals/listPets`, colors);
+    const page = await browser.open(`${service.app.docs}#listPets`, colors);
     await operationOf(page, "animals/listPets").getByRole("heading").first().waitFor();
+    expect(page.url()).toContain("#tag/animals/listPets");
     return page;
   }
 

@@ -6,7 +6,6 @@ import { domains } from "../../src/app/domains.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { Log } from "../../src/telemetry/log.ts";
-import { NOON } from "../harness/manual-clock.ts";
 import { exchange } from "../harness/raw-http.ts";
 import { TestService } from "../harness/service.ts";
 import { newTestStore } from "../harness/test-store.ts";
@@ -219,42 +218,5 @@ describe("a client that knows only the base address", () => {
       expect(body).toEqual({ code: expect.any(String), message: expect.any(String), status });
       expect(headers.get("content-type")).toStartWith("application/json");
     }
-  });
-});
-
-describe("security.txt (RFC 9116)", () => {
-  const path = "/.well-known/security.txt";
-  const settings = {
-    PETSTORE_SECURITY_CONTACT: "mailto:security@example.org, https://example.org/report",
-    PETSTORE_SECURITY_EXPIRES: "2027-06-01",
-  };
-
-  test("is absent if it is not configured", async () => {
-    const { status, bytes } = await get(path);
-    expect([status, JSON.parse(bytes.toString()).code]).toEqual([404, "path_not_found"]);
-  });
-
-  test("has the configured values, until the configured day", async () => {
-    const other = await TestService.start({
-      settings: { ...settings, PETSTORE_SECURITY_POLICY: "https://example.org/policy" },
-    });
-    const address = new URL(path, other.app.base);
-    const response = await fetch(address);
-    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    expect(await response.text()).toBe(
-      "Contact: mailto:security@example.org\nContact: https://example.org/report\n" +
-        `Expires: 2027-06-01T00:00:00Z\nCanonical: ${address}\n` +
-        "Policy: https://example.org/policy\n",
-    );
-    other.clock.advance(Date.UTC(2027, 5, 1) - NOON - 1);
-    expect((await fetch(address)).status).toBe(200);
-    other.clock.advance(1);
-    expect((await fetch(address)).status).toBe(404);
-    const restarted = await other.restart();
-    await restarted.stop(); // writes what waits
-    const warnings = [other, restarted].map(({ logLines }) =>
-      logLines.filter((line) => line.includes("security_contact")),
-    );
-    expect(warnings).toEqual([[], [expect.stringContaining("security_contact_expired")]]);
   });
 });

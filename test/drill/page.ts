@@ -6,7 +6,7 @@ const row = (...cells: readonly (string | number)[]) => `| ${cells.join(" | ")} 
 const count = (number: number) => number.toLocaleString("en");
 const seconds = (number: number) => number.toFixed(1);
 
-/** docs/drill.md. */
+/** docs/drill-results.md. */
 export function page(outcomes: readonly Outcome[], versions: readonly string[]): string {
   return `# Measured: failover
 
@@ -15,7 +15,7 @@ Written by \`npm run drill\`: one run on one machine. The machines are network n
 Eight clients add animals. They repeat each request, with the same \`Idempotency-Key\`, until it is acknowledged. Two more clients read. Another one sends 30 requests a second for an account with ${LimitedClient.limit} a minute. Each fault begins after 5 s and lasts 10 s, or until the end. When a machine dies, the drill acts 3 s later, in place of an operator.
 
 - *lost*: acknowledged animals that are missing at the end; *duplicated*: those that exist twice.
-- *beyond*: requests of the limited client that were admitted above its limit. A machine that cannot reach Valkey counts alone, and what it counted is not added afterwards.
+- *beyond*: requests of the limited client that were admitted above its limit. A machine that cannot reach Valkey counts alone, and adds what it counted afterwards.
 - *s without …*: the longest time without a successful write or read.
 - *failed*: all responses that were not a success. A client gives up on a response after 5 s and repeats the request, which gets 409 while the first attempt is running.
 

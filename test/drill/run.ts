@@ -1,4 +1,4 @@
-// Breaks machines, links and clocks of a service on three machines under load, and writes docs/drill.md: npm run drill
+// Breaks machines, links and clocks of a service on three machines under load, and writes docs/drill-results.md: npm run drill
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome, Pace } from "./drill.ts";
@@ -39,6 +39,7 @@ for (const fault of faults.filter(({ name }) => only === undefined || name.inclu
   outcomes.push(outcome);
 }
 rmSync(cluster, { recursive: true });
-if (only === undefined) await Bun.write(join(import.meta.dir, "../../docs/drill.md"), page(outcomes, serverVersions()));
+if (only === undefined)
+  await Bun.write(join(import.meta.dir, "../../docs/drill-results.md"), page(outcomes, serverVersions()));
 const broken = outcomes.filter(({ lost, duplicated, violations }) => lost + duplicated + violations.length > 0);
 process.exit(broken.length > 0 ? 1 : 0);

@@ -1,8 +1,7 @@
-// The process that delivers webhooks is killed: no event is lost, and those about one animal come in order.
+// The process that delivers webhooks is killed: no event is lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { newKeyIn } from "../harness/keys.ts";
-import { metric } from "../harness/metrics.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
@@ -66,10 +65,7 @@ class EventLedger {
     }
   }
 
-  /**
-   * Waits until every event after the creation of the endpoint was received. Fails if events of one animal came out of
-   * order.
-   */
+  /** Waits until every event after the creation of the endpoint was received. Returns how many there are. */
   async settle(base: string): Promise<number> {
     const [newest] = (await (await this.call("GET", "/events?sort=-id&limit=1", undefined, base)).json()) as [
       { id: number },
@@ -82,15 +78,7 @@ class EventLedger {
       const ids = new Set(this.messages.map(({ eventId }) => eventId));
       return expected.every((id) => ids.has(id));
     });
-    const last = new Map<string, number>();
-    const seen = new Set<number>();
-    for (const { eventId, subjectId } of this.messages) {
-      if (seen.has(eventId)) continue; // it came again
-      seen.add(eventId);
-      expect(eventId).toBeGreaterThan(last.get(subjectId) ?? 0);
-      last.set(subjectId, eventId);
-    }
-    return seen.size;
+    return new Set(this.messages.map(({ eventId }) => eventId)).size;
   }
 }
 
@@ -170,25 +158,5 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     await ledger.settle(program.base);
     const ids = ledger.messages.map(({ eventId }) => eventId);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
-  });
-
-  test("a process without the secret key of the endpoints leaves delivering to one that has it", async () => {
-    const ledger = new EventLedger();
-    const database = await server.newDatabase();
-    const settings = { PETSTORE_DATABASE_URL: server.url(database) };
-    const withKey = { ...settings, PETSTORE_SECRET_KEY: secretKey };
-    const first = await start(withKey);
-    await ledger.begin(first.base, first.dataDir, withKey);
-    await ledger.settle(first.base);
-    await first.end();
-    const lacking = await start(settings);
-    await lacking.until(() => lacking.output.includes('"event":"secret_key_missing"'));
-    await ledger.call("PATCH", "/pets/1", { name: "Ida" }, lacking.base);
-    expect(await metric(lacking.base, "petstore_webhook_endpoints_without_key")).toBe(1);
-    await eventually(async () => (await holderIn(database)).includes(` ${lacking.child.pid} `));
-    const other = await start(withKey);
-    await ledger.settle(other.base);
-    await ledger.call("PATCH", "/pets/1", { name: "Max" }, lacking.base);
-    await ledger.settle(other.base);
   });
 });

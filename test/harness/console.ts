@@ -12,6 +12,19 @@ const reportedResponse = /^Failed to load resource: /;
 /** Waits until today's page receives events. */
 export const untilLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
+/** Opens the list of actions of an animal, and chooses one. */
+export async function choose(page: Page, action: string, name: string): Promise<void> {
+  await page.getByRole("button", { name: `More for ${name}`, exact: true }).click();
+  await page.getByRole("button", { name: `${action} ${name}`, exact: true }).click();
+}
+
+/** Corrects the status of an animal. */
+export async function correctStatus(page: Page, name: string, status: string): Promise<void> {
+  await choose(page, "Correct status…", name);
+  await page.getByRole("dialog").getByLabel("Status").selectOption(status);
+  await page.getByRole("dialog").getByRole("button", { name: "Correct" }).click();
+}
+
 /** Messages stay until they are dismissed. On a slow machine they would otherwise disappear before a test reads them. */
 const keepMessages = `{
   const { setInterval } = window;
@@ -71,7 +84,10 @@ export class TestConsole {
   /** Leads to another page of the console, as a link in it does: without a new start. */
   async goTo(page: Page, path: string): Promise<void> {
     await page.evaluate(`{
-      history.pushState({}, "", "/console${path}");
+      const address = new URL("/console${path}", location);
+      const shop = new URLSearchParams(location.search).get("shop");
+      if (shop) address.searchParams.set("shop", shop);
+      history.pushState({}, "", address);
       dispatchEvent(new PopStateEvent("popstate"));
     }`);
   }

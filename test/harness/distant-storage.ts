@@ -57,8 +57,8 @@ export class DistantStorage implements Storage {
   scrub(): Promise<boolean> {
     return this.#storage.scrub();
   }
-  lead(asSubstitute?: boolean): MaybePromise<boolean> {
-    return this.#storage.lead(asSubstitute);
+  lead(): MaybePromise<boolean> {
+    return this.#storage.lead();
   }
   check(): Promise<void> {
     return this.#storage.check();

@@ -2,7 +2,7 @@ import { spyOn } from "bun:test";
 import { EventLog } from "../../src/domains/events/events.store.ts";
 
 /** More pages than any search of a test reads that lets the service do other work too. */
-const MAX_PAGES = 100_000;
+const MAX_PAGES = 2_000_000;
 
 /** Logs in which searches find nothing and do not reach the end. */
 export interface EndlessSearch extends Disposable {

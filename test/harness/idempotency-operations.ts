@@ -3,7 +3,7 @@ import { defineError, failure } from "../../src/contract/errors.ts";
 import { bind, type Handlers } from "../../src/contract/handler.ts";
 import { defineOperation, noContent, type Tag } from "../../src/contract/operation.ts";
 import type { Domain } from "../../src/domains/domain.ts";
-import { operator } from "../../src/domains/events/author.ts";
+import { operator } from "../../src/domains/events/publish.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
 const tag: Tag = { name: "outcomes", description: "Operations of tests.", stability: "experimental" };

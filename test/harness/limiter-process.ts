@@ -1,19 +1,17 @@
-import { addressQuota, type Quota } from "../../src/contract/caller.ts";
-import { MemoryLimiter, noStorage } from "../../src/limits/memory-limiter.ts";
-import { noBackup, type ValkeyBackup } from "../../src/limits/valkey/last-known-limits.ts";
-import { Share } from "../../src/limits/valkey/share.ts";
+import { WindowLimiter } from "../../src/limits/limiter.ts";
+import { MemoryCounts } from "../../src/limits/memory-counts.ts";
+import { Commands } from "../../src/limits/valkey/commands.ts";
+import { SharedCounts } from "../../src/limits/valkey/shared-counts.ts";
 import { Valkey } from "../../src/limits/valkey/valkey.ts";
-import { ValkeyCounts } from "../../src/limits/valkey/valkey-counts.ts";
-import { ValkeyLimiter } from "../../src/limits/valkey/valkey-limiter.ts";
 import { parseValkeyUrl, type ValkeyAddress } from "../../src/limits/valkey/valkey-url.ts";
 import { systemClock } from "../../src/timing/clock.ts";
 import type { ManualClock } from "./manual-clock.ts";
 
 /** The limiter of one of several processes. */
 export interface TestProcess {
-  readonly limiter: ValkeyLimiter;
-  readonly share: Share;
-  /** True for each start of the local fallback, false for each end. */
+  readonly limiter: WindowLimiter;
+  readonly counts: SharedCounts;
+  /** True for each time that it began to count alone, false for each end. */
   readonly changes: readonly boolean[];
   readonly close: () => Promise<void>;
 }
@@ -23,31 +21,20 @@ let prefixes = 0;
 /**
  * Opens the limiter of one process. It shares its counts with the limiters of the same `prefix`. It uses `clock`, or the
  * server's clock by default. `callTimeout` is how long the server may be silent, in milliseconds; the default is that
- * of production. `backup` restores counts that Valkey loses; by default there is none.
+ * of production.
  */
 export async function openProcess(
   url: string,
-  options: { clock?: ManualClock; prefix?: string; quota?: Quota; callTimeout?: number; backup?: ValkeyBackup } = {},
+  options: { clock?: ManualClock; prefix?: string; callTimeout?: number } = {},
 ): Promise<TestProcess> {
-  const { clock, prefix = `test-${++prefixes}:`, quota = addressQuota, backup = noBackup } = options;
-  const share = new Share();
-  const local = new MemoryLimiter(noStorage, clock ?? systemClock, share.of(quota));
+  const { clock, prefix = `test-${++prefixes}:`, callTimeout } = options;
   const changes: boolean[] = [];
-  const counts = new ValkeyCounts(
-    await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: options.callTimeout }),
-    prefix,
-    clock && (() => clock.now()),
-  );
-  const onFallback = (isActive: boolean) => void changes.push(isActive);
-  const callTimeout = options.callTimeout === undefined ? {} : { callTimeout: options.callTimeout };
-  const limiter = await ValkeyLimiter.open({
-    counts,
-    local,
-    share,
-    addressQuota: quota,
-    backup,
-    onFallback,
-    ...callTimeout,
+  const valkey = await Valkey.connect(parseValkeyUrl(url) as ValkeyAddress, { connect: callTimeout });
+  const counts = await SharedCounts.open({
+    commands: new Commands(valkey, prefix, clock && (() => clock.now())),
+    local: new MemoryCounts(clock ?? systemClock),
+    onAlone: (isAlone) => void changes.push(isAlone),
+    ...(callTimeout === undefined ? {} : { callTimeout }),
   });
-  return { limiter, share, changes, close: async () => limiter.close() };
+  return { limiter: new WindowLimiter(counts), counts, changes, close: async () => counts.close() };
 }

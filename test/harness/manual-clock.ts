@@ -1,4 +1,4 @@
-import type { Boot, Clock } from "../../src/timing/clock.ts";
+import type { Clock } from "../../src/timing/clock.ts";
 
 /** 2026-11-21T12:00:00Z, a Saturday. */
 export const NOON = Date.UTC(2026, 10, 21, 12);
@@ -7,7 +7,6 @@ export const NOON = Date.UTC(2026, 10, 21, 12);
 export class ManualClock implements Clock {
   #wall: number;
   #monotonic = 1_000_000;
-  #boot: Boot = { id: 1, offset: 500 };
 
   constructor(wall = NOON) {
     this.#wall = wall;
@@ -19,15 +18,6 @@ export class ManualClock implements Clock {
 
   monotonic(): number {
     return this.#monotonic;
-  }
-
-  get boot(): Boot {
-    return this.#boot;
-  }
-
-  /** The machine restarts: earlier monotonic times mean nothing afterwards. No time passes. */
-  reboot(): void {
-    this.#boot = { id: this.#boot.id + 1, offset: -this.#monotonic };
   }
 
   /** Time passes: both clocks continue. */

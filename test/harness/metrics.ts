@@ -22,6 +22,5 @@ export async function untilMetric(base: string, name: string, value: number): Pr
   );
 }
 
-/** Waits until this number of requests with an `Idempotency-Key` are in progress. */
-export const untilRunning = (base: string, count: number) =>
-  untilMetric(base, "petstore_idempotent_requests_running", count);
+/** Waits until this number of requests wait for the store. */
+export const untilWaiting = (base: string, count: number) => untilMetric(base, "petstore_requests_waiting", count);

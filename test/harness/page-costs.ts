@@ -6,10 +6,9 @@ import { openCallerParts, type ServedDomain } from "../../src/domains/callers.ts
 import { settingsOf } from "../../src/domains/domain.ts";
 import { webhookSettings } from "../../src/domains/webhooks/webhooks.settings.ts";
 import type { Limiter } from "../../src/http/interfaces.ts";
-import { LimitStore } from "../../src/limits/limits.store.ts";
-import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
+import { WindowLimiter } from "../../src/limits/limiter.ts";
+import { MemoryCounts } from "../../src/limits/memory-counts.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
-import { SCAN_LIMIT } from "../../src/storage/pages.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
@@ -125,7 +124,7 @@ export class PageCosts {
     const server = await PostgresServer.start([...large, ...fillFast]);
     const address = parsePostgresAddress(server.url()) as PostgresAddress;
     const storage = await openPostgres(address, { migrations });
-    const limiter = new MemoryLimiter(new LimitStore(storage), clock, caller);
+    const limiter = new WindowLimiter(new MemoryCounts(clock));
     await server.run(accounts + rows);
     const values = { account_id: "'account ' || i / 60" };
     await server.run(await insertsForEmptyTables((sql) => server.run(sql), ROWS, values));
@@ -157,7 +156,7 @@ export class PageCosts {
     const items = await walkPages(recorder.storage, bound as BoundOperation, caller, samples, async (request) => {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
-      const looksThrough = reads.some(({ statement }) => statement.sql.includes(`LIMIT ${SCAN_LIMIT}`));
+      const looksThrough = reads.some(({ statement }) => statement.sql.includes("AS scanned_rows"));
       const maxBlocks = ["getUsage", "listRequests"].includes(name) || looksThrough ? MAX_BLOCKS_OF_SCAN : MAX_BLOCKS;
       const found = await this.tooExpensive(reads, maxBlocks);
       if (found.length > 0) expensive.push({ request, found });
@@ -214,6 +213,8 @@ function bindAll(storage: Storage, limiter: Limiter, domains: readonly ServedDom
     metrics: new Metrics(),
     limiter,
     repeat: () => {},
+    hasDueTimes: () => {},
+    dueTimes: [],
     runSoon: () => {},
     ...surroundings,
   };

@@ -67,7 +67,16 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
   });
   const defaults = queries.filter(([, values]) => values[0] !== undefined).length;
   const few = choices(queries).filter((one) => Object.keys(one).length <= defaults + MAX_FILTERS);
-  const all = choices(queries.map(([name, values]) => [name, values[0] === undefined ? [values[1]] : values]));
+  // Each value of each parameter, but not in all combinations: they would be thousands.
+  const most = Math.max(...queries.map(([, values]) => values.length));
+  const all = Array.from({ length: most }, (_, index) =>
+    Object.fromEntries(
+      queries.map(([name, values]) => {
+        const given = values.filter((value) => value !== undefined);
+        return [name, given[index % given.length]];
+      }),
+    ),
+  );
   const chosen = queries.length > defaults + MAX_FILTERS ? [...few, ...all] : few;
   return choices(paths).flatMap((path) => chosen.map((one) => ({ params: path, query: one })));
 }

@@ -7,7 +7,7 @@ import type { Account, Plan } from "../../src/domains/accounts/accounts.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
-import { type CheckedResponse, DocumentCheck } from "./document-check.ts";
+import { type CheckedResponse, DocumentCheck, type StoredEvent } from "./document-check.ts";
 import { evidence } from "./evidence.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { newTestStore, type TestStore } from "./test-store.ts";
@@ -106,6 +106,11 @@ export class TestService {
     this.#check.check(received);
   }
 
+  /** Checks the body of a webhook against the document. */
+  checkMessage(text: string): void {
+    this.#check.checkMessage(text);
+  }
+
   /** A key of the account that all such keys of the store share, or of a new account if a plan or a quota is given. */
   async newKey(
     plan: Plan = "enterprise",
@@ -149,10 +154,12 @@ export class TestService {
     return TestService.start({ ...this.#options, store: this.store, clock: this.clock });
   }
 
-  /** Ends the service and removes its store. */
+  /** Ends the service and removes its store, after a check of all events in it. */
   async stop(): Promise<void> {
     await this.app.stop();
+    const events = await this.store.rows("SELECT DISTINCT type, data, previous FROM events");
     await this.store.remove();
+    for (const event of events) this.#check.checkEvent(event as StoredEvent);
   }
 }
 

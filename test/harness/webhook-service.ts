@@ -52,7 +52,7 @@ export class WebhookService {
 
   /** Continues with the key of a new account without endpoints, and deletes the endpoints of all others. */
   async newShop(): Promise<void> {
-    for (const table of ["endpoints", "parked", "redeliveries"]) {
+    for (const table of ["endpoints", "attempts", "redeliveries"]) {
       await this.service.store.run(`DELETE FROM webhook_${table}`);
     }
     await this.addShop();
@@ -129,16 +129,23 @@ export class WebhookService {
   async stop(): Promise<void> {
     await this.service.stop();
     for (const receiver of this.#receivers) await receiver.stop();
+    for (const { body } of this.#receivers.flatMap(({ received }) => received)) this.service.checkMessage(body);
   }
 
   /** True while a delivery is in progress, or an endpoint has events that are not dealt with. */
   async #hasWork(): Promise<boolean> {
     if ((await metric(this.service.app.base, "petstore_webhooks_in_progress")) > 0) return true;
     const now = this.service.clock.now();
+    const isDue = (column: string) => `(${column} <= ${now} OR ${column} > ${now + LONGEST_DELAY})`;
+    const attempts =
+      "webhook_attempts JOIN shops USING (shop) JOIN webhook_endpoints AS endpoint USING (account_id, mode)";
+    const ofEndpoint = "endpoint_id = endpoint.id";
+    const mayGet = `state = 'enabled' AND (waits_until IS NULL OR ${isDue("waits_until")})`;
     const rows = await this.service.store.rows(`
-      SELECT 1 FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE state = 'enabled'
-        AND (followed_shop <> shop OR (blocked = 0 AND position < last_event_id)
-          OR due_at <= ${now} + ahead OR due_at > ${now + LONGEST_DELAY} + ahead)
+      SELECT 1 FROM webhook_endpoints AS endpoint JOIN shops USING (account_id, mode)
+        WHERE ${mayGet} AND (followed_shop <> shop OR position < last_event_id)
+          AND (SELECT count(*) FROM webhook_attempts WHERE ${ofEndpoint}) < 1000
+      UNION ALL SELECT 1 FROM ${attempts} WHERE ${ofEndpoint} AND (event_id < 0 OR (${mayGet} AND ${isDue("due_at")}))
       UNION ALL SELECT 1 FROM webhook_redeliveries`);
     return rows.length > 0;
   }

@@ -2,7 +2,7 @@ import { bytesOf, chunk, type RawRequest, render, withBody, withChunks } from ".
 
 /** What the runtime's HTTP parser refuses before the service sees a request. */
 export interface BareResponse {
-  /** What is sent, in the words of `docs/decisions/http.md`. */
+  /** What is sent, in the words of `docs/errors.md`. */
   readonly what: string;
   /** A status without a body and without the service's headers, or the end of the connection. */
   readonly outcome: "400" | "413" | "431" | "505" | "closed";
@@ -41,7 +41,7 @@ function chunked(body: string): string {
   return `${chunk(body)}0\r\n\r\n`;
 }
 
-/** The table of `docs/decisions/http.md`, which a test compares with this one. */
+/** The table of `docs/errors.md`, which a test compares with this one. */
 export const bareResponses: readonly BareResponse[] = [
   {
     what: "a request line of fewer than three words, or whose target is neither a path nor an address",

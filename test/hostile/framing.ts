@@ -1,15 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { Operation } from "../../src/contract/operation.ts";
+import { bodyLimits } from "../../src/contract/requests.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import type { ExchangeOptions } from "../harness/raw-http.ts";
 import { rounds } from "../harness/test-length.ts";
 import { type BareResponse, bareResponses } from "./bare-responses.ts";
 import { chunk, type RawRequest, render, withBody, withChunks } from "./raw-request.ts";
 import { isCaseOf, isFirstWith, type Target } from "./target.ts";
-
-/** The size of the largest body that the service reads, in bytes. */
-export const LIMIT = 64 * 1024;
 
 /** What decides how the runtime reads a request and how the service responds. */
 function shapeOf({ method, params, body, response }: Operation): string {
@@ -218,12 +216,13 @@ export function attackFraming(operation: Operation, target: () => Target): void 
 
   describe("large bodies", () => {
     if (readsBody) {
-      test("are accepted up to 64 KiB and refused above, with a length and in chunks", async () => {
+      test("are accepted up to a limit and refused above, with a length and in chunks", async () => {
         const { body } = valid();
+        const { bytes: limit } = operation.body?.limits ?? bodyLimits;
         for (const [length, expected] of [
-          [LIMIT, success],
-          [LIMIT + 1, "413 payload_too_large"],
-          [3 * LIMIT, "413 payload_too_large"],
+          [limit, success],
+          [limit + 1, "413 payload_too_large"],
+          [3 * limit, "413 payload_too_large"],
         ] as const) {
           const large = body.padEnd(length);
           expect(await outcome(withBody(valid(), large))).toBe(expected);

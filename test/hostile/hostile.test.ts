@@ -4,11 +4,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bodyLimits } from "../../src/contract/requests.ts";
 import { normalizeOutcome } from "../harness/accepted-outcomes.ts";
 import { isLongRun, rounds } from "../harness/test-length.ts";
 import { bareResponses } from "./bare-responses.ts";
 import { attackBodies } from "./bodies.ts";
-import { attackFraming, LIMIT, outcomesOfAnnounced } from "./framing.ts";
+import { attackFraming, outcomesOfAnnounced } from "./framing.ts";
 import { attackHeaders } from "./headers.ts";
 import { attackMethods } from "./methods.ts";
 import { operations, Target } from "./target.ts";
@@ -35,7 +36,9 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   afterAll(() => void memory.push(target.memory()));
 });
 
-test.each([LIMIT + 1, 128 * 1024 * 1024])("bodies of %d bytes are refused before they arrive", async (length) => {
+const largest = Math.max(...operations.map(({ body }) => (body?.limits ?? bodyLimits).bytes));
+
+test.each([largest + 1, 128 * 1024 * 1024])("bodies of %d bytes are refused before they arrive", async (length) => {
   const expected = operations.map(({ name, method, response }) => {
     // The body of a GET is ignored.
     return [name, method === "GET" ? String(response.status) : "413 payload_too_large"] as const;
@@ -83,8 +86,8 @@ describe("after all these requests", () => {
 });
 
 test("the documentation lists the same responses without a body", () => {
-  const decisions = readFileSync(join(import.meta.dir, "../../docs/decisions/http.md"), "utf8");
-  const [, section = ""] = decisions.split(/^## Bare responses$/m);
+  const page = readFileSync(join(import.meta.dir, "../../docs/errors.md"), "utf8");
+  const [, section = ""] = page.split(/^## Bare responses$/m);
   const rows = [...section.split(/^## /m)[0]!.matchAll(/^\| (.+) \| (\S+) \|$/gm)].map(([, what, outcome]) => [
     what,
     outcome,

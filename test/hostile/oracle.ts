@@ -48,6 +48,7 @@ function validatorOf(document: Document): Ajv2020 {
   ajv.addSchema({ $id: "document", components: document.components });
   ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
   ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
+  ajv.addFormat("uri", true); // the service refuses more
   ajv.addFormat("date-time", (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)));
   validators.set(document, ajv);
   return ajv;

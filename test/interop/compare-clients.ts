@@ -1,4 +1,4 @@
-// Compares the client with those that other tools generate from the document, and writes client/COMPARISON.md:
+// Compares the client with those that other tools generate from the document, and writes client/comparison-results.md:
 //
 //   npx bun test/interop/compare-clients.ts
 //
@@ -29,7 +29,7 @@ const WATCHED = 3_000;
 const FEW = 10;
 
 const root = join(import.meta.dir, "../..");
-const page = join(root, "client/COMPARISON.md");
+const page = join(root, "client/comparison-results.md");
 
 const ours: Connect = (baseUrl, key) => {
   // A call that could not wait for the next minute would be sent at once, and the service would decide.

@@ -88,7 +88,4 @@ test.skipIf(!isInstalled)("fails only because of the order of calls, as docs/int
     return [summary, status, code, `${line?.status} ${line?.code}`];
   });
   expect(stated).toEqual(failed.map(({ summary, status, code }) => [summary, status, code, `${status} ${code}`]));
-  const succeeded = outcomes.length - failed.length;
-  expect(succeeded).toBeGreaterThanOrEqual(29);
-  expect(page).toContain(`${succeeded} of ${outcomes.length} requests succeed |`);
 });

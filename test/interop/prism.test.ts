@@ -144,7 +144,9 @@ describe("as a proxy", () => {
     await makeCollection(source, file, "examples");
     const outcomes = await runCollection(file, key, proxy);
     expect(outcomes.map(({ summary }) => summary).toSorted()).toEqual(operations.map((one) => one.summary).toSorted());
-    expect(outcomes.filter(({ status }) => status < 400).length).toBeGreaterThanOrEqual(28);
+    // The same as without a proxy: see postman.test.ts.
+    expect(outcomes.filter(({ status }) => status >= 400 && ![404, 409, 410].includes(status))).toEqual([]);
+    expect(outcomes.filter(({ status }) => status < 400).length).toBeGreaterThan(outcomes.length / 2);
     for (const { summary, headers } of outcomes) {
       expect([summary, headers.get("sl-violations")]).toEqual([summary, undefined]);
     }

@@ -118,6 +118,7 @@ function recordProcesses(to: Evidence): void {
   const original = Bun.spawn;
   Bun.spawn = ((command: string[], options: Parameters<typeof Bun.spawn>[1]) => {
     const child = original(command, options);
+    if (!Array.isArray(command)) return child; // of node:child_process, which reads from a handle of the stream
     for (const name of ["stdout", "stderr"] as const) {
       const stream = child[name];
       if (stream instanceof ReadableStream)

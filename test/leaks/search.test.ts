@@ -30,7 +30,7 @@ const serve = ["bun", "/petstore/src/main.ts", "serve"];
 const welcome = (shown: string) => `
 Petstore is ready at http://127.0.0.1:8080/v1
 
-It has six sample animals and an account on the Business plan. This is its API key; it is not shown again:
+It has sample animals and an account on the Business plan. This is its API key; it is not shown again:
 
   ${shown}
 

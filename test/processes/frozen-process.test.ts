@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stopwatch } from "../harness/cpu-time.ts";
 import { environment } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
-import { newAccount, startSeveral } from "../harness/processes.ts";
+import { ask, askEach, endAll, newAccount, startSeveral } from "../harness/processes.ts";
 import { eventually, type Program } from "../harness/program.ts";
 
 /** How long the process is frozen, in milliseconds: longer than any deadline of the store. */
@@ -71,12 +71,12 @@ class Writers {
   }
 }
 
-describe.skipIf(postgresMissing !== undefined)("a process that is frozen in a transaction", () => {
+describe.skipIf(postgresMissing !== undefined)("a process that is frozen", () => {
   let server: PostgresServer;
   beforeAll(async () => void (server = await PostgresServer.start()));
   afterAll(() => server.remove());
 
-  test("stops changes of its shop for 3 s at most, and nothing else; nothing is lost or done twice", async () => {
+  test("in a transaction, stops changes of its shop for 3 s at most, and nothing else; nothing is lost or done twice", async () => {
     const database = await server.newDatabase();
     const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(database) };
     const [{ key, storage }, other] = [await newAccount(settings), await newAccount(settings)];
@@ -121,5 +121,20 @@ describe.skipIf(postgresMissing !== undefined)("a process that is frozen in a tr
     expect(rows.map(({ name }) => name).toSorted()).toEqual([...sent].toSorted());
     expect(rows.filter(({ times }) => times !== 1)).toEqual([]);
     for (const program of [frozen, sibling]) expect(await program.end()).toBe(0);
+  });
+
+  test("refuses the key of an account that was deleted completely in between", async () => {
+    const settings = { ...environment, PETSTORE_DATABASE_URL: server.url(await server.newDatabase()) };
+    const programs = await startSeveral(2, settings);
+    const [frozen, sibling] = programs as [Program, Program];
+    const { key, account, accounts, storage } = await newAccount(settings);
+    for (const { status } of await askEach(programs, key)) expect(status).toBe(200);
+    frozen.child.kill("SIGSTOP");
+    await accounts.delete(account.id, Date.now());
+    await sibling.until(() => sibling.output.includes('"event":"account_deleted"'));
+    frozen.child.kill("SIGCONT");
+    await eventually(async () => (await ask(frozen.base, key)).status === 401);
+    await storage.close();
+    expect(await endAll(programs)).toEqual([0, 0]);
   });
 });

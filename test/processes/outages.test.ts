@@ -1,7 +1,7 @@
 // Processes on one PostgreSQL, while it is stopped, or the one that leads is killed.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { operator } from "../../src/domains/events/author.ts";
+import { operator } from "../../src/domains/events/publish.ts";
 import { decidingOrder, OrderStore } from "../../src/domains/orders/orders.store.ts";
 import type { Pet } from "../../src/domains/pets/pets.schemas.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";

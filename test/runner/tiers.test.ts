@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isLongRun } from "../harness/test-length.ts";
 import { slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
@@ -16,7 +15,7 @@ test("each test file runs in at least one tier", () => {
 test("files of long runs only are left out of a short run", () => {
   const files = testFiles(root);
   expect(files.includes("test/attack/heap.long.test.ts")).toBe(isLongRun);
-  expect(files.includes("test/attack/timing.test.ts")).toBe(true);
+  expect(files.includes("test/attack/burst.test.ts")).toBe(true);
 });
 
 test("the files that run on one engine use no store", async () => {
@@ -35,14 +34,6 @@ test("each tier has its npm command, and CI runs all", async () => {
   }
   expect(scripts["test:all"]).toEndWith("test/runner/run.ts all");
   expect(await read(".ci/run")).toEndWith("\nnpm run --silent test:all\n");
-});
-
-test("the page about tests names each folder, and no other", async () => {
-  const named = [...(await read("docs/tests.md")).matchAll(/^\| ((?:`[a-z]+`(?:, )?)+) \|/gm)].flatMap(
-    ([, folders = ""]) => folders.replaceAll("`", "").split(", "),
-  );
-  const folders = readdirSync(join(root, "test"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(named.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
 });
 
 test("the files that start first exist", () => {

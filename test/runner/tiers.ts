@@ -57,7 +57,7 @@ const enginesOnly = [
 /** Tests of what a client sees, which must be the same on each engine. */
 const onEachEngine = [
   "src/domains/",
-  "src/limits/limits.store.test.ts",
+  "src/mcp/",
   "test/clocks/jumped.test.ts",
   "test/contract/every-operation.test.ts",
   "test/contract/new-domain.test.ts",

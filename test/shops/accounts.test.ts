@@ -165,7 +165,7 @@ describe("accounts and keys", () => {
     [["keys", "create", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["keys", "list", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["keys", "create", "--account", "acc_none", "--mode", "prod"], 2, "--mode must be live or test."],
-    [["bans", "list", "--account", "acc_none"], 1, "There is no account acc_none."],
+    [["keys", "list", "--banned", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["events", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["requests", "--account", "acc_none"], 1, "There is no account acc_none."],
     [["accounts", "show", "acc_none"], 1, "There is no account acc_none."],

@@ -6,7 +6,7 @@ import { AccountStore } from "../../src/domains/accounts/accounts.store.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/timing/clock.ts";
 import { runInProcess, runJsonInProcess } from "../harness/commands.ts";
 import { newKeyIn } from "../harness/keys.ts";
-import { untilMetric, untilRunning } from "../harness/metrics.ts";
+import { untilMetric, untilWaiting } from "../harness/metrics.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
 import { TestService } from "../harness/service.ts";
 import { onPostgres } from "../harness/test-store.ts";
@@ -87,7 +87,7 @@ describe("a deleted account", () => {
       const deleted = accounts.delete(account.id, service.clock.now());
       const headers = { "Idempotency-Key": "waiting" };
       const added = service.call("POST", "/pets", { key, body: { name: "Rex", categoryId: 1 }, headers });
-      await untilRunning(base, 1);
+      await untilWaiting(base, 1);
       await release();
       await deleted;
       const { status, json } = await added;

@@ -13,19 +13,18 @@ import { firstStatementOf } from "../harness/stepwise-read.ts";
 /** Statements on all shops, of background work or for operators, each by its beginning. */
 const allowedAcrossShops = [
   "SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1",
-  "SELECT shop, digest, due_at FROM stored_responses WHERE due_at <= $1",
+  "SELECT shop, digest FROM stored_responses WHERE due_at <= $1",
   "SELECT shop, last_event_id AS id FROM shops WHERE shop IN (",
   "SELECT shop, id, at FROM request_records WHERE shop IN (SELECT shop FROM shops UNION ALL SELECT 0) AND id = $1",
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1",
-  "SELECT shops.shop, endpoint_id, oldest.id, at, ahead FROM webhook_endpoints AS endpoints JOIN shops",
   "SELECT shop, id, at FROM request_records WHERE at < $1",
   "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ((state = 'enabled' AND",
   "SELECT account_id, mode, id FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE expires_at <= $1",
-  "SELECT webhook_endpoints.account_id, webhook_endpoints.mode, id, url, types, description, state, secrets, created_at,",
+  "SELECT account_id, mode, id, url, types, description, state, secrets, created_at, health, failing_since, waits_until,",
   "SELECT shop, last_at FROM shops WHERE account_id IS NULL AND (last_at <= $1 OR last_at > $2)",
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1",
-  "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id, ahead FROM shops LEFT JOIN events AS oldest",
+  "SELECT shops.shop, oldest.id, oldest.at, last_event_id AS last_id FROM shops LEFT JOIN events AS oldest",
 ];
 /** Indexes of such statements, which begin with the time. */
 const indexesByTime = [
@@ -140,7 +139,12 @@ test("every list of orders names the shop", () => {
   const filters: OrderFilters[] = [
     {},
     { status: "placed" },
-    { petId: 1n },
+    { petId: [1n] },
+    { petId: [1n, 2n] },
+    { confirmedSince: at, confirmedUntil: at },
+    { confirmedBy: "key_1" },
+    { categoryId: 1n },
+    { sort: "-confirmedAt" },
     { reference: "7" },
     { since: at },
     { until: at },

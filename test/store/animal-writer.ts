@@ -1,7 +1,7 @@
 // Changes animals in the store that the settings name, like a command of an operator: one for each line of its input.
 import { openStorage } from "../../src/app/store/engines.ts";
 import { readConfig } from "../../src/config.ts";
-import { operator } from "../../src/domains/events/author.ts";
+import { operator } from "../../src/domains/events/publish.ts";
 import { PetStore } from "../../src/domains/pets/pets.store.ts";
 
 const storage = await openStorage(readConfig(process.env));

@@ -5,8 +5,6 @@ import { readConfig } from "../../src/config.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { UsageStore } from "../../src/domains/usage/usage.store.ts";
 import { UsageCounter } from "../../src/domains/usage/usage-counter.ts";
-import { LimitStore } from "../../src/limits/limits.store.ts";
-import { MemoryLimiter } from "../../src/limits/memory-limiter.ts";
 import { CommitUnknown } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { systemClock } from "../../src/timing/clock.ts";
@@ -18,8 +16,6 @@ import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 const COMMITTED = "COMMIT\0";
 const quota = { perMinute: 100, perDay: 1_000 };
 const caller = callerOf("acc_1", "key_1", quota);
-
-const startLimiter = (storage: Storage) => new MemoryLimiter(new LimitStore(storage), systemClock, quota);
 
 describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
   let server: PostgresServer;
@@ -54,15 +50,5 @@ describe.skipIf(postgresMissing !== undefined)("a lost commit response", () => {
     const now = systemClock.now();
     const page = await storage.read(store.page(caller, "day", { before: undefined, limit: 9, now, unsaved: () => [] }));
     expect(page.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(4);
-  });
-
-  test("neither loses nor doubles saved limits: they are saved again", async () => {
-    const limiter = startLimiter(storage);
-    for (let request = 0; request < 3; request++) await limiter.admit(caller);
-    proxy.cutBefore = COMMITTED;
-    expect(await failureOf(limiter.save())).toBeInstanceOf(CommitUnknown);
-    await limiter.admit(caller);
-    await limiter.save();
-    expect((await startLimiter(storage).limitStatus(caller)).minute.used).toBe(4);
   });
 });

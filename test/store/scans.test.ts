@@ -6,6 +6,7 @@ import { allStatements } from "../harness/all-statements.ts";
 
 /** Tables with few rows, and subqueries that return few. */
 const small = new Set([
+  "account_changes",
   "webhook_endpoints",
   "endpoints",
   "store_environment",

@@ -24,7 +24,6 @@ describe("a request", () => {
     const settings = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.address}/`,
       OTEL_EXPORTER_OTLP_HEADERS: "x-receiver-key=a%20b,x-tenant=shop",
-      OTEL_SERVICE_NAME: "shop",
     };
     const service = await TestService.start({ settings });
     const { key, account, record } = await service.newAccountWithKey("pro");
@@ -80,7 +79,7 @@ describe("a request", () => {
     expect(nano(commit?.endTimeUnixNano)).toBeLessThanOrEqual(nano(create?.endTimeUnixNano));
     expect(nano(create?.endTimeUnixNano)).toBe(BigInt(service.clock.now()) * 1_000_000n);
 
-    expect(receiver.resource["service.name"]).toBe("shop");
+    expect(receiver.resource["service.name"]).toBe("petstore");
     expect(receiver.resource["service.version"]).toBe(version);
     expect(receiver.batches).not.toBeEmpty();
     for (const { path, headers: sent, text } of receiver.batches) {
@@ -169,7 +168,7 @@ describe("an unavailable trace receiver", () => {
 });
 
 const served = {
-  id: "1",
+  requestId: "1",
   clientRequestId: undefined,
   traceparent: null,
   operation: "listPets",
@@ -180,10 +179,14 @@ const served = {
   method: "GET",
   status: 200,
   code: undefined,
-  account: undefined,
-  key: undefined,
+  accountId: undefined,
+  keyId: undefined,
   isSimulated: false,
   startedAt: 0,
+  durationMs: 1,
+  resource: undefined,
+  created: undefined,
+  simulated: undefined,
 };
 
 function newTracer(receiver: TraceReceiver) {
@@ -221,7 +224,7 @@ describe("traceparent", () => {
 describe("traces", () => {
   test("are off by default", () => {
     expect(readConfig({}).traces).toBeUndefined();
-    expect(readConfig({ OTEL_SERVICE_NAME: "shop", OTEL_LOG_LEVEL: "info" }).traces).toBeUndefined();
+    expect(readConfig({ OTEL_LOG_LEVEL: "info" }).traces).toBeUndefined();
   });
 
   test.each([
