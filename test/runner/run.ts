@@ -13,7 +13,7 @@ import { isLongRun } from "../harness/test-length.ts";
 import { searchEvidence } from "../leaks/search.ts";
 import { whatIsMissing } from "./missing-tools.ts";
 import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLines, sum } from "./report.ts";
-import { type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
+import { isFlooding, type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The longest that a test may take, in milliseconds. It bounds a test that hangs. */
@@ -27,7 +27,7 @@ const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism
 const MEMORY = "/dev/shm";
 const FREE_MEMORY = 8e9;
 /** Failures in more files than this are not run again. */
-const MAX_RETRIED_FILES = 3;
+const MAX_RETRIED_FILES = 8;
 
 const [tier = "embedded", ...words] = process.argv.slice(2) as [(Tier | "all")?, ...string[]];
 if (tier !== "all" && !Object.hasOwn(tiers, tier))
@@ -91,18 +91,20 @@ async function runTier(): Promise<Result[]> {
 
   const shared = tier === "engines" || tier === "all" ? files.filter(isOnEachEngine) : [];
   const own = tier === "engines" ? files.filter((file) => !isOnEachEngine(file)) : files;
-  const alone = { name: "tests", files: own, environment: {}, parallel: PARALLEL };
-  if (shared.length === 0) return runLanes([[alone]]);
-  if (postgresMissing !== undefined) return [...(await runLanes([[alone]])), nothingRun(1)];
+  const floods = { name: "floods", files: own.filter(isFlooding), environment: {}, parallel: 1 };
+  const alone = { ...floods, name: "tests", files: own.filter((file) => !isFlooding(file)), parallel: PARALLEL };
+  if (shared.length === 0) return runLanes([[alone, floods]]);
+  if (postgresMissing !== undefined) return [...(await runLanes([[alone, floods]])), nothingRun(1)];
   const postgres = await SharedPostgres.start();
   const environment = { TEST_ENGINE: "postgres", ...postgres.environment };
   try {
     const parallel = Math.ceil(PARALLEL / 3);
     const onPostgres = { name: "postgres", files: shared, environment, parallel };
-    const onSqlite = { ...alone, name: "embedded", files: own.filter(isEmbedded), parallel };
+    const onSqlite = { ...alone, name: "embedded", files: alone.files.filter(isEmbedded), parallel };
     // They take about as long as both of these groups together.
-    const others = { ...alone, files: own.filter((file) => !isEmbedded(file)), parallel: Math.max(1, PARALLEL - 1) };
-    return await runLanes([[onPostgres, onSqlite], [others]]);
+    const rest = alone.files.filter((file) => !isEmbedded(file));
+    const others = { ...alone, files: rest, parallel: Math.max(1, PARALLEL - 1) };
+    return [...(await runLanes([[onPostgres, onSqlite], [others]])), ...(await runLanes([[floods]]))];
   } finally {
     await postgres.stop();
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { isLongRun } from "../harness/test-length.ts";
-import { slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
+import { isFlooding, slowest, type Tier, testFiles, tiers, tiersOf, timings, withoutStore } from "./tiers.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (file: string) => Bun.file(join(root, file)).text();
@@ -24,6 +24,13 @@ test("the files that run on one engine use no store", async () => {
     const used = (await read(file)).match(/harness\/(service|test-store|webhook-service|console|program|commands)\b/g);
     expect([file, used]).toEqual([file, null]);
   }
+});
+
+test("the files that run alone are those that flood, and run on one engine", () => {
+  const files = testFiles(root).filter(isFlooding);
+  expect(files).toContain("test/overload/fairness.test.ts");
+  expect(files).toContain("test/torture/limit-bursts.test.ts");
+  expect(files.filter((file) => tiersOf(file).join() !== "system")).toEqual([]);
 });
 
 test("each tier has its npm command, and CI runs all", async () => {

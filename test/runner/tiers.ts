@@ -45,6 +45,19 @@ const system = [
   "src/storage/postgres/postgres-faults.test.ts",
 ];
 
+/** Tests that leave no processor to others: they run alone. */
+const flooding = [
+  "test/attack/",
+  "test/overload/",
+  "test/processes/limits.test.ts",
+  "test/torture/limit-bursts.test.ts",
+] as const;
+
+/** True for a test that must not run beside others. */
+export function isFlooding(file: string): boolean {
+  return flooding.some((place) => file.startsWith(place));
+}
+
 /** Tests of PostgreSQL or Valkey themselves. */
 const enginesOnly = [
   "src/limits/valkey/",
