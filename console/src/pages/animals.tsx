@@ -13,7 +13,7 @@ import { ImportPets } from "../shop/import-pets.tsx";
 import { sellPets } from "../shop/orders.ts";
 import { useOrdersOf } from "../shop/orders-of.ts";
 import { isHeld, PetActions, PetDialog, type PetTask } from "../shop/pet-actions.tsx";
-import { AddPet } from "../shop/pet-dialog.tsx";
+import { startAdding } from "../shop/pet-dialog.tsx";
 import { PetState } from "../shop/pet-state.tsx";
 import { deletePets, FILTERED, PETS, pendingDeletions } from "../shop/pets.ts";
 import { ActionButton, AddButton } from "../ui/action-button.tsx";
@@ -60,7 +60,7 @@ export function Animals() {
   const { data: categories } = useCategories();
   const hidden = useWatchable(pendingDeletions);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  const [dialog, setDialog] = useState<"add" | "import" | "export">();
+  const [dialog, setDialog] = useState<"import" | "export">();
   const [task, begin] = useState<PetTask>();
 
   const pets = data?.filter(({ id }) => !hidden.has(id));
@@ -75,7 +75,7 @@ export function Animals() {
         <>
           {may("createPet") && <ActionButton text="Import" icon="import" onClick={() => setDialog("import")} />}
           <ActionButton text="Export" icon="export" onClick={() => setDialog("export")} />
-          {may("createPet") && <AddButton isMain text="Add animal" onClick={() => setDialog("add")} />}
+          {may("createPet") && <AddButton isMain text="Add animal" onClick={startAdding} />}
         </>
       }
     >
@@ -127,7 +127,7 @@ export function Animals() {
             <>
               <p>The shop has no animals yet.</p>
               {may("createPet") && (
-                <button type="button" class="main" onClick={() => setDialog("add")}>
+                <button type="button" class="main" onClick={startAdding}>
                   Add the first animal
                 </button>
               )}
@@ -138,7 +138,6 @@ export function Animals() {
       {chosen.length > 0 && (
         <SelectionActions of={chosen} orders={orders} begin={begin} clear={() => setTicked(new Set())} />
       )}
-      {dialog === "add" && <AddPet onClose={close} />}
       {dialog === "import" && <ImportPets onClose={close} />}
       {dialog === "export" && <ExportPets filters={filtersIn(query)} onClose={close} />}
       <PetDialog of={task} onClose={() => begin(undefined)} />

@@ -1,6 +1,5 @@
 import type { StoreOrder } from "petstore-client";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { Link, type Query } from "../router.tsx";
 import { isLive, latestQuery } from "../service/live.ts";
 import { useQuery } from "../service/query.ts";
@@ -8,7 +7,7 @@ import { useMay, useSession } from "../session/session.ts";
 import { DeedLine, deedsOf } from "../shop/deeds.tsx";
 import { useFigures } from "../shop/figures.ts";
 import { useReserved } from "../shop/orders-of.ts";
-import { AddPet } from "../shop/pet-dialog.tsx";
+import { startAdding } from "../shop/pet-dialog.tsx";
 import { PetName, usePet } from "../shop/pet-name.tsx";
 import { dayAfter, SalesChart, sumOf, useSales } from "../shop/sales.tsx";
 import { SellButton, startSale } from "../shop/sell.tsx";
@@ -29,14 +28,13 @@ const DEEDS_SHOWN = 10;
 /** The current state of the shop. */
 export function Today() {
   const may = useMay();
-  const [isAdding, setAdding] = useState(false);
   return (
     <Page
       title="Today"
       note={<span class="wide">{dayName()}</span>}
       actions={
         <>
-          {may("createPet") && <AddButton text="Add animal" onClick={() => setAdding(true)} />}
+          {may("createPet") && <AddButton text="Add animal" onClick={startAdding} />}
           <SellButton />
         </>
       }
@@ -47,7 +45,6 @@ export function Today() {
         {may("listStoreOrders") && <Reserved />}
       </div>
       {may("listEvents") && <Latest />}
-      {isAdding && <AddPet onClose={() => setAdding(false)} />}
     </Page>
   );
 }

@@ -7,9 +7,10 @@ import { useMay, useSession } from "../session/session.ts";
 import { useCategories } from "../shop/categories.ts";
 import { ORDERS, orderName } from "../shop/orders.ts";
 import { useReserved } from "../shop/orders-of.ts";
+import { startAdding } from "../shop/pet-dialog.tsx";
 import { PetLine } from "../shop/pet-picker.tsx";
 import { FILTERED } from "../shop/pets.ts";
-import { press, SEARCH_KEY, shortcuts, useShortcut } from "../shortcuts.tsx";
+import { SEARCH_KEY, shortcuts, useShortcut } from "../shortcuts.tsx";
 import { Combobox, type Suggestion, useTyped } from "../ui/combobox.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
@@ -40,7 +41,7 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
   const may = useMay();
   const deeds = useWatchable(shortcuts).filter(({ meaning }) => meaning !== SEARCH);
   const isThere = !may("createPet") || deeds.some(({ meaning }) => meaning === ADD);
-  return [...deeds, ...(isThere ? [] : [{ meaning: ADD, keys: "", run: addPet }])]
+  return [...deeds, ...(isThere ? [] : [{ meaning: ADD, keys: "", run: startAdding }])]
     .map(({ meaning, keys, run }) => ({ name: meaning.replace(PAGE, ""), meaning, keys, run }))
     .filter(({ name }) => isMatch(name))
     .toSorted((one, other) => +(one.name !== one.meaning) - +(other.name !== other.meaning))
@@ -49,11 +50,6 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
       shown: <Line title={name}>{keys && <kbd class="wide">{keys}</kbd>}</Line>,
       open: run,
     }));
-}
-
-function addPet(): void {
-  go("/animals");
-  setTimeout(() => press("n")); // when the page is there
 }
 
 /**

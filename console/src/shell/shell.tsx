@@ -5,6 +5,7 @@ import { followShop } from "../service/live.ts";
 import { OfferedKey } from "../session/offered-key.tsx";
 import { permits, shopOf, useSession } from "../session/session.ts";
 import { applyEvent } from "../shop/apply-event.ts";
+import { Adding } from "../shop/pet-dialog.tsx";
 import { Sale } from "../shop/sell.tsx";
 import { ShortcutList, useShortcut } from "../shortcuts.tsx";
 import { ReferenceLink } from "../ui/reference-link.tsx";
@@ -56,6 +57,7 @@ export function Shell() {
       <ShortcutList />
       <OfferedKey />
       <Sale />
+      <Adding />
       <Search />
     </div>
   );

@@ -10,16 +10,29 @@ import { Form } from "../ui/form/form.tsx";
 import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Skeleton } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
+import { useWatchable, Watchable } from "../watchable.ts";
 import { CategoryControl } from "./category-name.tsx";
 import { FieldValue } from "./field-value.tsx";
 import { Names } from "./new-categories.tsx";
 import { PETS, showPet } from "./pets.ts";
 
+const isAdding = new Watchable(false);
+
+/** Opens the dialog in which animals are added. */
+export const startAdding = (): void => isAdding.set(true);
+
+/** The dialog for adding animals, wherever it was started. */
+export function Adding() {
+  const close = () => isAdding.set(false);
+  useEffect(() => close, []);
+  return useWatchable(isAdding) ? <AddPet onClose={close} /> : null;
+}
+
 const controls = { categoryId: CategoryControl };
 const kept = ["categoryId"];
 
 /** Adds an animal, or several of the same category. */
-export function AddPet({ onClose }: { readonly onClose: () => void }) {
+function AddPet({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [added, setAdded] = useState<readonly string[]>([]);
   const action = useAction(async (body: NewPet, retryOptions) => {
@@ -39,11 +52,13 @@ export function AddPet({ onClose }: { readonly onClose: () => void }) {
       submit="Add animal"
       kept={kept}
     >
-      <p class={added.length > 0 ? "intro fine" : ""} role="status">
-        {added.length > 0 && (
+      <p class="intro fine" role="status">
+        {added.length > 0 ? (
           <>
             <Names of={added} /> added
           </>
+        ) : (
+          "To add several, press “Add another”. It keeps the category."
         )}
       </p>
     </FormDialog>
