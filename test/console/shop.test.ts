@@ -46,6 +46,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("status").getByText("Rex sold").waitFor();
     await page.getByRole("button", { name: "Sold", exact: true }).click();
     expect(page.url()).toEndWith("/orders?status=confirmed");
+    await row.getByRole("cell", { name: "test", exact: true }).waitFor(); // the name of the key that sold it
     await page.getByLabel("Search by reference").fill("Till 1");
     await page.waitForURL(/reference=Till/);
     await row.getByRole("button", { name: "Return" }).click();
@@ -76,6 +77,11 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await fact("Sold by").getByText("test").waitFor();
     await page.getByRole("button", { name: "Return Shelf 10" }).click();
     await fact("Returned").waitFor();
+    const history = page.getByLabel("History").getByRole("listitem");
+    await eventually(
+      async () => (await history.allInnerTexts()).map((text) => /took|sold|changed|reserved/.exec(text)?.[0]).join(),
+      (deeds) => deeds === "took,sold,changed,reserved",
+    );
     expect(await read(`/store/orders/${id}`)).toMatchObject({ status: "returned", reference: "Shelf 10" });
     await ui.goTo(page, "/orders/987654321");
     await page.getByRole("alert").getByText("order_not_found").waitFor();

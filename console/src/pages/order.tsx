@@ -6,6 +6,7 @@ import { CategoryName } from "../shop/category-name.tsx";
 import { moneyOf } from "../shop/money.ts";
 import { OrderActions, OrderState } from "../shop/order-rows.tsx";
 import { ORDERS, orderName } from "../shop/orders.ts";
+import { PetHistory } from "../shop/pet-history.tsx";
 import { PetName } from "../shop/pet-name.tsx";
 import { type Fact, Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
@@ -45,6 +46,7 @@ export function OrderPage({ params }: { readonly params: Readonly<Record<string,
           ...Object.entries(metadata).map((pair) => pair.map((text) => <bdi>{text}</bdi>) as unknown as Fact),
         ]}
       />
+      <PetHistory id={petId} orderId={order.id} />
     </Page>
   );
 }

@@ -44,7 +44,10 @@ export function applyEvent(event: Event): void {
     if (Object.keys(previous).join() !== "metadata") refreshSoon(FILTERED);
   }
   if (type === "pet.deleted") forgetPet(BigInt(subject.id));
-  if (subject.type === "order") showOrder(data as unknown as StoreOrder);
+  if (subject.type === "order") {
+    showOrder(data as unknown as StoreOrder);
+    updateCache<readonly Event[]>(`${PETS}/${petId}/history/${subject.id}`, prepend);
+  }
   if (type === "pet.created") refreshSoon(`${PETS}?`);
   if (type === "pets.reassigned") refreshSoon(PETS); // about many animals
   if (subject.type === "order") refreshSoon(`${ORDERS}?`);

@@ -7,6 +7,7 @@ import { Status } from "../ui/status.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
 import { EditOrder } from "./edit-order.tsx";
+import { moneyOf } from "./money.ts";
 import { changeOrder, orderActions, orderName } from "./orders.ts";
 import { PetName } from "./pet-name.tsx";
 
@@ -25,7 +26,6 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
     ...(withAnimal ? [animal] : []),
     {
       head: "Order",
-      fillsWidth: true,
       narrow: withAnimal ? "under" : "name",
       cell: (order) => (
         <Link to={`/orders/${order.id}`}>
@@ -38,6 +38,8 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
       narrow: "end",
       cell: (order) => <OrderState of={order} />,
     },
+    { head: "Price", isNumber: true, cell: ({ price }) => price && moneyOf(price) },
+    { head: "Seller", cell: ({ confirmedBy }) => confirmedBy && <bdi>{confirmedBy.name}</bdi> },
     { head: "", ...(!withAnimal && { narrow: "acts" as const }), cell: (order) => <OrderActions of={order} /> },
   ];
 }

@@ -6,11 +6,17 @@ import { PETS } from "./pets.ts";
 
 const EVENTS_SHOWN = 50;
 
+interface PetHistoryProps {
+  readonly id: bigint;
+  /** Only what happened to this order of it. */
+  readonly orderId?: bigint;
+}
+
 /** What happened to an animal and its orders and who did it, the newest first. */
-export function PetHistory({ id }: { readonly id: bigint }) {
+export function PetHistory({ id, orderId }: PetHistoryProps) {
   const { petstore } = useSession();
-  const query = useQuery(`${PETS}/${id}/history`, () =>
-    petstore.listEvents({ petId: id, sort: "-id", limit: EVENTS_SHOWN }).page(),
+  const query = useQuery(`${PETS}/${id}/history${orderId ? `/${orderId}` : ""}`, () =>
+    petstore.listEvents({ petId: id, ...(orderId && { orderId }), sort: "-id", limit: EVENTS_SHOWN }).page(),
   );
   return (
     <section>
