@@ -51,15 +51,15 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   test("all faults of a file are shown by line", async () => {
     const page = await ui.open("/animals");
     await page.getByRole("button", { name: "Import" }).click();
-    await choose(page, "name,category,status\nRex,dOGS,available\n,Dogs,\nTom,Cats,eaten\n");
+    await choose(page, "name,category,status\nRex,dOGS,available\n,Dogs,\nTom,Cats,eaten\nKim,Cats,\n");
     const alert = dialog(page).getByRole("alert");
-    await alert.getByText("3 errors.").waitFor();
+    await alert.getByText("4 errors.").waitFor();
     expect(await alert.getByRole("listitem").allInnerTexts()).toEqual([
       "Line 3: Name: Fill this in.",
-      'Line 4: No category is called "Cats".',
+      'Lines 4, 5: No category is called "Cats".',
       "Line 4: Status: Use available, pending, sold.",
     ]);
-    await dialog(page).getByRole("button", { name: "Skip 2 faulty rows, import 1" }).waitFor();
+    await dialog(page).getByRole("button", { name: "Skip 3 faulty rows, import 1" }).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await choose(page, "name,colour\nRex,red\n");
     await alert.getByText("Line 1: The column categoryId is missing.").waitFor();
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     await dialog(page).getByText("These categories do not exist yet: Birds, Fish").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await button(page, "Create 2 categories").click();
-    await says(page, "6 animals to add");
+    await says(page, "6 animals to add, of which the first 5 are shown");
     expect(await preview.nth(1).innerText()).toMatch(/3\s+Rex\s+Birds\s+Sold/);
     expect(await preview.count()).toBe(6); // with the head
     await button(page, "Import").click();

@@ -16,6 +16,7 @@ import { PetImport } from "./pet-import.ts";
 import { PETS } from "./pets.ts";
 import { type FileAnimals, type LineFault, readAnimals } from "./read-animals.ts";
 
+/** How many different faults are shown, each with the lines that have it. */
 const FAULTS_SHOWN = 20;
 const ROWS_SHOWN = 5;
 
@@ -93,7 +94,9 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
             {may("createCategory") && file.unknownNames.length > 0 && <NewCategories names={file.unknownNames} />}
             <UnknownIds of={[...file.unknownIds]} />
             {count > 0 && <Preview of={file} categories={categories} />}
-            <p role="status">{`${countOf(count, "animal")} to add`}</p>
+            <p role="status">
+              {`${countOf(count, "animal")} to add${count > ROWS_SHOWN ? `, of which the first ${ROWS_SHOWN} are shown` : ""}`}
+            </p>
           </>
         )}
         <ErrorNote error={query.error} retry={query.reload} />
@@ -131,16 +134,23 @@ function FaultyLines({ of: faults }: { readonly of: readonly LineFault[] }) {
 }
 
 function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
+  const lines = new Map<string, string[]>();
+  for (const { line, message } of faults) {
+    const same = lines.get(message);
+    if (same) same.push(String(line));
+    else lines.set(message, [String(line)]);
+  }
+  const hidden = [...lines.values()].slice(FAULTS_SHOWN).flat().length;
   return (
     <>
       <ul>
-        {faults.slice(0, FAULTS_SHOWN).map(({ line, message }) => (
-          <li key={`${line} ${message}`}>
-            Line {line}: <bdi>{message}</bdi>
+        {[...lines].slice(0, FAULTS_SHOWN).map(([message, at]) => (
+          <li key={message}>
+            {at.length === 1 ? "Line" : "Lines"} <Names of={at} />: <bdi>{message}</bdi>
           </li>
         ))}
       </ul>
-      {faults.length > FAULTS_SHOWN && <p class="fine">and {numberOf(faults.length - FAULTS_SHOWN)} more</p>}
+      {hidden > 0 && <p class="fine">and {numberOf(hidden)} more</p>}
     </>
   );
 }
