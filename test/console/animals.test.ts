@@ -98,9 +98,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
       .waitFor({ state: "attached" });
     await dialog.getByLabel("Category").selectOption("New category…");
     await page.keyboard.type("Parrots");
-    await dialog.getByText("This category does not exist yet: Parrots").waitFor();
+    await dialog.getByText("A new category. It is created when you save.").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
-    await click("Create it");
     for (const name of ["Ari", "Aro"]) {
       await click("Add another");
       await dialog.getByRole("status").getByText("added").waitFor();
@@ -109,7 +108,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     }
     await dialog.getByRole("status").getByText("Ara added").waitFor();
     await click("Add animal");
-    expect(clicks).toBeLessThanOrEqual(8);
+    expect(clicks).toBeLessThanOrEqual(7);
     for (const name of ["Ara", "Ari", "Aro"]) await row(page, name).getByRole("cell", { name: "Parrots" }).waitFor();
     const { json } = await ui.service.call("GET", "/pets?sort=-id&limit=3", { key: ui.key });
     expect(json.map(({ name, status }: Record<string, string>) => [name, status])).toEqual([

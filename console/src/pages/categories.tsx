@@ -7,7 +7,7 @@ import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { CATEGORIES, useCategories } from "../shop/categories.ts";
-import { CategoryControl } from "../shop/category-name.tsx";
+import { CategoryControl, useCategoryId } from "../shop/category-name.tsx";
 import { countIn, useFigures } from "../shop/figures.ts";
 import { PETS } from "../shop/pets.ts";
 import { AddButton } from "../ui/action-button.tsx";
@@ -138,8 +138,10 @@ function DeleteCategory({ of: category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const { data: figures } = useFigures();
   const changes = { isRequired: Boolean(countIn(figures, category.id)), except: category.id };
+  const categoryIdOf = useCategoryId();
   const action = useAction(async (query: DeleteCategoryQuery) => {
-    await petstore.deleteCategory(category.id, query);
+    const moveTo = await categoryIdOf(query.moveTo);
+    await petstore.deleteCategory(category.id, moveTo === undefined ? {} : { moveTo });
     say(`${category.name} deleted`);
     invalidate(CATEGORIES, PETS);
   });

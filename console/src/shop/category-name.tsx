@@ -1,11 +1,14 @@
-import type { Category } from "petstore-client";
-import { useLayoutEffect, useState } from "preact/hooks";
+import type { Category, Int64 } from "petstore-client";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { nameKey } from "../../../csv/name-key.ts";
-import { useMay } from "../session/session.ts";
+import type { FieldDescription } from "../contract.ts";
+import { createCategoryBody } from "../generated/contract.ts";
+import { useMay, useSession } from "../session/session.ts";
 import type { ControlProps } from "../ui/form/field.tsx";
+import { NEW } from "../ui/form/values.ts";
 import { Select } from "../ui/select.tsx";
 import { useCategories } from "./categories.ts";
-import { NewCategories } from "./new-categories.tsx";
+import { addCategory } from "./new-categories.tsx";
 
 /** The name of a category; its id if the name is not known. */
 export function CategoryName({
@@ -19,43 +22,63 @@ export function CategoryName({
   return category ? <bdi>{category.name}</bdi> : <span class="fine number">{of ? `No. ${id}` : ""}</span>;
 }
 
-/** What is chosen for a category that does not exist yet. No id is such a text. */
-const NEW = "new";
-const isCalled = (name: string) => (category: Category) => nameKey(category.name) === nameKey(name);
+const { maxLength } = createCategoryBody.find(({ name }) => name === "name") as FieldDescription;
+const isCalled = (name: string) => (category: Category) => nameKey(category.name) === nameKey(name.trim());
 
-/** A control to choose a category by name, or to create one. */
+/** Returns the id that a value of `CategoryControl` stands for. A category that was named is created unless it exists. */
+export function useCategoryId() {
+  const { petstore } = useSession();
+  const { data } = useCategories();
+  return async <T extends Int64 | undefined>(value: T): Promise<T | bigint> => {
+    const text: unknown = value;
+    if (typeof text !== "string") return value;
+    const name = text.slice(NEW.length).trim();
+    const known = [...(data?.values() ?? [])].find(isCalled(name));
+    return (known ?? (await addCategory(petstore, name))).id;
+  };
+}
+
+/** A control to choose a category by name, or to name one that is created with the change: see `useCategoryId`. */
 export function CategoryControl({ id, field, entry, change, described }: ControlProps) {
   const { data } = useCategories();
   const may = useMay();
-  const [newName, setNewName] = useState<string>();
-  const isNew = newName !== undefined;
-  useLayoutEffect(() => document.getElementById(id)?.focus(), [isNew]); // a form then moves it to its first field
+  const [isNaming, setNaming] = useState(false);
+  const text = entry as string;
+  const newName = text.startsWith(NEW) ? text.slice(NEW.length) : "";
   const known = [...(data?.values() ?? [])].filter((category) => category.id !== field.except);
   const isNone = data !== undefined && known.length === 0;
   const canCreate = may("createCategory");
+  const isNew = isNaming || newName !== "" || (isNone && canCreate);
+  useLayoutEffect(() => document.getElementById(id)?.focus(), [isNew]); // a form then moves it to its first field
   const choose = (chosen: string) => {
-    setNewName(chosen === NEW ? "" : undefined);
+    setNaming(chosen === NEW);
     change(chosen === NEW ? "" : chosen);
   };
-  if (isNew || (isNone && canCreate)) {
+  /** Chooses the category that has the name, if there is one. */
+  const settle = () => {
+    const same = known.find(isCalled(newName));
+    if (same) choose(String(same.id));
+    else setNaming(newName !== "");
+  };
+  useEffect(() => {
+    if (newName) settle(); // it has been created
+  }, [data]);
+  if (isNew) {
     return (
       <>
         <input
           id={id}
           autocomplete="off"
           placeholder="Name of the category"
-          value={newName ?? ""}
-          onInput={({ currentTarget }) => setNewName(currentTarget.value)}
-          onChange={() => {
-            const same = known.find(isCalled(newName ?? ""));
-            if (same) choose(String(same.id));
-            else if (!newName?.trim()) setNewName(undefined);
-          }}
+          maxLength={maxLength}
+          value={newName}
+          onInput={({ currentTarget: { value } }) => change(value.trim() ? NEW + value : "")}
+          onChange={settle}
           {...described}
         />
-        {newName?.trim() && !known.some(isCalled(newName)) && (
-          <NewCategories names={[newName.trim()]} onEach={(category) => choose(String(category.id))} />
-        )}
+        <p class="fine">
+          {known.some(isCalled(newName)) ? "This category exists." : "A new category. It is created when you save."}
+        </p>
       </>
     );
   }

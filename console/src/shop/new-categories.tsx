@@ -1,4 +1,4 @@
-import type { Category } from "petstore-client";
+import type { Category, Petstore } from "petstore-client";
 import { useAction } from "../service/action.ts";
 import { updateCache } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
@@ -18,21 +18,18 @@ export function Names({ of: names }: { readonly of: readonly string[] }) {
   );
 }
 
-interface NewCategoriesProps {
-  readonly names: readonly string[];
-  /** Called with each that was created. */
-  readonly onEach?: (category: Category) => void;
+/** Creates a category and shows it at once. */
+export async function addCategory(petstore: Petstore, name: string): Promise<Category> {
+  const category = await petstore.createCategory({ name });
+  updateCache<ReadonlyMap<bigint, Category>>(CATEGORIES, (known) => new Map([...known, [category.id, category]]));
+  return category;
 }
 
 /** Offers to create the categories of these names. */
-export function NewCategories({ names, onEach }: NewCategoriesProps) {
+export function NewCategories({ names }: { readonly names: readonly string[] }) {
   const { petstore } = useSession();
   const action = useAction(async () => {
-    for (const name of names) {
-      const category = await petstore.createCategory({ name });
-      updateCache<ReadonlyMap<bigint, Category>>(CATEGORIES, (known) => new Map([...known, [category.id, category]]));
-      onEach?.(category);
-    }
+    for (const name of names) await addCategory(petstore, name);
   });
   return (
     <div class="note">

@@ -11,7 +11,7 @@ import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Skeleton } from "../ui/table.tsx";
 import { say } from "../ui/toasts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
-import { CategoryControl } from "./category-name.tsx";
+import { CategoryControl, useCategoryId } from "./category-name.tsx";
 import { FieldValue } from "./field-value.tsx";
 import { Names } from "./new-categories.tsx";
 import { PETS, showPet } from "./pets.ts";
@@ -35,8 +35,10 @@ const kept = ["categoryId"];
 function AddPet({ onClose }: { readonly onClose: () => void }) {
   const { petstore } = useSession();
   const [added, setAdded] = useState<readonly string[]>([]);
+  const categoryIdOf = useCategoryId();
   const action = useAction(async (body: NewPet, retryOptions) => {
-    const { name } = await petstore.createPet(body, retryOptions);
+    const categoryId = await categoryIdOf(body.categoryId);
+    const { name } = await petstore.createPet({ ...body, categoryId }, retryOptions);
     setAdded([name, ...added]);
     say(`${name} added`);
     invalidate(PETS);
@@ -51,6 +53,7 @@ function AddPet({ onClose }: { readonly onClose: () => void }) {
       action={action}
       submit="Add animal"
       kept={kept}
+      cancel={added.length > 0 ? "Done" : "Cancel"}
     >
       <p class="intro fine" role="status">
         {added.length > 0 ? (
@@ -86,7 +89,11 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       throw failure;
     }
   };
-  const action = useAction((body: PetPatch) => save(body, pet));
+  const categoryIdOf = useCategoryId();
+  const action = useAction(async (body: PetPatch) => {
+    const categoryId = await categoryIdOf(body.categoryId);
+    await save(categoryId === undefined ? body : { ...body, categoryId }, pet);
+  });
   const again = useAction(async () => {
     if (conflict) await save(conflict.mine, conflict.theirs);
   });

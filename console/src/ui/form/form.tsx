@@ -26,6 +26,8 @@ export interface FormProps {
   readonly isFinal?: boolean;
   readonly onDone: () => void;
   readonly onCancel: () => void;
+  /** The label of the button that closes it. */
+  readonly cancel?: string;
 }
 
 /** A form for the body or query of an operation. Faults that the service finds are shown beside their fields. */
@@ -40,6 +42,7 @@ export function Form({
   isFinal,
   onDone,
   onCancel,
+  cancel = "Cancel",
 }: FormProps) {
   const initial = useRef<Entries>(
     Object.fromEntries(given.map((field) => [field.name, entryOf(field, (values as Values)[field.name])])),
@@ -61,11 +64,11 @@ export function Form({
   useLayoutEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [tries]);
   const change = (name: string, entry: Entry) => {
     action.clearError();
-    setEntries({ ...entries, [name]: entry });
+    setEntries((before) => ({ ...before, [name]: entry }));
   };
   const again = () => {
-    setEntries(
-      Object.fromEntries(fields.map(({ name }) => [name, (kept?.includes(name) ? entries : initial.current)[name]!])),
+    setEntries((before) =>
+      Object.fromEntries(fields.map(({ name }) => [name, (kept?.includes(name) ? before : initial.current)[name]!])),
     );
     setTries(0);
     focusFirst(element.current);
@@ -103,7 +106,7 @@ export function Form({
       {action.error !== undefined && !isAllShown && <ErrorNote error={action.error} />}
       <footer>
         <button type="button" onClick={onCancel}>
-          Cancel
+          {cancel}
         </button>
         {kept && (
           <button type="button" disabled={action.isRunning} onClick={() => void send(again)}>

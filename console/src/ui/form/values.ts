@@ -4,6 +4,9 @@ import type { FieldDescription } from "../../contract.ts";
 export type Entry = string | readonly string[];
 export type Entries = Readonly<Record<string, Entry>>;
 
+/** How an entry for an id begins that names what is created first. */
+export const NEW = "new ";
+
 /** The entry that shows a value. */
 export function entryOf({ kind, preset }: FieldDescription, value: unknown): Entry {
   const shown = value ?? preset;
@@ -43,7 +46,7 @@ export function valueOf({ kind, canBeEmpty }: FieldDescription, entry: Entry | u
   }
   if (typeof entry !== "string") return Array.isArray(entry) && entry.length === 0 ? undefined : entry;
   if (entry === "" && !canBeEmpty) return undefined;
-  if (kind === "id") return BigInt(entry.trim());
+  if (kind === "id") return entry.startsWith(NEW) ? entry : BigInt(entry.trim());
   if (kind === "integer") return Number(entry);
   if (kind === "time") return new Date(entry).toISOString();
   return entry;
@@ -57,7 +60,7 @@ export function faultOf(field: FieldDescription, entry: Entry | undefined): stri
   if (isEmpty) return isRequired ? "Fill this in." : undefined;
   if (typeof entry !== "string") return undefined;
   const noInteger = "Enter a whole number.";
-  if (kind === "id") {
+  if (kind === "id" && !entry.startsWith(NEW)) {
     if (!/^\s*-?\d+\s*$/.test(entry)) return noInteger;
     const id = BigInt(entry);
     if (id !== BigInt.asIntN(64, id)) return "Enter a shorter number.";
