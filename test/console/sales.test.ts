@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)("what was sold", () => {
     await rows(page).filter({ hasText: "Live" }).waitFor();
     await soldToday(today).getByText("· 95.00 CHF + 130.00 EUR").waitFor();
     await ui.service.call("POST", `/store/orders/${order}/return`, { key: till });
-    await told(page).getByText("2 returned · −1.00 EUR").waitFor();
+    await told(page).getByText("2 returned · −1.00 EUR · 95.00 CHF + 139.00 EUR after returns").waitFor();
     await rows(page).filter({ hasText: "Live" }).getByText("Returned").waitFor();
     await today.close();
     await page.close();

@@ -110,18 +110,26 @@ function Sums({ of: { total, days, sellers, categories } }: { readonly of: Sales
     </h2>
   );
   const paidBack = sumOf(total, "returned");
-  const returned = `${numberOf(total.returned)} returned${paidBack && ` · −${paidBack.replaceAll("+ ", "− ")}`}`;
+  const kept = total.amounts.map(({ sold, returned: back, currency }) => moneyOf({ amount: sold - back, currency }));
+  const returned = [
+    `${numberOf(total.returned)} returned`,
+    ...(paidBack
+      ? [`−${paidBack.replaceAll("+ ", "− ")}`, `${kept.join(" + ").replaceAll("+ −", "− ")} after returns`]
+      : []),
+  ].join(" · ");
   return (
     <div class="halves">
       <section class="card" aria-label="Sums">
         <SalesChart title={title} summary={returned} days={days} />
       </section>
-      <section class="card" aria-label="Shares">
-        <h2>By seller</h2>
-        <Shares tone="accented" of={sellers.map((one) => [one.name, one])} />
-        <h2>By category</h2>
-        <Shares tone="done" of={categories.map((one) => [one.name ?? `No. ${one.categoryId}`, one])} />
-      </section>
+      {sellers.length > 0 && (
+        <section class="card" aria-label="Shares">
+          <h2>By seller</h2>
+          <Shares tone="accented" of={sellers.map((one) => [one.name, one])} />
+          <h2>By category</h2>
+          <Shares tone="done" of={categories.map((one) => [one.name ?? `No. ${one.categoryId}`, one])} />
+        </section>
+      )}
     </div>
   );
 }
@@ -208,7 +216,7 @@ function List({ filters, sales }: ListProps) {
         query={query}
         columns={columnsFor(sales)}
         empty={<p>{next ? NONE_HERE : "Nothing was sold in this time."}</p>}
-        foot={<Pager next={next} total={counted ? countOf(counted.sold, "sale") : undefined} />}
+        foot={<Pager next={next} total={counted && counted.sold > 0 ? countOf(counted.sold, "sale") : undefined} />}
       />
     </section>
   );
