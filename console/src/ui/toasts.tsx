@@ -70,7 +70,7 @@ function ToastLine({ of: toast }: { readonly of: Toast }) {
       <span>{toast.text}</span>
       {toast.undo && (
         <button type="button" class="link" onClick={() => remove(toast, toast.undo)}>
-          Undo <kbd class="wide">u</kbd>
+          <span>Undo</span> <kbd class="wide">U</kbd>
         </button>
       )}
       <button type="button" class="quiet only" onClick={() => remove(toast)} aria-label="Dismiss">
