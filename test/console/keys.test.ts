@@ -37,6 +37,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
 
   test("a key is created, shown once, copied, and revoked by pointer", async () => {
     const page = await ui.open("/events");
+    await page.clock.setFixedTime(ui.service.clock.now()); // that of the service, for the time until the key ends
     await page.getByRole("heading", { name: "Events" }).waitFor();
     await page.keyboard.type("gk");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -154,9 +155,10 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     const own = (await call("POST", "/keys", body)).json;
     ui.service.clock.advance(1_000); // the new key is newer
     const page = await ui.open("/keys", { key: own.key });
+    await page.clock.setFixedTime(ui.service.clock.now());
     await row(page, "Mine").hover();
     await page.getByRole("button", { name: "Rotate Mine" }).click();
-    await dialogOf(page).getByRole("button", { name: "In 7 days" }).click(); // the browser's clock is ahead of the service's
+    await dialogOf(page).getByRole("button", { name: "In 7 days" }).click();
     await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
     const secret = await newKeyOf(page).inputValue();
     expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(`"${secret}"`);
