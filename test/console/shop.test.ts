@@ -265,10 +265,12 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
     await dialogOf(page).getByText("Fill this in.").waitFor();
     expect(await dialogOf(page).getByRole("option", { name: "Fishes" }).count()).toBe(0);
-    await dialogOf(page).getByLabel("Move to").selectOption("Birds");
+    await dialogOf(page).getByLabel("Move to").selectOption("New category…");
+    await page.keyboard.type("Fins");
     await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor({ state: "detached" });
-    expect((await read(`/pets?ids=${nemo}`))[0].categoryId).toBe(3);
+    const fins = (await read("/categories")).find((category: { name: string }) => category.name === "Fins");
+    expect((await read(`/pets?ids=${nemo}`))[0].categoryId).toBe(fins.id);
     await page.close();
   });
 
@@ -286,8 +288,11 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("cell", { name: "Cancelled" }).waitFor();
     await page.keyboard.type("e");
     await dialogOf(page).getByLabel("Name").fill("Otto III");
+    await dialogOf(page).getByLabel("Category").selectOption("New category…");
+    await page.keyboard.type("Otters");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Otto III" }).waitFor();
+    await history.getByText("Category: Cats → Otters").waitFor();
     await page.close();
   });
 
