@@ -10,7 +10,7 @@ import { type FakeResponses, fakeFetch } from "../src/testing.ts";
 const operations = domains.flatMap((domain) => domain.operations);
 const baseUrl = "http://petstore.test/v1";
 
-/** A client of the fake. It does not wait for limits, and each has a key of its own, because those of a key are shared. */
+/** A client of the fake service that does not wait for limits. Each has its own key, because clients share the limits of a key. */
 let clients = 0;
 const fake = (responses?: FakeResponses) =>
   new Petstore({ key: `psk_test_${clients++}`, baseUrl, fetch: fakeFetch(responses), timeout: 500, retries: 0 });

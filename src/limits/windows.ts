@@ -66,7 +66,7 @@ export interface SavedWindows {
   readonly day: Window;
 }
 
-/** Requests that this process admitted without asking Valkey, in windows that end in so many milliseconds. */
+/** Requests that this process admitted without asking Valkey, and the milliseconds until the ends of their windows. */
 export interface AdmittedAlone {
   readonly minute: number;
   readonly minuteRest: number;
@@ -76,7 +76,7 @@ export interface AdmittedAlone {
 
 /**
  * The record of a shop, an address or a separate quota: a minute that starts with the first request, the UTC calendar
- * day, and the strikes of its keys, which each day starts without. `decideScript` follows the same rules.
+ * day, and the strikes of its keys, which each day starts without. The script `decide` follows the same rules.
  */
 export class Windows {
   readonly kind: Kind;

@@ -248,7 +248,7 @@ describe("a failed call", () => {
     expect([code, status, details[0].path]).toEqual(["invalid_request", 400, path]);
   });
 
-  test("says which scope the key lacks, and that the sandbox has tools of its own", async () => {
+  test("says which scope the key lacks, and that the sandbox has its own tools", async () => {
     const { key: reader } = await newKey(["read"]);
     const { code } = await failed("add_animal", rex, new Agent(service, reader));
     expect(code).toBe("insufficient_scope");

@@ -70,7 +70,7 @@ export function CreateKey({ isForAssistant, onClose }: CreateKeyProps) {
       staysOpen
       onClose={onClose}
     >
-      {isForAssistant && <p class="intro">It gets a key of its own. Without “Write”, it only reads.</p>}
+      {isForAssistant && <p class="intro">The assistant gets its own key. Without “Write”, it can only read.</p>}
     </FormDialog>
   );
 }

@@ -3,7 +3,6 @@ import { BYTE_ORDER_MARK, csvLine } from "../../../csv/writer.ts";
 import { useAction } from "../service/action.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { saveFile } from "../ui/save-file.ts";
 import { countOf } from "../ui/words.ts";
 
 /** How long a page may wait for the limits, in milliseconds: an hour. */
@@ -46,4 +45,11 @@ export function Export<T>({ what, columns, read, onClose }: ExportProps<T>) {
       </footer>
     </Dialog>
   );
+}
+
+/** Saves a file as a download of the browser. */
+function saveFile(content: Blob, name: string): void {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -20,7 +20,7 @@ export interface PetTask {
   readonly pets: readonly Pet[];
 }
 
-/** The open dialog about animals. It belongs to a page, because a row can leave its list meanwhile. */
+/** The open dialog about animals. It belongs to a page, because a row can leave its list while the dialog is open. */
 export function PetDialog({ of: task, onClose }: { readonly of: PetTask | undefined; readonly onClose: () => void }) {
   const [first] = task?.pets ?? [];
   if (!task || !first) return null;

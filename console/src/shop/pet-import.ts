@@ -25,8 +25,8 @@ interface Part {
 const detailsOf = (error: unknown) => (error as PetstoreError).details ?? [];
 
 /**
- * The import of a file: what was added so far, and how that is taken back. Its parts are sent one after the other, so that
- * the animals have their ids in the order of the file.
+ * The import of a file: what was added so far, and how that is undone. Its parts are sent in sequence, so that the
+ * animals get their ids in the order of the file.
  */
 export class PetImport {
   readonly #petstore: Petstore;
@@ -137,7 +137,7 @@ export class PetImport {
     }
   }
 
-  /** Deletes what was added, the last first. Animals that orders hold meanwhile are kept. */
+  /** Deletes what was added, the newest first. Animals that an order reserves or has sold by then stay. */
   async undo(): Promise<void> {
     this.#request = new AbortController();
     // Only the same request again tells whether its animals were added.

@@ -8,7 +8,7 @@ export interface Column<T> {
   readonly cell: (item: T) => ComponentChildren;
   /**
    * Where it is on a telephone, whose rows have two lines: at their beginning, at their end, below one of them, or, for
-   * buttons, in a line of its own. By default it is not shown there.
+   * buttons, on a separate line. By default it is not shown there.
    */
   readonly narrow?: "name" | "end" | "under" | "below" | "acts";
   readonly isNumber?: boolean;

@@ -101,7 +101,7 @@ function wrong(parameter: keyof Span, message: string): WrongSpan {
 
 /**
  * Sales and returns of days, grouped. It is one statement, so that all figures are of one moment. It has a part for each
- * day: grouping all together is slower, because so many rows are sorted.
+ * day: grouping all days together is slower, because it sorts more rows.
  */
 function groups(shop: number, days: readonly ZoneDay[]): Transaction<readonly GroupRow[]> {
   const size = sizes.find((one) => one >= days.length) ?? days.length;

@@ -14,7 +14,7 @@ const TICK = 50;
 const PROBE_TICKS = 5;
 /**
  * The number of probes in a row, about a second, that the server answers in time before this process asks it again.
- * Meanwhile, all processes have added what they admitted alone.
+ * By then, every process has added what it admitted alone.
  */
 const GOOD_PROBES = 4;
 /** How long a server may be silent before this process reconnects to it, in milliseconds. */
