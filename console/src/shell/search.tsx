@@ -52,26 +52,21 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
     }));
 }
 
-/**
- * Animals by id or by a part of their name, and orders by their reference: one request each. Of the open orders, which
- * tell what is reserved, one is also found by id. No list has others by id.
- */
+/** Animals by id or by a part of their name, and orders by id or by their reference: one request each. */
 function useFound(text: string) {
   const { petstore } = useSession();
   const may = useMay();
-  const filter = /^\d{1,18}$/.test(text) ? { ids: [BigInt(text)] } : { name: text };
+  const ids = /^\d{1,18}$/.test(text) ? [BigInt(text)] : undefined;
+  const page = { sort: "-id", limit: SHOWN } as const;
   const pets = useQuery(text ? `${FILTERED} found ${text}` : undefined, () =>
-    petstore.listPets({ ...filter, sort: "-id", limit: SHOWN }).page(),
+    petstore.listPets({ ...(ids ? { ids } : { name: text }), ...page }).page(),
   );
-  const { data } = useQuery(text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined, () =>
-    petstore.listStoreOrders({ reference: text, sort: "-id", limit: SHOWN }).page(),
+  const ofOrders = text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined;
+  const { data: known = [] } = useQuery(ids && ofOrders && `${ofOrders} as id`, () =>
+    petstore.listStoreOrders({ ids, ...page }).page(),
   );
-  const { data: open = [] } = useReserved();
-  return {
-    pets,
-    orders: [...open.filter(({ id, reference }) => String(id) === text && reference !== text), ...(data ?? [])],
-    open,
-  };
+  const { data: named = [] } = useQuery(ofOrders, () => petstore.listStoreOrders({ reference: text, ...page }).page());
+  return { pets, orders: [...known, ...named.filter(({ id }) => known[0]?.id !== id)] };
 }
 
 function SearchDialog({ onClose }: { readonly onClose: () => void }) {
@@ -79,7 +74,8 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const [active, activate] = useState<string>();
   const typed = useTyped(text);
-  const { pets, orders, open } = useFound(typed);
+  const { pets, orders } = useFound(typed);
+  const { data: open = [] } = useReserved();
   const { data } = pets;
   const isMatch = (name: string) => ` ${name}`.toLowerCase().includes(` ${text.trim().toLowerCase()}`);
   const found: readonly Found[] = [

@@ -86,6 +86,19 @@ test("filters by several animals, each named once or more often", async () => {
   expect((await list(`?petId=${[...many, 1, 2, 3, 4]}`)).json.details[0].path).toBe("/query/petId");
 });
 
+test("finds known orders by id, whatever their status, and combines that with other filters", async () => {
+  expect(idsOf(await list("?ids=4,1,999,4"))).toEqual([1, 4]);
+  expect(idsOf(await list("?ids=1&ids=6&sort=-id"))).toEqual([6, 1]);
+  expect((await pagesFrom("?ids=2,4,6&limit=2")).map((page) => page.map(({ id }) => id))).toEqual([[2, 4], [6]]);
+  expect(idsOf(await list("?ids=3,4,5&status=cancelled"))).toEqual([3]);
+  expect(idsOf(await list(`?ids=3,4,5&petId=${animals[1]}`))).toEqual([4]);
+  expect(idsOf(await list("?ids=3,4,5&reference=receipt%201"))).toEqual([4]);
+  expect(idsOf(await list(`?ids=3,4,5&since=${at(3)}`))).toEqual([4, 5]);
+  expect(idsOf(await list("?ids=3,4,5&sort=confirmedAt"))).toEqual([4]);
+  const many = Array.from({ length: 101 }, (_, index) => index + 1);
+  expect((await list(`?ids=${many}`)).json.details[0].path).toBe("/query/ids");
+});
+
 test("filters by status and by animal", async () => {
   const [first, second] = animals;
   expect(idsOf(await list("?status=placed"))).toEqual([5, 6]);
@@ -192,6 +205,7 @@ describe("sort, reference, since and until", () => {
     const query = fc.record(
       {
         status: fc.constantFrom("placed", "cancelled", "returned"),
+        ids: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 12 }),
         petId: fc.constantFrom(...animals),
         reference: fc.constantFrom("receipt 0", "receipt 1", ODD, "none"),
         since: moment,
@@ -202,18 +216,19 @@ describe("sort, reference, since and until", () => {
       { requiredKeys: ["limit"] },
     );
     await fc.assert(
-      fc.asyncProperty(query, async ({ status, petId, reference, since = "0", until = "9", sort, ...rest }) => {
+      fc.asyncProperty(query, async ({ status, ids, petId, reference, since = "0", until = "9", sort, ...rest }) => {
         const expected = whole.filter(
           (one) =>
             (status === undefined || one.status === status) &&
+            (ids === undefined || ids.includes(one.id)) &&
             (petId === undefined || one.petId === petId) &&
             (reference === undefined || one.reference === reference) &&
             since <= one.placedAt &&
             one.placedAt < until,
         );
-        const given = { status, petId, reference, since: since === "0" ? undefined : since, sort, ...rest };
+        const given = { status, ids, petId, reference, since: since === "0" ? undefined : since, sort, ...rest };
         const text = Object.entries({ ...given, until: until === "9" ? undefined : until })
-          .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
+          .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`]))
           .join("&");
         const pages = await pagesFrom(`?${text}`);
         expect(pages.flat()).toEqual(sort === "-id" ? expected.toReversed() : expected);

@@ -139,19 +139,24 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
-/** The maximum number of animals of which one request lists the orders. */
-export const MAX_PETS = 100;
+/** The maximum number of ids in one filter. */
+export const MAX_IDS = 100;
+
+function someIds(of: string, filter: string) {
+  return Type.Optional(
+    Type.Array(Int64({ description: `The identifier of an ${of}.`, examples: [1n] }), {
+      description: `${filter}: up to ${MAX_IDS} ids, separated by commas or in repeated parameters. Unknown ids are ignored.`,
+      minItems: 1,
+      maxItems: MAX_IDS,
+    }),
+  );
+}
 
 /** The query parameters that filter and sort orders. */
 const filters = {
   status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
-  petId: Type.Optional(
-    Type.Array(Int64({ description: "The identifier of an animal.", examples: [1n] }), {
-      description: `Filters orders by animal: up to ${MAX_PETS} ids, separated by commas or in repeated parameters.`,
-      minItems: 1,
-      maxItems: MAX_PETS,
-    }),
-  ),
+  ids: someIds("order", "Filters orders by `id`"),
+  petId: someIds("animal", "Filters orders by animal"),
   reference: Type.Optional({ ...reference, description: "Filters orders by exact `reference`." }),
   since: Type.Optional(DateTime({ description: "Only orders placed at or after this time." })),
   until: Type.Optional(DateTime({ description: "Only orders placed before this time." })),

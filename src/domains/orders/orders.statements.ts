@@ -5,7 +5,7 @@ import { type Condition, isOneOf, type Page, readPage } from "../../storage/page
 import { acrossShops, type IdRow, type Row, statement } from "../../storage/statement.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
-import { MAX_PETS, type OrderFilters } from "./orders.operations.ts";
+import { MAX_IDS, type OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 export interface OrderRow extends Row {
@@ -136,22 +136,24 @@ export function readOrders(
   limit: number,
   filters: OrderFilters,
 ): Transaction<Page<StoreOrder>> {
-  const { petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
+  const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
   const by = field === "confirmedAt" ? "confirmed_at" : undefined;
-  // The most selective filter first.
-  const lead = by
-    ? undefined
-    : reference !== undefined
-      ? { column: "reference", values: [reference] }
-      : petId !== undefined
-        ? { column: "pet_id", values: differentIds(petId) }
-        : filters.status !== undefined
-          ? { column: "status", values: [filters.status] }
-          : undefined;
+  // The most selective filter first. With ids, the primary key is.
+  const lead =
+    by || ids
+      ? undefined
+      : reference !== undefined
+        ? { column: "reference", values: [reference] }
+        : petId !== undefined
+          ? { column: "pet_id", values: differentIds(petId) }
+          : filters.status !== undefined
+            ? { column: "status", values: [filters.status] }
+            : undefined;
   // After the first page, the cursor already implies one of the two time bounds, so it is left out.
   const isFirst = after === undefined;
-  const placed = [
+  const onId: Condition[] = [
+    ...(ids ? [isOneOf(ids)] : []),
     ...(since !== undefined && (by || isFirst || isDescending) ? [placedSince(since)] : []),
     ...(until !== undefined && (by || isFirst || !isDescending) ? [placedBefore(until)] : []),
   ];
@@ -180,10 +182,10 @@ export function readOrders(
       sort: isDescending ? "-id" : "id",
       by,
       lead,
-      bounds: by ? confirmed : placed,
+      bounds: by ? confirmed : onId,
       scanned: [
         ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...isConfirmed] : []),
-        ...(by ? placed : []),
+        ...(by ? onId : []),
       ],
     },
     toOrder,
@@ -202,7 +204,7 @@ function optional(column: string, type: "TEXT" | "BIGINT", value: string | bigin
 /** Each id once. The list is padded to one of a few lengths with ids that no animal has, so that there are few statements. */
 function differentIds(ids: readonly bigint[]): bigint[] {
   const different = [...new Set(ids)];
-  const length = [1, 10, MAX_PETS].find((one) => one >= different.length) ?? MAX_PETS;
+  const length = [1, 10, MAX_IDS].find((one) => one >= different.length) ?? MAX_IDS;
   return [...different, ...Array.from({ length: length - different.length }, (_, index) => BigInt(-1 - index))];
 }
 
