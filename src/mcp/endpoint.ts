@@ -29,6 +29,9 @@ const readMessage = compileBodyReader({ schema: Type.Unsafe<unknown>({}), exampl
  */
 export function agentEndpoint({ api, deadlines, drains, routes, operations, base }: AgentServices) {
   const { origin } = new URL(base);
+  const routeOf = new Map(
+    [...routes.values()].flatMap((route) => [...route.methods.values()].map(({ operation }) => [operation, route])),
+  );
   let loading: Promise<AnswerMessage> | undefined;
 
   const refuse = async (request: Request, failed: Failure) => {
@@ -51,7 +54,7 @@ export function agentEndpoint({ api, deadlines, drains, routes, operations, base
     const ask: Ask = async (operation, call) => {
       const { params = {}, query = "", body, idempotencyKey } = call ?? {};
       const { method, path } = operation;
-      const route = [...routes.values()].find(({ methods }) => methods.get(method)?.operation === operation) as Route;
+      const route = routeOf.get(operation) as Route;
       const headers = new Headers(request.headers);
       for (const name of ofMessage) headers.delete(name);
       headers.set("Content-Type", "application/json");
