@@ -41,7 +41,8 @@ for (const [look, { colors, size }] of Object.entries(looks)) {
   webhooks.service.clock.advance(60_000); // at most 20 requests a minute about a sandbox are admitted
   for (const [name, [path, text]] of Object.entries(pages)) {
     if (look !== "light" && name !== "today") continue;
-    const page = await browser.open("about:blank", colors);
+    const page = await browser.open("about:blank");
+    await page.emulateMedia({ colorScheme: colors });
     page.setDefaultTimeout(60_000);
     await page.clock.setFixedTime(webhooks.service.clock.now());
     await page.goto(`${origin}/console${path}#key=${key}`);

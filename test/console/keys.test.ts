@@ -221,31 +221,28 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await page.close();
   });
 
-  test.each(["light", "dark"] as const)(
-    "in %s colours, axe-core reports nothing, and all fits a telephone",
-    async (colors) => {
-      for (const one of [ui, small]) {
-        await newKey("x".repeat(100), one);
-        const page = await one.open("/keys", { colors });
-        await page.getByText("x".repeat(100)).first().waitFor();
-        expect(await accessibilityViolations(page)).toEqual([]);
-        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-        await page.getByRole("button", { name: "Create key" }).click();
-        expect(await accessibilityViolations(page)).toEqual([]);
-        await dialogOf(page).getByLabel("Name").fill(`On ${colors}`);
-        await dialogOf(page).getByLabel("Read").check();
-        await dialogOf(page).getByRole("button", { name: "Create key" }).click();
-        await newKeyOf(page).waitFor();
-        expect(await accessibilityViolations(page)).toEqual([]);
-        await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
-        await page.getByRole("button", { name: "Connect an assistant" }).click();
-        expect(await accessibilityViolations(page)).toEqual([]);
-        await dialogOf(page).getByRole("button", { name: "Create key" }).click();
-        await newKeyOf(page).waitFor();
-        expect(await accessibilityViolations(page)).toEqual([]);
-        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-        await page.close();
-      }
-    },
-  );
+  test("axe-core reports nothing, and all fits a telephone", async () => {
+    for (const one of [ui, small]) {
+      await newKey("x".repeat(100), one);
+      const page = await one.open("/keys");
+      await page.getByText("x".repeat(100)).first().waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.getByRole("button", { name: "Create key" }).click();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await dialogOf(page).getByLabel("Name").fill("Of axe-core");
+      await dialogOf(page).getByLabel("Read").check();
+      await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+      await newKeyOf(page).waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await dialogOf(page).getByRole("button", { name: "I have stored it" }).click();
+      await page.getByRole("button", { name: "Connect an assistant" }).click();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await dialogOf(page).getByRole("button", { name: "Create key" }).click();
+      await newKeyOf(page).waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.close();
+    }
+  });
 });

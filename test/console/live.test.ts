@@ -138,10 +138,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await untilLive(page);
     await ui.addPet({ name: "Kim", status: "available" });
     await available.getByText(String(json.animals.available + 1), { exact: true }).waitFor();
-    for (const colors of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme: colors });
-      expect([colors, await accessibilityViolations(page)]).toEqual([colors, []]);
-    }
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.keyboard.type("gc");
     await page
       .getByRole("row", { name: /Dogs/ })

@@ -124,12 +124,9 @@ describe.skipIf(!hasBrowser)("a session of the console with several shops", () =
     await leave(page);
   });
 
-  test.each([
-    [1280, "light"],
-    [390, "dark"],
-  ] as const)("is used by keyboard, and axe-core reports nothing (%d px, %s)", async (width, colors) => {
+  test.each([1280, 390])("is used by keyboard, and axe-core reports nothing (%d px)", async (width) => {
     const one = await TestConsole.forService(ui.service, ui.key, width);
-    const page = await one.open("/animals", { colors });
+    const page = await one.open("/animals");
     await animal(page, "Sample").waitFor();
     await shopOf(page).focus();
     await page.keyboard.press("Enter");

@@ -32,8 +32,8 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
   });
 
   /** The clock of the page is that of the service. */
-  const open = async (path = "/usage", one = ui, colors: "light" | "dark" = "light") => {
-    const page = await one.open(path, { colors });
+  const open = async (path = "/usage", one = ui) => {
+    const page = await one.open(path);
     await plot(page).waitFor(); // now it is signed in, and stays so
     await page.clock.setFixedTime(one.service.clock.now());
     await page.reload();
@@ -173,19 +173,16 @@ describe.skipIf(!hasBrowser)("the page of the usage", () => {
     await other.close();
   });
 
-  test.each(["light", "dark"] as const)(
-    "in %s colours, axe-core reports nothing, and all fits a telephone",
-    async (colors) => {
-      for (const one of [ui, small]) {
-        const page = await open("/usage", one, colors);
-        await page.getByRole("table", { name: "Deprecated operations by key" }).getByText("getPet").waitFor();
-        await page.getByText("Show as a table").click();
-        await plot(page).focus();
-        await page.keyboard.press("End");
-        expect(await accessibilityViolations(page)).toEqual([]);
-        expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-        await page.close();
-      }
-    },
-  );
+  test("axe-core reports nothing, and all fits a telephone", async () => {
+    for (const one of [ui, small]) {
+      const page = await open("/usage", one);
+      await page.getByRole("table", { name: "Deprecated operations by key" }).getByText("getPet").waitFor();
+      await page.getByText("Show as a table").click();
+      await plot(page).focus();
+      await page.keyboard.press("End");
+      expect(await accessibilityViolations(page)).toEqual([]);
+      expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.close();
+    }
+  });
 });

@@ -4,12 +4,23 @@ import type { Page } from "playwright-core";
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /**
- * What axe-core finds against WCAG 2.2, levels A and AA, on the current page: the rule and the element of each
- * violation. `within` is the selector of the part to look at.
+ * What axe-core finds against WCAG 2.2, levels A and AA, on the current page in light and in dark colours: the rule and
+ * the element of each violation. `within` is the selector of the part to look at.
  */
 export async function accessibilityViolations(page: Page, within = "html"): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate<string[]>(`
-    axe.run('${within}', { runOnly: ${JSON.stringify(tags)}, resultTypes: ["violations"] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`);
+  if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(axe.source); // it takes longer than a run
+  const found: string[] = [];
+  for (const [colorScheme, runOnly] of [
+    ["dark", ["color-contrast"]],
+    ["light", tags],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // at once, without transitions
+    const options = { runOnly, resultTypes: ["violations"], preload: false };
+    const violations = await page.evaluate<string[]>(`
+      axe.run('${within}', ${JSON.stringify(options)}).then(({ violations }) =>
+        violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`);
+    found.push(...violations.map((violation) => `${violation} (${colorScheme})`));
+  }
+  await page.emulateMedia({ reducedMotion: null });
+  return found;
 }

@@ -54,9 +54,8 @@ export class TestBrowser {
   }
 
   /** Opens an address in a new page. */
-  async open(address: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  async open(address: string): Promise<Page> {
     const page = await this.#context.newPage();
-    await page.emulateMedia({ colorScheme });
     page.on("request", (request) => this.requests.push(request.url()));
     page.on("console", (message) => /^(error|warning)$/.test(message.type()) && this.errors.push(message.text()));
     page.on("pageerror", (error) => this.errors.push(error.message));

@@ -58,11 +58,8 @@ export class TestConsole {
   }
 
   /** Opens a page of the console, signed in by a link. If another page is signed in with another key, agrees to this one. */
-  async open(
-    path = "",
-    { key = this.key, colors = "light" }: { key?: string; colors?: "light" | "dark" } = {},
-  ): Promise<Page> {
-    const page = await this.browser.open(`${this.origin}/console${path}#key=${key}`, colors);
+  async open(path = "", { key = this.key }: { key?: string } = {}): Promise<Page> {
+    const page = await this.browser.open(`${this.origin}/console${path}#key=${key}`);
     const isReady = `document.querySelector("dialog, .sign-in") !== null || Object.values(sessionStorage).join().includes("${key}")`;
     await eventually(
       () => page.evaluate<boolean>(isReady),
