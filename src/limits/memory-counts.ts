@@ -9,6 +9,12 @@ import { type AdmittedAlone, type Decision, type Kind, kinds, type Name, type Se
 /** The most records of each kind in memory. Each takes about 0.3 KB. */
 const MAX_RECORDS = 100_000;
 
+/** A record, and what was admitted in it without Valkey. */
+interface TakenAlone {
+  readonly windows: Windows;
+  readonly alone: AdmittedAlone;
+}
+
 /** The counts of one process. If there is a store, the windows of shops survive the process, but for its last second. */
 export class MemoryCounts implements Counts {
   readonly #clock: Clock;
@@ -46,7 +52,7 @@ export class MemoryCounts implements Counts {
   }
 
   /** Returns what was admitted without Valkey, and forgets it. */
-  takeAlone(): { readonly windows: Windows; readonly alone: AdmittedAlone }[] {
+  takeAlone(): TakenAlone[] {
     const taken = [...this.#alone].flatMap((windows) => {
       const alone = windows.takeAlone(this.#clock.now());
       return alone ? [{ windows, alone }] : [];
@@ -56,7 +62,7 @@ export class MemoryCounts implements Counts {
   }
 
   /** Takes back what could not be added to the counts in Valkey. */
-  putBackAlone(taken: readonly ReturnType<MemoryCounts["takeAlone"]>[number][]): void {
+  putBackAlone(taken: readonly TakenAlone[]): void {
     for (const { windows, alone } of taken) {
       windows.putBackAlone(alone);
       this.#alone.add(windows);
