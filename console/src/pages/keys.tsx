@@ -75,7 +75,7 @@ export function Keys() {
               </>
             ),
           },
-          { head: "Scopes", narrow: "under", cell: ({ scopes }) => scopes.join(", ") },
+          { head: "Scopes", narrow: "under", cell: ({ scopes }) => <span class="one-line">{scopes.join(", ")}</span> },
           ...(key.mode === "live" ? [{ head: "Mode", cell: ({ mode }: ListedApiKey) => mode }] : []),
           { head: "Last used", cell: (one) => <LastUse of={one} /> },
           { head: "State", narrow: "end", cell: (one) => <State of={one} /> },
