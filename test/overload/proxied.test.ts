@@ -7,7 +7,7 @@ import { LoadedService } from "./loaded-service.ts";
 import { runLoad } from "./open-loop.ts";
 
 /** What nginx passes on of a key: so many requests at once, and so many a second. */
-const [AT_ONCE, PER_SECOND] = [200, 500];
+const [AT_ONCE, PER_SECOND] = [50, 500];
 /** Connections of the shop that sends too much, all of them busy all the time. */
 const CONNECTIONS = 1_000;
 const SECONDS = 3;
