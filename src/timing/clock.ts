@@ -45,9 +45,9 @@ export class ExpiryClock {
     this.#onJump = onJump;
   }
 
-  /** How far the wall clock is ahead of the monotonic one, in milliseconds. */
+  /** How far the wall clock is ahead of the monotonic one, in whole milliseconds: stores take no fractions. */
   get ahead(): number {
-    return this.#clock.now() - this.#clock.monotonic() - this.#difference;
+    return Math.round(this.#clock.now() - this.#clock.monotonic() - this.#difference);
   }
 
   /** Unix milliseconds. */

@@ -41,5 +41,7 @@ for (const fault of faults.filter(({ name }) => only === undefined || name.inclu
 rmSync(cluster, { recursive: true });
 if (only === undefined)
   await Bun.write(join(import.meta.dir, "../../docs/drill-results.md"), page(outcomes, serverVersions()));
-const broken = outcomes.filter(({ lost, duplicated, violations }) => lost + duplicated + violations.length > 0);
+const broken = outcomes.filter(
+  ({ lost, duplicated, violations, failures }) => lost + duplicated + violations.length > 0 || failures.has(500),
+);
 process.exit(broken.length > 0 ? 1 : 0);

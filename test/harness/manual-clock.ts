@@ -26,8 +26,9 @@ export class ManualClock implements Clock {
     this.#monotonic += milliseconds;
   }
 
-  /** The wall clock is set. No time passes. */
+  /** The wall clock is set. A fraction of a millisecond passes, as a monotonic clock counts them. */
   setWall(wall: number): void {
     this.#wall = wall;
+    this.#monotonic += 0.01;
   }
 }
