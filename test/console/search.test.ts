@@ -68,6 +68,10 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await dialogOf(page).getByRole("combobox").fill(String(order));
     await optionOf(page, `Till 7 Order ${order} Cancelled`).waitFor();
     await optionOf(page, `${order} Order ${other} Reserved`).waitFor();
+    await ui.service.call("POST", `/store/orders/${other}/cancel`, { key: ui.key });
+    const sold = await place({ petId, confirm: true });
+    await dialogOf(page).getByRole("combobox").fill(String(sold));
+    await optionOf(page, `Order ${sold} Bella Sold`).waitFor();
     for (const text of ["987654321", "9".repeat(18), "9".repeat(40), "🐕", "%", "x".repeat(300)]) {
       await dialogOf(page).getByRole("combobox").fill(text);
       await dialogOf(page).getByText("Nothing has this name, id or reference.").waitFor();

@@ -96,7 +96,8 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     ...orders.map((order) => ({
       key: `order-${order.id}`,
       shown: (
-        <Line title={orderName(order)} kind={`Order ${order.id}`}>
+        <Line title={orderName(order)} kind={order.reference && `Order ${order.id}`}>
+          {order.petName && <bdi class="fine">{order.petName}</bdi>}
           <Status of={order.status} />
         </Line>
       ),
@@ -173,7 +174,7 @@ function Waiting() {
 
 interface LineProps {
   readonly title: string;
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   readonly children?: ComponentChildren;
 }
 
