@@ -98,7 +98,7 @@ async function turnPages(page: Page, count: number): Promise<void> {
       if (first !== shown && next && !next.disabled) {
         shown = first;
         if (turned++ === ${count}) return resolve();
-        setTimeout(() => next.click()); // in a task of its own, as a person's
+        setTimeout(() => next.click()); // a separate task, as when a person clicks
       }
       requestAnimationFrame(turn);
     };

@@ -1664,9 +1664,9 @@ export interface ListStoreOrdersQuery {
   readonly cursor?: string | undefined;
   /** Filters orders by status. */
   readonly status?: StoreOrderStatus | undefined;
-  /** Filters orders by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. */
+  /** Filters orders by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly ids?: readonly Int64[] | undefined;
-  /** Filters orders by animal: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. */
+  /** Filters orders by animal: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly petId?: readonly Int64[] | undefined;
   /** Filters orders by exact `reference`. */
   readonly reference?: string | undefined;

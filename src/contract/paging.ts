@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from "typebox";
-import { Choice, Int32 } from "./schemas.ts";
+import { Choice, Int32, Int64 } from "./schemas.ts";
 
 /** The names of `pageParameters`. They select a page of a list; all other parameters select the list. */
 export const pageParameterNames: readonly string[] = ["limit", "cursor"];
@@ -45,4 +45,14 @@ export function pagesOf<S extends TSchema, P extends TSchema, F extends TPropert
 export function sortById(title: string, what: string) {
   const description = `Sort order: \`id\`, the default, returns the oldest ${what} first, \`-id\` the newest.`;
   return Type.Optional(Choice(["id", "-id"], { title, description }));
+}
+
+/** The maximum number of ids in one filter. */
+export const MAX_IDS = 100;
+
+/** The query parameter that filters a list by the ids of some resources. `what` names one, `filter` what it does. */
+export function filterByIds(what: string, filter: string) {
+  const description = `${filter}: up to ${MAX_IDS} ids, separated by commas or in repeated parameters. Unknown ids are ignored. \`limit\` still applies.`;
+  const id = Int64({ description: `The identifier of the ${what}.`, examples: [7n] });
+  return Type.Optional(Type.Array(id, { description, minItems: 1, maxItems: MAX_IDS }));
 }

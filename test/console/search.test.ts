@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await page.close();
   });
 
-  test("asks the service at most twice for what is typed", async () => {
+  test("asks the service twice for a text, and once more for a number, which may be the id of an order", async () => {
     const page = await ui.openLive();
     await page.keyboard.press("/");
     await dialogOf(page).getByRole("option").first().waitFor();
@@ -97,6 +97,14 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await page.keyboard.insertText("x");
     await optionOf(page, /^Rex/).waitFor();
     expect(asked.toSorted()).toEqual(["/v1/pets", "/v1/store/orders"]);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(String(rex));
+    await optionOf(page, `Rex Dogs · ${rex} Available`).waitFor();
+    await eventually(
+      async () => asked.length,
+      (length) => length >= 5,
+    );
+    expect(asked.splice(2).toSorted()).toEqual(["/v1/pets", "/v1/store/orders", "/v1/store/orders"]);
     await page.close();
   });
 

@@ -15,6 +15,7 @@ const endAnimations = `for (const animation of document.getAnimations()) {
 export async function accessibilityViolations(page: Page, within = "html"): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(axe.source); // it takes longer than a run
   const found: string[] = [];
+  // Only contrasts depend on the colours.
   for (const [colorScheme, runOnly] of [
     ["dark", ["color-contrast"]],
     ["light", tags],

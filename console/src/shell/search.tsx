@@ -52,7 +52,7 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
     }));
 }
 
-/** Animals by id or by a part of their name, and orders by id or by their reference: one request each. */
+/** Animals by id or by a part of their name, and orders by their reference and by id. Only a number needs a third request. */
 function useFound(text: string) {
   const { petstore } = useSession();
   const may = useMay();

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
-import { pagesOf } from "../../contract/paging.ts";
+import { filterByIds, pagesOf } from "../../contract/paging.ts";
 import { Choice, DateTime, described, Int64 } from "../../contract/schemas.ts";
 import {
   categoryId,
@@ -139,24 +139,11 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
-/** The maximum number of ids in one filter. */
-export const MAX_IDS = 100;
-
-function someIds(of: string, filter: string) {
-  return Type.Optional(
-    Type.Array(Int64({ description: `The identifier of an ${of}.`, examples: [1n] }), {
-      description: `${filter}: up to ${MAX_IDS} ids, separated by commas or in repeated parameters. Unknown ids are ignored.`,
-      minItems: 1,
-      maxItems: MAX_IDS,
-    }),
-  );
-}
-
 /** The query parameters that filter and sort orders. */
 const filters = {
   status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
-  ids: someIds("order", "Filters orders by `id`"),
-  petId: someIds("animal", "Filters orders by animal"),
+  ids: filterByIds("order", "Filters orders by `id`"),
+  petId: filterByIds("animal", "Filters orders by animal"),
   reference: Type.Optional({ ...reference, description: "Filters orders by exact `reference`." }),
   since: Type.Optional(DateTime({ description: "Only orders placed at or after this time." })),
   until: Type.Optional(DateTime({ description: "Only orders placed before this time." })),

@@ -1,11 +1,12 @@
 import type { WaitingRow } from "../../contract/due-times.ts";
+import { MAX_IDS } from "../../contract/paging.ts";
 import { INT64_MAX, millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
 import { acrossShops, type IdRow, type Row, statement } from "../../storage/statement.ts";
 import type { Transaction } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
-import { MAX_IDS, type OrderFilters } from "./orders.operations.ts";
+import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 export interface OrderRow extends Row {
@@ -139,7 +140,7 @@ export function readOrders(
   const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
   const by = field === "confirmedAt" ? "confirmed_at" : undefined;
-  // The most selective filter first. With ids, the primary key is.
+  // The most selective filter first. That of ids needs no other index than the primary key.
   const lead =
     by || ids
       ? undefined

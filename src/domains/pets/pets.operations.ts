@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent, type Tag } from "../../contract/operation.ts";
-import { pagesOf, sortById } from "../../contract/paging.ts";
+import { filterByIds, pagesOf, sortById } from "../../contract/paging.ts";
 import { described, Int64 } from "../../contract/schemas.ts";
 import { NewPet, name, Pet, PetPatch, PetStatus, Pets, Reassignment } from "./pets.schemas.ts";
 
@@ -65,15 +65,7 @@ const filters = {
     ...name,
     description: "Returns animals whose name contains this text, ignoring case. There are no wildcards.",
   }),
-  ids: Type.Optional(
-    Type.Array(petId, {
-      description:
-        "Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids " +
-        "are ignored. `limit` still applies.",
-      minItems: 1,
-      maxItems: 100,
-    }),
-  ),
+  ids: filterByIds("animal", "Filters animals by `id`"),
   sort: sortById("PetSort", "animals"),
 };
 
