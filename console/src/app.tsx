@@ -1,6 +1,6 @@
+import { Shell } from "./frame/shell.tsx";
 import { session } from "./session/session.ts";
 import { SignIn } from "./session/sign-in.tsx";
-import { Shell } from "./shell/shell.tsx";
 import { useWatchable } from "./watchable.ts";
 
 export function App() {

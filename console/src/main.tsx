@@ -1,6 +1,6 @@
 import { options, render } from "preact";
 import { App } from "./app.tsx";
-import { pages } from "./pages/pages.ts";
+import { pages } from "./frame/pages.ts";
 import { currentPlace } from "./router.tsx";
 import { prefetchLatest } from "./service/live.ts";
 import { preload } from "./service/query.ts";

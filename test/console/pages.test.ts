@@ -10,7 +10,7 @@ import { hasBrowser } from "../harness/browser.ts";
 import { TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
-const source = await Bun.file(join(import.meta.dir, "../../console/src/pages/pages.ts")).text();
+const source = await Bun.file(join(import.meta.dir, "../../console/src/frame/pages.ts")).text();
 /** The paths of all pages, with `:name` for parameters. The module itself needs a browser. */
 const paths = [...source.matchAll(/\bpath: "([^"]*)"/g)].map(([, path]) => path as string);
 

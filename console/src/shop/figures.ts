@@ -1,8 +1,8 @@
 import type { Petstore, ShopSummary } from "petstore-client";
+import { FIGURES } from "../animals/pets.ts";
 import { isLive } from "../service/live.ts";
 import { type QueryInputs, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { FIGURES } from "./pets.ts";
 
 /** The figures count the animals of at most this many categories, the largest. */
 const MAX_COUNTED = 100;

@@ -1,5 +1,5 @@
-import { useShortcut } from "../shortcuts.tsx";
 import { Icon, type IconName } from "./icon.tsx";
+import { useShortcut } from "./shortcuts.tsx";
 
 interface ActionButtonProps {
   readonly text: string;

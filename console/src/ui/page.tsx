@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { press } from "../shortcuts.tsx";
 import { Icon } from "./icon.tsx";
+import { press } from "./shortcuts.tsx";
 
 interface PageProps {
   readonly title: string;

@@ -1,6 +1,6 @@
 import { go, usePlace } from "../router.tsx";
-import { useShortcut } from "../shortcuts.tsx";
 import { Icon } from "./icon.tsx";
+import { useShortcut } from "./shortcuts.tsx";
 
 /** Shown if a page is empty and another follows: the service searches only a part of a long list for each page. */
 export const NONE_HERE = "Nothing on this page matches the filters. Look at the next page.";

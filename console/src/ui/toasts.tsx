@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { explain } from "../service/explain.ts";
 import { logNumber } from "../service/live.ts";
-import { useShortcut } from "../shortcuts.tsx";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { Icon } from "./icon.tsx";
 import { MESSAGE_TIME } from "./message-time.ts";
+import { useShortcut } from "./shortcuts.tsx";
 
 /** A short message at the edge of the page. */
 interface Toast {

@@ -1,0 +1,24 @@
+import type { ListPetsQuery, Pet } from "petstore-client";
+import { useSession } from "../session/session.ts";
+import { Export } from "../ui/export.tsx";
+
+const columns = {
+  id: ({ id }: Pet) => id,
+  name: ({ name }: Pet) => name,
+  categoryId: ({ categoryId }: Pet) => categoryId,
+  status: ({ status }: Pet) => status,
+  metadata: ({ metadata }: Pet) => metadata && JSON.stringify(metadata), // a field is one text
+};
+
+/** Saves the animals that match the filters as a CSV file. */
+export function ExportPets({ filters, onClose }: { readonly filters: ListPetsQuery; readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  return (
+    <Export<Pet>
+      what="animal"
+      columns={columns}
+      read={(options) => petstore.listPets({ ...filters, limit: 100 }, options)}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,187 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { startAdding } from "../animals/pet-dialog.tsx";
+import { FILTERED } from "../animals/pets.ts";
+import { useCategories } from "../categories/categories.ts";
+import { ORDERS, orderName } from "../orders/orders.ts";
+import { useReserved } from "../orders/orders-of.ts";
+import { go } from "../router.tsx";
+import { PetLine } from "../selling/pet-picker.tsx";
+import { interruption, tightestWindow } from "../service/connection.ts";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { Combobox, type Suggestion, useTyped } from "../ui/combobox.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNote } from "../ui/error-note.tsx";
+import { SEARCH_KEY, shortcuts, useShortcut } from "../ui/shortcuts.tsx";
+import { Status } from "../ui/status.tsx";
+import { Countdown } from "../ui/time.tsx";
+import { useWatchable } from "../watchable.ts";
+
+/** How many animals, and how many orders, are shown. */
+const SHOWN = 6;
+const SEARCH = "Search";
+
+/** The search of everything, which two shortcuts open. */
+export function Search() {
+  const [isOpen, setOpen] = useState(false);
+  useShortcut(SEARCH_KEY, SEARCH, () => setOpen(true));
+  useShortcut("/", SEARCH, () => setOpen(true));
+  return isOpen ? <SearchDialog onClose={() => setOpen(false)} /> : null;
+}
+
+/** What can be found, and where it leads. */
+type Found = Suggestion & { readonly open: () => void };
+
+const PAGE = "Go to ";
+const ADD = "Add animal";
+
+/** Actions and pages: those of all shortcuts, and adding an animal, which only some pages have. */
+function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
+  const may = useMay();
+  const deeds = useWatchable(shortcuts).filter(({ meaning }) => meaning !== SEARCH);
+  const isThere = !may("createPet") || deeds.some(({ meaning }) => meaning === ADD);
+  return [...deeds, ...(isThere ? [] : [{ meaning: ADD, keys: "", run: startAdding }])]
+    .map(({ meaning, keys, run }) => ({ name: meaning.replace(PAGE, ""), meaning, keys, run }))
+    .filter(({ name }) => isMatch(name))
+    .toSorted((one, other) => +(one.name !== one.meaning) - +(other.name !== other.meaning))
+    .map(({ name, keys, run }) => ({
+      key: name,
+      shown: <Line title={name}>{keys && <kbd class="wide">{keys}</kbd>}</Line>,
+      open: run,
+    }));
+}
+
+/** Animals by id or by a part of their name, and orders by their reference and by id. Only a number needs a third request. */
+function useFound(text: string) {
+  const { petstore } = useSession();
+  const may = useMay();
+  const ids = /^\d{1,18}$/.test(text) ? [BigInt(text)] : undefined;
+  const page = { sort: "-id", limit: SHOWN } as const;
+  const pets = useQuery(text ? `${FILTERED} found ${text}` : undefined, () =>
+    petstore.listPets({ ...(ids ? { ids } : { name: text }), ...page }).page(),
+  );
+  const ofOrders = text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined;
+  const { data: known = [] } = useQuery(ids && ofOrders && `${ofOrders} as id`, () =>
+    petstore.listStoreOrders({ ids, ...page }).page(),
+  );
+  const { data: named = [] } = useQuery(ofOrders, () => petstore.listStoreOrders({ reference: text, ...page }).page());
+  return { pets, orders: [...known, ...named.filter(({ id }) => known[0]?.id !== id)] };
+}
+
+function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+  const { data: categories } = useCategories();
+  const [text, setText] = useState("");
+  const [active, activate] = useState<string>();
+  const typed = useTyped(text);
+  const { pets, orders } = useFound(typed);
+  const { data: open = [] } = useReserved();
+  const { data } = pets;
+  const isMatch = (name: string) => ` ${name}`.toLowerCase().includes(` ${text.trim().toLowerCase()}`);
+  const found: readonly Found[] = [
+    ...useDeeds(isMatch),
+    ...[...(categories?.values() ?? [])]
+      .filter(({ name }) => text.trim() && isMatch(name))
+      .slice(0, SHOWN)
+      .map(({ id, name }) => ({
+        key: `category-${id}`,
+        shown: <Line title={name} kind="Category" />,
+        open: () => go("/animals", { query: { category: String(id) } }),
+      })),
+    ...(data ?? []).map((pet) => ({
+      key: `animal-${pet.id}`,
+      shown: <PetLine of={{ pet, order: open.find(({ petId }) => petId === pet.id) }} categories={categories} />,
+      open: () => go(`/animals/${pet.id}`),
+    })),
+    ...orders.map((order) => ({
+      key: `order-${order.id}`,
+      shown: (
+        <Line title={orderName(order)} kind={order.reference && `Order ${order.id}`}>
+          {order.petName && <bdi class="fine">{order.petName}</bdi>}
+          <Status of={order.status} />
+        </Line>
+      ),
+      open: () => go(`/orders/${order.id}`),
+    })),
+    ...(data?.next
+      ? [
+          {
+            key: "further",
+            shown: <Line title="Search further" />,
+            open: () => go("/animals", { query: { name: typed } }),
+          },
+        ]
+      : []),
+  ];
+  const current = found.find(({ key }) => key === active) ?? found[0];
+  const choose = (one: Found | undefined) => {
+    if (!one) return;
+    onClose();
+    one.open();
+  };
+  return (
+    <Dialog title={SEARCH} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          choose(current);
+        }}
+      >
+        <div class="field">
+          <Combobox
+            label="Animals, orders, categories, pages and actions"
+            placeholder="Name, id or whole reference"
+            text={text}
+            type={(entered) => {
+              setText(entered);
+              activate(undefined);
+            }}
+            isOpen
+            suggestions={found}
+            active={current?.key}
+            activate={activate}
+            choose={(key) => choose(found.find((one) => one.key === key))}
+          />
+          <ErrorNote error={pets.error} retry={pets.reload} />
+          <p class="fine" role="status">
+            {typed === text.trim() && data ? (
+              found.length === 0 && "Nothing has this name, id or reference."
+            ) : (
+              <Waiting />
+            )}
+          </p>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Why the service has not answered yet, if requests must wait. */
+function Waiting() {
+  const { message } = useWatchable(interruption) ?? {};
+  const { remaining, reset = 0 } = useWatchable(tightestWindow) ?? {};
+  return (
+    <>
+      {message}
+      {!message && !remaining && +reset > Date.now() && (
+        <>
+          The limit is used up. It continues in <Countdown until={reset} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface LineProps {
+  readonly title: string;
+  readonly kind?: string | undefined;
+  readonly children?: ComponentChildren;
+}
+
+const Line = ({ title, kind, children }: LineProps) => (
+  <>
+    <bdi class="title">{title}</bdi>
+    {kind && <span class="fine">{kind}</span>}
+    {children}
+  </>
+);

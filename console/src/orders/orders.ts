@@ -1,0 +1,101 @@
+import type { Pet, Petstore, StoreOrder } from "petstore-client";
+import { nameOf } from "../animals/pet-name.tsx";
+import { each, PETS, whatOf } from "../animals/pets.ts";
+import type { OperationName } from "../generated/contract.ts";
+import { replaceItem } from "../service/lists.ts";
+import { invalidate, updateCache } from "../service/query.ts";
+import { moneyOf } from "../ui/money.ts";
+import { say, sayFailure } from "../ui/toasts.tsx";
+
+/** Prefix of the query keys of responses with orders. */
+export const ORDERS = "orders";
+
+/** Prefix of the query keys of the orders of the animals that a page lists. */
+export const ORDERS_OF = `${ORDERS} of?`;
+
+/** What can be done with an order. */
+interface OrderAction {
+  readonly name: string;
+  /** What the message says about the animal afterwards. */
+  readonly done: string;
+  readonly operation: OperationName & ("confirmStoreOrder" | "cancelStoreOrder" | "returnStoreOrder");
+  /** The action that undoes it. */
+  readonly undo?: OrderAction;
+}
+
+const returnOrder: OrderAction = {
+  name: "Return",
+  done: "returned, and available again",
+  operation: "returnStoreOrder",
+};
+export const sell: OrderAction = {
+  name: "Sell",
+  done: "sold",
+  operation: "confirmStoreOrder",
+  undo: returnOrder,
+};
+
+const cancelOrder: OrderAction = {
+  name: "Release",
+  done: "is available again",
+  operation: "cancelStoreOrder",
+};
+
+/** What a reservation does. It is no change of an order, but is undone by one. */
+export const reserve = { done: "reserved", undo: cancelOrder };
+
+/** The possible actions for an order in each state. */
+export const orderActions: Readonly<Record<string, readonly OrderAction[]>> = {
+  placed: [sell, cancelOrder],
+  confirmed: [returnOrder],
+};
+
+/** The label of an order: its reference, or else its number. */
+export const orderName = ({ id, reference }: StoreOrder): string => reference ?? `Order ${id}`;
+
+/** Shows an order as it is now, wherever it is listed. */
+export function showOrder(order: StoreOrder): void {
+  updateCache<StoreOrder>(`${ORDERS}/${order.id}`, () => order);
+  updateCache<readonly StoreOrder[]>(`${ORDERS}?`, (orders) => replaceItem(orders, order.id, order));
+  updateCache<readonly StoreOrder[]>(ORDERS_OF, (orders) => {
+    const isNew = orders.every(({ id }) => id < order.id);
+    return isNew ? [order, ...orders] : replaceItem(orders, order.id, order); // one of another animal does no harm
+  });
+}
+
+/** Says what has happened to the animal of an order, and offers to undo it. */
+export function sayDone(
+  petstore: Petstore,
+  order: StoreOrder,
+  { done, undo }: Pick<OrderAction, "done" | "undo">,
+): void {
+  const price = order.status === "confirmed" && order.price ? ` for ${moneyOf(order.price)}` : "";
+  say(`${nameOf(order.petId)} ${done}${price}`, undo && (() => void changeOrder(petstore, order, undo)));
+}
+
+/** Changes an order, and reports the new state of its animal. */
+export async function changeOrder(petstore: Petstore, order: StoreOrder, action: OrderAction): Promise<void> {
+  try {
+    const changed = await petstore[action.operation](order.id);
+    showOrder(changed);
+    sayDone(petstore, changed, action);
+  } catch (error) {
+    sayFailure(nameOf(order.petId), error);
+    invalidate(ORDERS);
+  }
+  invalidate(PETS);
+}
+
+/** Sells available animals, and reports it in one message, with which all of it can be undone. */
+export async function sellPets(petstore: Petstore, pets: readonly Pet[]): Promise<void> {
+  const orders: StoreOrder[] = [];
+  const sold = await each(pets, async ({ id }) => {
+    orders.push(await petstore.placeStoreOrder({ petId: id, confirm: true }));
+  });
+  const undo = () =>
+    void Promise.all(orders.map((order) => petstore.returnStoreOrder(order.id)))
+      .catch((error: unknown) => sayFailure("Not all sales were undone", error))
+      .finally(() => invalidate(ORDERS, PETS));
+  invalidate(ORDERS, PETS);
+  if (sold.length > 0) say(`${whatOf(sold)} sold`, undo);
+}

@@ -1,0 +1,221 @@
+import type { StoreOrder } from "petstore-client";
+import type { ComponentChildren } from "preact";
+import { startAdding } from "../animals/pet-dialog.tsx";
+import { PetName, usePet } from "../animals/pet-name.tsx";
+import { DeedLine, deedsOf } from "../events/deeds.tsx";
+import { useReserved } from "../orders/orders-of.ts";
+import { Link, type Query } from "../router.tsx";
+import { dayAfter, SalesChart, sumOf, useSales } from "../sales/sales.tsx";
+import { SellButton, startSale } from "../selling/sell.tsx";
+import { isLive, latestQuery } from "../service/live.ts";
+import { useQuery } from "../service/query.ts";
+import { useMay, useSession } from "../session/session.ts";
+import { useFigures } from "../shop/figures.ts";
+import { AddButton } from "../ui/action-button.tsx";
+import { Loading } from "../ui/loading.tsx";
+import { Page } from "../ui/page.tsx";
+import { RowButton } from "../ui/row-button.tsx";
+import { Countdown, dayName } from "../ui/time.tsx";
+import { numberOf, toneOf, wordOf } from "../ui/words.ts";
+import { useWatchable } from "../watchable.ts";
+
+/** How many days the chart has: more than a week, with which it compares today. */
+const DAYS_SHOWN = 14;
+const WEEK = 7;
+const ORDERS_SHOWN = 6;
+const DEEDS_SHOWN = 10;
+
+/** The current state of the shop. */
+export function Today() {
+  const may = useMay();
+  return (
+    <Page
+      title="Today"
+      note={<span class="wide">{dayName()}</span>}
+      actions={
+        <>
+          {may("createPet") && <AddButton text="Add animal" onClick={startAdding} />}
+          <SellButton />
+        </>
+      }
+    >
+      {may("getShop") && <Figures />}
+      <div class="halves">
+        {may("getSales") && <LastDays />}
+        {may("listStoreOrders") && <Reserved />}
+      </div>
+      {may("listEvents") && <Latest />}
+    </Page>
+  );
+}
+
+interface FigureProps {
+  readonly name: ComponentChildren;
+  /** The state whose colour it has. */
+  readonly state?: string;
+  readonly value: number;
+  /** Beside the value. */
+  readonly sum?: ComponentChildren;
+  /** Below it. */
+  readonly children?: ComponentChildren;
+  readonly to: string;
+  readonly query?: Query;
+}
+
+/** A number of the day, which leads to what it counts. */
+function Figure({ name, state, value, sum, children, to, query = {} }: FigureProps) {
+  return (
+    <Link to={to} query={query} class="card">
+      <span class={`dot ${toneOf(state)}`}>{name}</span>
+      <span>
+        <span class="figure">{numberOf(value)}</span> {sum && <span class="sum">· {sum}</span>}
+      </span>
+      <span class="fine">{children}</span>
+    </Link>
+  );
+}
+
+/** Also the same weekday a week ago. */
+const useLastDays = () => useSales({ first: dayAfter(1 - DAYS_SHOWN), last: dayAfter(0) });
+
+function LastDays() {
+  const query = useLastDays();
+  const { total, days } = query.data ?? {};
+  return (
+    <section class="card" aria-label="Last days">
+      <Loading of={query} />
+      {total && days && (
+        <SalesChart
+          title={<h2>{`Sales, last ${DAYS_SHOWN} days`}</h2>}
+          summary={[`${numberOf(total.sold)} sold`, sumOf(total)].filter(Boolean).join(" · ")}
+          days={days}
+        />
+      )}
+    </section>
+  );
+}
+
+/** "2 more than last Friday". */
+function Difference({ of: difference }: { readonly of: number }) {
+  return (
+    <>
+      <strong>
+        {difference === 0 ? "As many" : `${numberOf(Math.abs(difference))} ${difference > 0 ? "more" : "fewer"}`}
+      </strong>{" "}
+      <span>{`${difference === 0 ? "as" : "than"} last ${dayName().split(/\W/)[0]}`}</span>
+    </>
+  );
+}
+
+function Figures() {
+  const query = useFigures();
+  const days = useLastDays().data?.days;
+  const orders = useReserved();
+  if (!query.data) return <Loading of={query} />;
+  const { animals, today, openOrders } = query.data;
+  const [next] = orders.data ?? [];
+  const [now, before] = [days?.at(-1), days?.at(-1 - WEEK)];
+  const { sold, returned } = now ?? today; // the day of the browser, or else of UTC
+  return (
+    <section class="figures" aria-label="The shop today">
+      <Figure
+        name="Sold today"
+        state="sold"
+        value={sold}
+        sum={now && sumOf(now)}
+        to="/sales"
+        query={{ range: "today" }}
+      >
+        {before && <Difference of={sold - before.sold} />}
+      </Figure>
+      <Figure
+        name={wordOf("available")}
+        state="available"
+        value={animals.available}
+        to="/animals"
+        query={{ status: "available" }}
+      >
+        {`${numberOf(today.added)} added today`}
+      </Figure>
+      <Figure name={wordOf("placed")} state="placed" value={openOrders} to="/orders">
+        {next ? (
+          <>
+            next ends in <Countdown until={next.expiresAt} />
+          </>
+        ) : (
+          "nothing waits"
+        )}
+      </Figure>
+      <Figure name="Returned" value={returned} to="/orders" query={{ status: "returned" }}>
+        today
+      </Figure>
+    </section>
+  );
+}
+
+function Reserved() {
+  const query = useReserved();
+  const { data } = query;
+  return (
+    <section class="card" aria-label="Reserved now">
+      <header>
+        <h2>Reserved now</h2>
+        {data && data.length > ORDERS_SHOWN && <Link to="/orders">All {numberOf(data.length)}</Link>}
+      </header>
+      <Loading of={query} />
+      {data?.length === 0 && <p class="fine">No animal is reserved.</p>}
+      <ul class="lines">
+        {data?.slice(0, ORDERS_SHOWN).map((order) => (
+          <ReservedLine key={order.id} of={order} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ReservedLine({ of: order }: { readonly of: StoreOrder }) {
+  const may = useMay();
+  const pet = usePet(order.petId);
+  return (
+    <li>
+      <div class="what">
+        <Link to={`/animals/${order.petId}`}>
+          <PetName id={order.petId} />
+        </Link>
+        {order.reference && (
+          <div class="fine">
+            <bdi>{order.reference}</bdi>
+          </div>
+        )}
+      </div>
+      <span class="left">
+        <Countdown until={order.expiresAt} />
+      </span>
+      {may("confirmStoreOrder") && pet && (
+        <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, order)} />
+      )}
+    </li>
+  );
+}
+
+function Latest() {
+  const { petstore } = useSession();
+  const query = useQuery(...latestQuery(petstore), isLive.value);
+  const { data } = query;
+  return (
+    <section class="card" aria-label="Just happened">
+      <header>
+        <h2>Just happened</h2>
+        {useWatchable(isLive) && <span class="dot fine good">Live</span>}
+      </header>
+      <Loading of={query} />
+      {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
+      <ol class="lines" aria-label="Events">
+        {data &&
+          deedsOf(data)
+            .slice(0, DEEDS_SHOWN)
+            .map((deed) => <DeedLine key={deed.event.id} of={deed} />)}
+      </ol>
+    </section>
+  );
+}
