@@ -37,16 +37,19 @@ interface GroupStep {
 /** A step that runs in the store. */
 export type StoreStep = StatementStep | AppendStep | GroupStep;
 
-/** A step that runs nothing in the store: see `afterCommit` and `waitFor`. */
+/** A step that runs nothing in the store: see `afterCommit`, `waitFor` and `pause`. */
 interface AfterCommit {
   readonly afterCommit: () => void;
 }
 interface Wait {
   readonly waitsFor: Promise<unknown>;
 }
+interface Pause {
+  readonly pauses: true;
+}
 
 /** A step, as engines see it. */
-export type KnownStep = StoreStep | AfterCommit | Wait;
+export type KnownStep = StoreStep | AfterCommit | Wait | Pause;
 
 /** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
 export function step(known: KnownStep): Step {
@@ -94,6 +97,14 @@ export function* waitFor<T>(value: T | Promise<T>): Transaction<T> {
   return value instanceof Promise ? ((yield step({ waitsFor: value })) as T) : value;
 }
 
+/**
+ * Inside a read, between two pieces of work: the event loop may turn to others before the read goes on. Its later steps
+ * may then see a later state of the store.
+ */
+export function* pause(): Transaction<void> {
+  yield step({ pauses: true });
+}
+
 /** One execution of a change by an engine. */
 export class TransactionRun<T> {
   readonly #steps: KnownSteps<T>;
@@ -133,8 +144,8 @@ export class TransactionRun<T> {
       (this.#actions ??= []).push(this.#next.value.afterCommit);
       this.#next = this.#steps.next();
     }
-    if (!this.#next.done && "waitsFor" in this.#next.value)
-      throw new TypeError("A change waited for something other than the store, while it holds locks.");
+    if (!this.#next.done && ("waitsFor" in this.#next.value || "pauses" in this.#next.value))
+      throw new TypeError("A change paused or waited for something other than the store, while it holds locks.");
   }
 }
 

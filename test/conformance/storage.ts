@@ -4,7 +4,7 @@ import { andCommit, together, withoutCommit } from "../../src/storage/combined-s
 import { StorageUnavailable } from "../../src/storage/errors.ts";
 import { type Row, raisesVersion, statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, first, type Transaction, waitFor } from "../../src/storage/transaction.ts";
+import { afterCommit, all, first, pause, type Transaction, waitFor } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
@@ -69,6 +69,13 @@ function* countTwice(wait: () => Promise<number>) {
   const before = (yield* first(countPets))?.figure;
   const waited = yield* waitFor(wait());
   return [before, waited, (yield* first(countPets))?.figure];
+}
+
+/** Pauses until there are animals. Returns how often. */
+function* pauseUntilAdded(): Transaction<number> {
+  let pauses = 0;
+  for (; (yield* first(countPets))?.figure === 0n; pauses++) yield* pause();
+  return pauses;
 }
 
 /** Declares what every engine must pass. */
@@ -163,6 +170,12 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await storage.read(countTwice(adding))).toEqual([0n, 5, 1n]);
       });
 
+      test("may pause, so that others go on, and then sees what they wrote", async () => {
+        const pauses = storage.read(pauseUntilAdded());
+        await add(storage, "Rex");
+        expect(await pauses).toBeGreaterThan(0);
+      });
+
       test("fails with the error of what it waits for, or its own", async () => {
         const reason = new Error("Away.");
         const mistaken = function* (): Transaction<never> {
@@ -173,14 +186,19 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await failureOf(() => storage.read(mistaken()))).toBe(reason);
       });
 
-      test("cannot append, note an action or run steps together; and a change cannot wait", async () => {
+      test("cannot append, note an action or run steps together; and a change cannot wait or pause", async () => {
         const reads = [addAll([petRow("Rex", 1, null)]), afterCommit(() => {})];
         for (const read of reads) expect(await failureOf(() => storage.read<unknown>(read))).toBeInstanceOf(TypeError);
         const waiting = function* () {
           yield* all(addPet, ...petRow("Rex", 1, null));
           yield* waitFor(Promise.resolve());
         };
-        expect(String(await failureOf(() => storage.write(waiting)))).toContain("waited for something other");
+        const pausing = function* () {
+          yield* all(addPet, ...petRow("Rex", 1, null));
+          yield* pause();
+        };
+        for (const change of [waiting, pausing])
+          expect(String(await failureOf(() => storage.write(change)))).toContain("A change paused or waited");
         expect(await names(storage)).toEqual([]);
       });
     });

@@ -16,6 +16,10 @@ export async function readStepwise<T>(
       next = steps.next(await step.waitsFor);
       continue;
     }
+    if ("pauses" in step) {
+      next = steps.next();
+      continue;
+    }
     const { statement, parameters } = step as StatementStep;
     await before({ statement, parameters });
     next = steps.next(await read(all(statement, ...parameters)));

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../timing/waiting.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, Statement, Values } from "../statement.ts";
@@ -85,6 +86,7 @@ export class PostgresStorage implements Storage {
     while (!next.done) {
       const step = next.value;
       if ("waitsFor" in step) next = steps.next(await step.waitsFor);
+      else if ("pauses" in step) next = steps.next(await nextTurn());
       else if ("statement" in step) next = steps.next(await this.#shared.rows(step.statement, step.parameters));
       else throw new TypeError("A step of a read must be one statement.");
     }

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import { nextTurn } from "../../timing/waiting.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { newerSchema } from "../migrations/applied-migrations.ts";
@@ -173,6 +174,7 @@ export class SqliteStorage implements Storage {
       while (!next.done) {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
+        if ("pauses" in step) return nextTurn().then(() => this.#read(steps, undefined));
         if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
         this.#beginRead();
         next = steps.next(this.#connection.all(step.statement, step.parameters));

@@ -31,7 +31,8 @@ export class EarlyStorage implements Storage {
     let next = steps.next();
     while (!next.done) {
       const step = next.value;
-      next = steps.next("waitsFor" in step ? await step.waitsFor : this.#rows(step as StatementStep));
+      if ("waitsFor" in step) next = steps.next(await step.waitsFor);
+      else next = steps.next("pauses" in step ? undefined : this.#rows(step as StatementStep));
     }
     return next.value;
   }
