@@ -19,9 +19,6 @@ const MAX_WAIT = 8;
 /** The statuses that are retried. Undefined means that no response arrived. */
 const retriedStatuses: ReadonlySet<unknown> = new Set([408, 429, 502, 503, 504, undefined]);
 
-/** One gate per key and quota, shared by all clients in this process. */
-const gates = new Map<string, Gate>();
-
 /** The part that all operations share: sends a call and retries it. */
 export class Client<Ids extends IdKind> {
   readonly #call: (call: Call, options?: AnyOptions) => Promise<object>;
@@ -82,7 +79,9 @@ export class Client<Ids extends IdKind> {
 /** Returns the function that calls operations with these options. */
 function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promise<object> {
   const target = readTarget(options);
-  const { key, baseUrl, clock } = target;
+  const { baseUrl, clock } = target;
+  /** One for each quota. */
+  const gates = new Map<string, Gate>();
   const deprecated = new Set<string>();
 
   /**
@@ -129,12 +128,8 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
   return (call, callOptions = {}) => {
     const { timeout = options.timeout ?? 60_000 } = callOptions;
     const { operation, quota } = call;
-    const shopGate = baseUrl + key; // the gate of the shop's own quota has no prefix
-    let gate = gates.get(quota + shopGate);
-    if (!gate) {
-      for (const [name, { isIdle }] of gates) if (isIdle()) gates.delete(name);
-      gates.set(quota + shopGate, (gate = openGate(clock, quota)));
-    }
+    let gate = gates.get(quota);
+    if (!gate) gates.set(quota, (gate = openGate(clock, quota)));
     const deadline = clock.now() + timeout;
 
     return within(
@@ -157,7 +152,7 @@ function callerOf(options: Options): (call: Call, options?: AnyOptions) => Promi
           if (!error) {
             log("debug");
             // The minute or ban for which the shop's gate waits may be over.
-            if (operation === "fastForwardSandbox") gates.delete(shopGate);
+            if (operation === "fastForwardSandbox") gates.delete("");
             return withResponse(body, info);
           }
           const { status, code, retryAfter } = error;

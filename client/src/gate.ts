@@ -18,14 +18,16 @@ const LONGEST_SPREAD = 60_000;
 const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };
 
 /**
- * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
- * of a window are spread over its remaining time. After a 429, all requests wait, unless it is about streams.
+ * Admits the requests of one client in order, as the limits of its key allow. The first request learns the limits. The
+ * last requests of a window are spread over its remaining time. After a 429, all requests wait, unless it is about
+ * streams.
  */
-export interface Gate {
-  (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>): Promise<Outcome>;
-  /** True if a new gate would do the same: nothing waits, and what it knows is old. */
-  readonly isIdle: () => boolean;
-}
+export type Gate = (
+  operation: string,
+  deadline: number,
+  signal: AbortSignal,
+  send: () => Promise<Outcome>,
+) => Promise<Outcome>;
 
 interface Waiter {
   readonly operation: string;
@@ -103,7 +105,7 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
     }
   }
 
-  const pass = async (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => {
+  return async (operation, deadline, signal, send) => {
     let waiter: Waiter;
     const leave = () => {
       queue = queue.filter((other) => other !== waiter);
@@ -126,6 +128,4 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
       admit();
     }
   };
-  const isIdle = () => !inFlight && !queue[0] && clock.now() > Math.max(closedUntil, lastAt + LONGEST_SPREAD);
-  return Object.assign(pass, { isIdle });
 }

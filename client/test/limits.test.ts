@@ -18,8 +18,8 @@ test("a thousand concurrent calls at 60 a minute all succeed without a strike", 
     const statuses: number[] = [];
     const onResponse = ({ status }: Response) => statuses.push(status);
     const options = { key, baseUrl: service.app.base, clock, fetch: clock.fetch, timeout: HOUR, onResponse };
-    const clients = [new Petstore(options), new Petstore(options)];
-    const calls = Array.from({ length: 1_000 }, (_, index) => (clients[index % 2] as Petstore).listPets().page());
+    const petstore = new Petstore(options);
+    const calls = Array.from({ length: 1_000 }, () => petstore.listPets().page());
     await clock.drive(Promise.all(calls));
     expect(statuses).toEqual(Array.from({ length: 1_000 }, () => 200));
     const { json } = await service.call("GET", "/key", { key });

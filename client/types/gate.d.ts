@@ -3,14 +3,11 @@
 import type { Clock } from "./clock.js";
 import type { Outcome } from "./outcome.js";
 /**
- * Admits the requests of one key in order, as its limits allow. The first request learns the limits. The last requests
- * of a window are spread over its remaining time. After a 429, all requests wait, unless it is about streams.
+ * Admits the requests of one client in order, as the limits of its key allow. The first request learns the limits. The
+ * last requests of a window are spread over its remaining time. After a 429, all requests wait, unless it is about
+ * streams.
  */
-export interface Gate {
-    (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>): Promise<Outcome>;
-    /** True if a new gate would do the same: nothing waits, and what it knows is old. */
-    readonly isIdle: () => boolean;
-}
+export type Gate = (operation: string, deadline: number, signal: AbortSignal, send: () => Promise<Outcome>) => Promise<Outcome>;
 /**
  * Opens a gate. `separateQuota` is empty for calls that count in the limits of the shop. Other calls cannot learn their
  * quota: responses show the limits of the shop.
