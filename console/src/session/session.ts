@@ -82,7 +82,7 @@ export function start(send: typeof sendFirstQuery): Promise<void> {
   return new Promise((resolve) => {
     const use = async (keys: readonly HeldKey[]) => {
       const { kind } = session.value;
-      if (kind === "open" || (kind === "starting" && currentSignIn > 0)) return; // the user was faster
+      if (kind === "open" || (kind === "starting" && current)) return; // the user was faster
       const key = keyHere(keys);
       if (key) keepKeys(keys);
       if (key) await signIn(key.secret);
@@ -94,38 +94,32 @@ export function start(send: typeof sendFirstQuery): Promise<void> {
   });
 }
 
-/** Changes with each sign-in and sign-out, so that requests of an earlier one are recognized. */
-let currentSignIn = 0;
+/** Aborted when the user signs out, or in again: what is still in flight or waits then ends, and reaches nobody. */
+let current: AbortController | undefined;
 
 /**
  * Returns the `fetch` of one sign-in. It sends the key that the session has now (a rotation changes it). The first request
- * that is not exempt gets the response of `firstResponsesOf`, if there is one, and is not sent. After the user has signed
- * out, nothing more is sent, and a late response reaches nobody: the promise stays pending.
+ * that is not exempt gets the response of `firstResponsesOf`, if there is one, and is not sent.
  */
-function fetchFor(signInNumber: number, secret: string): (url: string, init: FetchInit) => Promise<Response> {
+function fetchFor(ended: AbortSignal, secret: string): (url: string, init: FetchInit) => Promise<Response> {
   const firstResponses = firstResponsesOf(secret);
   return async (url, init) => {
-    const request = uncached(url, init);
-    const { value } = session;
-    const key = value.kind === "open" ? value.secret : secret; // the session may have a newer key than its client
+    const request = uncached(url, { ...init, signal: AbortSignal.any([init.signal, ended]) });
+    const key = keyOf(session.value) ?? secret; // the session may have a newer key than its client
     request.headers.set("Authorization", `Bearer ${key}`);
-    const response =
-      signInNumber === currentSignIn &&
-      ((!exemptionOf(request) && firstResponses.pop()) || (await watchedFetch(request)));
-    if (response && signInNumber === currentSignIn) {
-      const now = session.value;
-      if (response.status !== 401 || now.kind !== "open" || now.secret !== key) return response;
-      // The service no longer accepts the key: it was revoked, or has expired.
-      const { code, message } = (await response.json()) as { readonly code: string; readonly message: string };
-      if (signInNumber === currentSignIn) {
-        const requestId = response.headers.get("x-request-id") ?? undefined;
-        forgetKey(key);
-        close(new PetstoreError(message, { code, operation: "", status: 401, requestId }));
-      }
-    }
-    return new Promise(() => {});
+    const response = (!exemptionOf(request) && firstResponses.pop()) || (await watchedFetch(request));
+    if (response.status !== 401 || keyOf(session.value) !== key) return response;
+    // The service no longer accepts the key: it was revoked, or has expired.
+    const { code, message } = (await response.json()) as { readonly code: string; readonly message: string };
+    ended.throwIfAborted();
+    const requestId = response.headers.get("x-request-id") ?? undefined;
+    forgetKey(key);
+    close(new PetstoreError(message, { code, operation: "", status: 401, requestId }));
+    throw ended.reason;
   };
 }
+
+const keyOf = (value: Session) => (value.kind === "open" ? value.secret : undefined);
 
 function refuseMalformed(secret: string): void {
   if (/^[!-~]+$/.test(secret)) return;
@@ -134,24 +128,25 @@ function refuseMalformed(secret: string): void {
 
 /** Signs in with a key if the service knows it. */
 export async function signIn(secret: string): Promise<void> {
-  const signInNumber = ++currentSignIn;
+  current?.abort();
+  current = new AbortController();
+  const { signal } = current;
   session.set({ kind: "starting" });
-  const fetch = fetchFor(signInNumber, secret);
   try {
     refuseMalformed(secret);
-    // The added number gives the client its own gate: that of an earlier sign-in may wait for a response that never comes.
-    // `fetchFor` sends the real key.
     const petstore = new Petstore({
-      key: `${secret}#${signInNumber}`,
+      key: secret,
       baseUrl,
-      fetch,
+      fetch: fetchFor(signal, secret),
+      onRequest: () => signal.throwIfAborted(), // the client repeats no request of a session that has ended
       onResponse: noteStream,
     });
     const firstQuery = sendFirstQuery(petstore);
     const key = await petstore.getCurrentKey({ timeout: CHECK_TIMEOUT });
     await Promise.race([firstQuery, new Promise((resolve) => setTimeout(resolve, FIRST_QUERY_TIME))]);
-    open({ kind: "open", petstore, key, secret });
+    if (!signal.aborted) open({ kind: "open", petstore, key, secret });
   } catch (error) {
+    if (signal.aborted) return;
     if ((error as PetstoreError).status === 401) forgetKey(secret);
     close(error as PetstoreError);
   }
@@ -202,7 +197,7 @@ export function addShop(): void {
 }
 
 function close(error?: PetstoreError): void {
-  currentSignIn++;
+  current?.abort();
   clearCache();
   offeredKey.set(undefined);
   session.set({ kind: "closed", error });

@@ -30,8 +30,9 @@ export function say(text: string, undo?: () => void, onEnd?: () => unknown): voi
   add({ text, undo, onEnd });
 }
 
-/** Reports a failure of something that is no longer on the screen. */
+/** Reports a failure of something that is no longer on the screen. What ended with its session is none. */
 export function sayFailure(what: string, error: unknown): void {
+  if ((error as Error).name === "AbortError") return;
   const { message, advice } = explain(error);
   add({ text: `${what}: ${message} ${advice}`, isBad: true });
 }
