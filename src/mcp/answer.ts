@@ -1,4 +1,11 @@
-import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { adviceOf, type ErrorBody } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorCatalogue } from "../contract/operation-properties.ts";
@@ -64,18 +71,49 @@ export function answerWith(operations: readonly Operation[]) {
   };
 }
 
-/** The answer in the revision of the message, as JSON: in older ones, the library sends it as a stream of one event. */
+/** The answer in the revision of the message, as JSON. */
 async function answerIn(server: Server, request: Request, read: ReadMessage): Promise<Response> {
   if ("faults" in read) return malformed(ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
   if (Array.isArray(read.value)) return malformed(ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
-  const answer = await createMcpHandler(() => server).fetch(request, { parsedBody: read.value });
+  const message = { parsedBody: read.value };
+  const isOld = await isLegacyRequest(request, message.parsedBody);
+  const answer = await (isOld ? answerOfOld(server, request, message) : answerOfNew(server, request, message));
+  if (answer.headers.get("content-type") === "text/event-stream") return noSubscriptions(read.value as Identified);
   const text = await answer.text();
   const headers = { ...noSniff, ...(text && { "Content-Type": "application/json" }) };
-  return new Response(/^data: (.*)$/m.exec(text)?.[1] ?? (text || null), { status: answer.status, headers });
+  return new Response(text || null, { status: answer.status, headers });
+}
+
+interface ParsedMessage {
+  readonly parsedBody: unknown;
+}
+
+/** In revisions with `initialize`, the library would by default send a stream of one event. */
+async function answerOfOld(server: Server, request: Request, message: ParsedMessage): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true }); // without sessions
+  await server.connect(transport);
+  return transport.handleRequest(request, message);
+}
+
+function answerOfNew(server: Server, request: Request, message: ParsedMessage): Promise<Response> {
+  return createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message);
+}
+
+interface Identified {
+  readonly id: unknown;
+}
+
+/** Only `subscriptions/listen` is answered with events, although there are none. */
+function noSubscriptions({ id }: Identified): Response {
+  return refusal(404, ProtocolErrorCode.MethodNotFound, "There is nothing to subscribe to.", id);
 }
 
 function malformed(code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status: 400, headers: noSniff });
+  return refusal(400, code, message, null);
+}
+
+function refusal(status: number, code: number, message: string, id: unknown): Response {
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status, headers: noSniff });
 }
 
 async function contentOf(response: Response, tool: DerivedTool) {

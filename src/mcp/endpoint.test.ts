@@ -139,6 +139,14 @@ describe("a message is refused", () => {
   });
 });
 
+test("a subscription is refused, because there is nothing to subscribe to", async () => {
+  for (const generation of generations) {
+    const own = new Agent(service, key, generation);
+    const { id, error } = await jsonOf(await own.request("subscriptions/listen", { notifications: {} }));
+    expect([generation, id, error.code]).toEqual([generation, 1, -32_601]);
+  }
+});
+
 test("a notification is accepted without an answer", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
   const response = await new Agent(service, key).post(body);

@@ -22,6 +22,10 @@ const initialize = message(1, "initialize", {
 
 /** Runs the command with these messages as its input, and returns its answers. */
 async function bridge(key: string, messages: readonly object[], base = service.app.base): Promise<any[]> {
+  return (await linesOf(key, messages, base)).map((line) => JSON.parse(line));
+}
+
+async function linesOf(key: string, messages: readonly object[], base: string): Promise<string[]> {
   const { context, output } = contextOf(import.meta.dir, { PETSTORE_KEY: key, PETSTORE_URL: base });
   const text = messages.map((one) => `${JSON.stringify(one)}\n`).join("");
   const input = async function* () {
@@ -30,10 +34,7 @@ async function bridge(key: string, messages: readonly object[], base = service.a
   };
   expect(await run(["mcp"], { ...context, input })).toBe(0);
   expect(output.stderr).toBe("");
-  return output.stdout
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  return output.stdout.split("\n").filter(Boolean);
 }
 
 test("answers each request, and nothing to notifications", async () => {
@@ -74,6 +75,28 @@ test("after a limit with a short wait, it sends the message again", async () => 
   try {
     const [answer] = await bridge(key, [call(2, "shop_summary")], new URL("/v1", proxy.url).href);
     expect([answer.id, answer.result.isError]).toEqual([2, false]);
+  } finally {
+    await proxy.stop(true);
+  }
+});
+
+test.each(["\u2028", "\u2029", "\u0085", "\r", "\n", "\r\n"])("an answer with %j is one line", async (end) => {
+  const { key } = await service.newAccountWithKey("enterprise");
+  const name = `Ida${end}data: [1]${end}Bella`;
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const text = await (await fetch(new URL("/mcp", service.app.base), request)).text();
+      return new Response(text.replaceAll("Line", JSON.stringify(name).slice(1, -1)));
+    },
+  });
+  try {
+    const given = { name: "add_animal", arguments: { name: "Line", categoryId: "1" } };
+    const base = new URL("/v1", proxy.url).href;
+    const lines = await linesOf(key, [message(1, "tools/call", given)], base);
+    expect(lines.flatMap((line) => line.split(/[\r\n\u0085\u2028\u2029]/))).toEqual(lines);
+    expect(JSON.parse(lines[0] ?? "").result.structuredContent.animal.name).toBe(name);
   } finally {
     await proxy.stop(true);
   }

@@ -26,7 +26,7 @@ export const mcpCommand: Command = {
       for await (const { bytes } of readLines(input())) {
         for (const line of Buffer.from(bytes).toString().split("\n").filter(Boolean)) {
           const answer = await pass(line);
-          if (answer) await output(`${JSON.stringify(answer)}\n`);
+          if (answer) await output(`${inOneLine(answer)}\n`);
         }
       }
     } catch (error) {
@@ -35,6 +35,14 @@ export const mcpCommand: Command = {
     return { json: undefined, text: "" };
   },
 };
+
+/** JSON without the characters at which readers in JavaScript or Python also end a line. */
+function inOneLine(answer: object): string {
+  return JSON.stringify(answer).replaceAll(
+    /[\u0085\u2028\u2029]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
 
 /** Returns a function that sends a line to a service, and returns the answer if there is one. */
 function bridgeTo(url: string, key: string, signal: AbortSignal) {

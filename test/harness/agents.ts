@@ -4,7 +4,7 @@ import type { TestService } from "./service.ts";
 
 /** The generations of the protocol: clients of the old one open with `initialize`. */
 export const generations = ["2026-07-28", "2025-11-25", "2025-06-18"] as const;
-type Generation = (typeof generations)[number];
+export type Generation = (typeof generations)[number];
 
 const envelope = {
   _meta: {
@@ -17,6 +17,21 @@ const envelope = {
 /** What a response holds. */
 export async function jsonOf(response: Response): Promise<any> {
   return response.json();
+}
+
+/** A request of the protocol: the body, and the headers that describe it. */
+export function messageOf(generation: Generation, method: string, params: Record<string, unknown> = {}) {
+  const isNew = generation === "2026-07-28";
+  return {
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, ...(isNew && envelope) } }),
+    headers: {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      "MCP-Protocol-Version": generation,
+      ...(isNew && { "Mcp-Method": method }),
+      ...(isNew && typeof params["name"] === "string" && { "Mcp-Name": params["name"] }),
+    },
+  };
 }
 
 /** An assistant that speaks the protocol itself, so that it can also speak it wrongly. */
@@ -51,14 +66,8 @@ export class Agent {
     params: Record<string, unknown> = {},
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const isNew = this.#generation === "2026-07-28";
-    const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, ...(isNew && envelope) } };
-    return this.post(JSON.stringify(message), {
-      "MCP-Protocol-Version": this.#generation,
-      ...(isNew && { "Mcp-Method": method }),
-      ...(isNew && typeof params["name"] === "string" && { "Mcp-Name": params["name"] }),
-      ...headers,
-    });
+    const message = messageOf(this.#generation, method, params);
+    return this.post(message.body, { ...message.headers, ...headers });
   }
 
   async tools(): Promise<any[]> {
