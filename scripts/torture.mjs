@@ -1,5 +1,5 @@
 // Runs the tests that have a long form, for longer: npm run torture -- [--rounds N] [--seed N]
-// `--rounds` is how often test/torture/durability.test.ts kills the service.
+// `--rounds` is how often test/torture/durability.system.test.ts kills the service.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -21,11 +21,11 @@ const { status } = spawnSync(
     "test/attack",
     "test/overload",
     "test/bodies",
-    "test/processes/paging.test.ts",
-    "test/supply-chain.test.ts",
-    "src/domains/events/event-reconnects.test.ts",
-    "src/domains/orders/shop-model.test.ts",
-    "src/domains/orders/sales.long.test.ts",
+    "test/processes/paging.system.test.ts",
+    "test/supply-chain.system.test.ts",
+    "src/domains/events/event-reconnects.both.test.ts",
+    "src/domains/orders/shop-model.both.test.ts",
+    "src/domains/orders/sales.long.both.test.ts",
     "client/test/lost-connections.test.ts",
   ],
   {

@@ -126,7 +126,7 @@ const handlers: Handlers<typeof operations> = {
   },
 };
 
-/** A domain with everything that a domain may have, in one file: see `test/contract/new-domain.test.ts`. */
+/** A domain with everything that a domain may have, in one file: see `test/contract/new-domain.both.test.ts`. */
 export const toys = defineDomain<typeof settings>({
   name: "toys",
   operations,

@@ -1,23 +1,43 @@
-// Runs the tests of one tier or of all, or the files that the arguments name, and ends with the line
-// `N passed, N failed` (`, N skipped` if the machine lacks something): bun test/runner/run.ts TIER|all [FILE…]
-// Files run in parallel, each on its own ports and in its own folders. After a run, all output of the
-// services under test is searched for keys.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+// Runs the tests of one tier or of all, or the files that the arguments name, with `bun test`:
+// bun test/runner/run.ts embedded|engines|system|all [--table] [FILE…]
+// It builds the executable and starts PostgreSQL once for all files, searches the output of the services under test for
+// keys, and ends with the line `N passed, N failed` (`, N skipped` if the machine lacks something).
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Glob } from "bun";
 import { buildExecutable } from "../../scripts/release/executable.ts";
 import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
-import { isLongRun } from "../harness/test-length.ts";
+import { isLongRun, testTimeout } from "../harness/test-length.ts";
 import { searchEvidence } from "../leaks/search.ts";
+import { leaveCpuGroup, ownCpuTime } from "./cpu-time.ts";
 import { whatIsMissing } from "./missing-tools.ts";
-import { afterSecondRun, closingLine, nothingRun, type Result, readReport, slowestLines, sum } from "./report.ts";
-import { isFlooding, type Tier, testFiles, tiers, tiersOf, timings } from "./tiers.ts";
+
+/** The kinds of files that run in each tier: the word before `.test.ts`, or none. */
+const tiers: Readonly<Record<string, readonly string[]>> = {
+  embedded: ["", "both"],
+  engines: ["engines", "both"],
+  system: ["system", "alone"],
+  all: ["", "both", "engines", "system", "alone"],
+};
+/** What takes longest starts first, so that no run ends with one file alone. */
+const startOrder = ["", "both", "engines", "system"];
 
 const root = join(import.meta.dir, "../..");
-/** The longest that a test may take, in milliseconds. It bounds a test that hangs. */
-const TEST_TIMEOUT = isLongRun ? 1_800_000 : 240_000;
 /** Most tests wait for a process or a disk, so more files run than there are cores. */
 const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism());
 /**
@@ -26,13 +46,16 @@ const PARALLEL = Number(process.env["TEST_PARALLEL"] ?? 2 * availableParallelism
  */
 const MEMORY = "/dev/shm";
 const FREE_MEMORY = 8e9;
-/** Failures in more files than this are not run again. */
-const MAX_RETRIED_FILES = 8;
+/** How many files are named as those that used most CPU time. */
+const NAMED = 8;
 
-const [tier = "embedded", ...words] = process.argv.slice(2) as [(Tier | "all")?, ...string[]];
-if (tier !== "all" && !Object.hasOwn(tiers, tier))
-  throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}, all.`);
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { table: { type: "boolean" } } });
+const [tier = "", ...words] = positionals;
+const kinds = tiers[tier];
+if (!kinds) throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}.`);
 
+const started = performance.now();
+const cpuTime = ownCpuTime();
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
 /** The files of PostgreSQL servers. */
@@ -41,16 +64,21 @@ process.env["TEST_POSTGRES_FOLDER"] = databases;
 for (const one of [folder, databases]) chmodSync(one, 0o711); // PostgreSQL does not run as root
 /** The executable under test. A run that is a part of a test uses the one of the outer run. */
 const program = process.env["TEST_PROGRAM"] ?? join(folder, "petstore");
+const times = join(folder, "times");
+const total = { tests: 0, failures: 0, skipped: 0 };
+const failures: string[] = [];
+const filesWithSkips: string[] = [];
 try {
-  const result = sum(await runTier());
-  if (result.skipped > 0) for (const line of await whatIsMissing(result.skippedFiles)) console.log(line);
-  for (const line of slowestLines(result)) console.log(line);
-  for (const failure of result.flaky) console.log(`Flaky, passed when run again: ${failure}`);
-  for (const failure of result.failures) console.log(failure);
-  console.log(closingLine(result));
-  process.exitCode = result.failed > 0 ? 1 : 0;
+  await runTier();
+  if (total.skipped > 0) for (const line of await whatIsMissing(filesWithSkips)) console.log(line);
+  printTimes();
+  for (const failure of failures) console.log(failure);
+  const passed = total.tests - total.failures - total.skipped;
+  console.log(`${passed} passed, ${failures.length} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ""}`);
+  process.exitCode = failures.length > 0 ? 1 : 0;
 } finally {
   for (const one of [databases, folder]) rmSync(one, { recursive: true, force: true });
+  leaveCpuGroup();
 }
 
 function hasFreeMemory(): boolean {
@@ -59,111 +87,60 @@ function hasFreeMemory(): boolean {
   return bavail * bsize >= FREE_MEMORY;
 }
 
-/** Test files that run in the same environment. */
-interface Group {
-  readonly name: string;
-  readonly files: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** How many of the files run at the same time. */
-  readonly parallel: number;
+function kindOf(file: string): string {
+  return /\.(both|engines|system|alone)\.test\.tsx?$/.exec(file)?.[1] ?? "";
 }
 
-function isEmbedded(file: string): boolean {
-  return tiersOf(file).includes("embedded");
+/** The test files that the arguments name, whatever their tier, or else all of the tier. */
+function chosenFiles(): string[] {
+  const all = [...new Glob("{src,test,client,console}/**/*.test.{ts,tsx}").scanSync({ cwd: root })]
+    .filter((file) => !file.includes("node_modules/") && (isLongRun || !file.includes(".long.")))
+    .toSorted();
+  if (words.length === 0) return all.filter((file) => kinds?.includes(kindOf(file)));
+  const isFile = (word: string) => existsSync(join(root, word)) && statSync(join(root, word)).isFile();
+  return [...new Set(words.flatMap((word) => (isFile(word) ? [word] : all.filter((file) => file.includes(word)))))];
 }
 
-function isOnEachEngine(file: string): boolean {
-  return tiersOf(file).includes("engines") && isEmbedded(file);
-}
-
-/** Runs the files that the arguments name, whatever their tier, or else all files of the tier. */
-async function runTier(): Promise<Result[]> {
-  const named = words.flatMap((word) =>
-    existsSync(join(root, word)) && statSync(join(root, word)).isFile()
-      ? [word]
-      : testFiles(root).filter((file) => file.includes(word)),
-  );
-  const isIn = (file: string) => tier === "all" || tiersOf(file).includes(tier);
-  const files = words.length > 0 ? [...new Set(named)] : testFiles(root).filter(isIn);
+async function runTier(): Promise<void> {
+  const files = chosenFiles();
   if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
   if (files.some(needsInteropTools)) hasInteropTools();
   if (!existsSync(program)) buildExecutable(program);
+  const alone = files.filter((file) => kindOf(file) === "alone");
+  const onPostgres = tier === "engines" || tier === "all" ? files.filter((file) => kindOf(file) === "both") : [];
+  const others = files.filter((file) => !alone.includes(file) && (tier === "all" || !onPostgres.includes(file)));
 
-  const shared = tier === "engines" || tier === "all" ? files.filter(isOnEachEngine) : [];
-  const own = tier === "engines" ? files.filter((file) => !isOnEachEngine(file)) : files;
-  const floods = { name: "floods", files: own.filter(isFlooding), environment: {}, parallel: 1 };
-  const alone = { ...floods, name: "tests", files: own.filter((file) => !isFlooding(file)), parallel: PARALLEL };
-  if (shared.length === 0) return runLanes([[alone, floods]]);
-  if (postgresMissing !== undefined) return [...(await runLanes([[alone, floods]])), nothingRun(1)];
-  const postgres = await SharedPostgres.start();
-  const environment = { TEST_ENGINE: "postgres", ...postgres.environment };
-  try {
-    const parallel = Math.ceil(PARALLEL / 3);
-    const onPostgres = { name: "postgres", files: shared, environment, parallel };
-    const onSqlite = { ...alone, name: "embedded", files: alone.files.filter(isEmbedded), parallel };
-    // They take about as long as both of these groups together.
-    const rest = alone.files.filter((file) => !isEmbedded(file));
-    const others = { ...alone, files: rest, parallel: Math.max(1, PARALLEL - 1) };
-    return [...(await runLanes([[onPostgres, onSqlite], [others]])), ...(await runLanes([[floods]]))];
-  } finally {
-    await postgres.stop();
-  }
+  await runFiles("tests", others, PARALLEL);
+  if (onPostgres.length > 0 && postgresMissing === undefined) {
+    const postgres = await SharedPostgres.start();
+    try {
+      await runFiles("postgres", onPostgres, PARALLEL, { TEST_ENGINE: "postgres", ...postgres.environment });
+    } finally {
+      await postgres.stop();
+    }
+  } else total.skipped += onPostgres.length;
+  await runFiles("alone", alone, 1);
 }
 
-/** Runs lanes at the same time, and the groups of a lane in sequence. */
-async function runLanes(lanes: readonly (readonly Group[])[]): Promise<Result[]> {
-  const runs: Run[] = [];
-  const runLane = async (groups: readonly Group[]) => {
-    for (const group of groups) if (group.files.length > 0) runs.push(await runOnce(group));
-  };
-  await Promise.all((PARALLEL === 1 ? [lanes.flat()] : lanes).map(runLane));
-  const results: Result[] = [];
-  for (const run of runs) results.push(...(await retry(run)));
-  return results;
-}
-
-/**
- * Runs the files with a failure once more, one at a time. A test that fails twice has failed. A test that fails only
- * next to others depends on time or on load: it is named as flaky, so that someone repairs it, and counts as passed.
- * More than MAX_RETRIED_FILES files are no coincidence, and a long run looks for rare failures.
- */
-async function retry({ group, tests, search }: Run): Promise<Result[]> {
-  const { failedFiles } = tests;
-  if (isLongRun || failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) return [tests, search];
-  console.log(`Runs again, one file at a time: ${failedFiles.join(", ")}.`);
-  const again = await runOnce({ ...group, name: `${group.name}-again`, files: failedFiles, parallel: 1 });
-  return [afterSecondRun(tests, again.tests), search, again.search];
-}
-
-/** The results of the tests of a group, and of the search in the output of their services. */
-interface Run {
-  readonly group: Group;
-  readonly tests: Result;
-  readonly search: Result;
-}
-
-/** Runs a group of files and searches the output of their services. */
-async function runOnce(group: Group): Promise<Run> {
-  const { name, files, environment, parallel } = group;
+/** Runs files in the same environment, so many at a time, and searches the output of their services. */
+async function runFiles(name: string, files: readonly string[], parallel: number, environment = {}): Promise<void> {
+  if (files.length === 0) return;
   const [report, evidence, temporary] = [join(folder, `${name}.xml`), join(folder, name), join(folder, `tmp-${name}`)];
   mkdirSync(evidence);
   mkdirSync(temporary);
   chmodSync(temporary, 0o711);
-  const times = join(folder, `${name}-times.json`);
-  const cpuTimes = join(folder, `${name}-cpu-times`);
-  writeFileSync(times, timings(files));
+  const order = join(folder, `${name}.json`); // Bun starts the files with the longest time first
+  const ranks = Object.fromEntries(files.map((file) => [file, 1 + startOrder.indexOf(kindOf(file))]));
+  writeFileSync(order, JSON.stringify({ version: 1, files: ranks }));
   const child = Bun.spawn(
     [
       process.execPath,
       "test",
       `--parallel=${parallel}`,
       parallel === 1 ? "--isolate" : "--no-isolate",
-      `--timings=${times}`,
-      `--timeout=${TEST_TIMEOUT}`,
+      `--timings=${order}`,
+      `--timeout=${testTimeout}`, // that of the preload is for the first file of a process only
       "--only-failures",
-      "--preload=./test/runner/record-cpu-time.ts",
-      "--preload=./test/leaks/record.ts",
-      "--preload=./test/harness/property-seed.ts",
       "--reporter=junit",
       `--reporter-outfile=${report}`,
       ...files.map((file) => `./${file}`),
@@ -174,25 +151,48 @@ async function runOnce(group: Group): Promise<Run> {
       env: {
         ...process.env,
         ...(postgresMissing === undefined && { TEST_POSTGRES_BIN: programs() }), // found once for all
-        TEST_POSTGRES_CLUSTER: join(databases, `cluster-${name}`),
+        TEST_POSTGRES_CLUSTER: join(databases, "cluster"),
         ...environment,
         TEST_EVIDENCE: evidence,
-        TEST_CPU_TIMES: cpuTimes,
+        TEST_TIMES: times,
         TEST_PROGRAM: program,
         TMPDIR: temporary,
       },
     },
   );
-  const exitCode = await child.exited;
+  count(report, await child.exited, files);
   const { keys, bytes, leaks } = searchEvidence(evidence);
-  console.log(
-    `Searched ${(bytes / 1e6).toFixed(1)} MB of responses, logs and output for ${keys} keys: ${leaks.length} leaks.`,
-  );
-  const search: Result = {
-    ...nothingRun(0),
-    passed: leaks.length === 0 ? 1 : 0,
-    failed: leaks.length === 0 ? 0 : 1,
-    failures: leaks.map((leak) => `Leak: ${leak}`),
-  };
-  return { group, tests: readReport(report, exitCode, files, cpuTimes), search };
+  failures.push(...leaks.map((leak) => `Leak: ${leak}`));
+  const megabytes = (bytes / 1e6).toFixed(1);
+  console.log(`Searched ${megabytes} MB of responses, logs and output for ${keys} keys: ${leaks.length} leaks.`);
+}
+
+/** Adds the results of a run. Bun leaves a file that it cannot load out of its report. */
+function count(report: string, status: number, files: readonly string[]): void {
+  const xml = existsSync(report) ? readFileSync(report, "utf8") : "";
+  const [, sums = ""] = /<testsuites ([^>]*)>/.exec(xml) ?? [];
+  for (const name of ["tests", "failures", "skipped"] as const)
+    total[name] += Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(sums)?.[1] ?? 0);
+  const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)];
+  const failed = cases.filter(([, , , result]) => result === "<failure").map(([, test, file]) => `${file}: ${test}`);
+  const ran = new Set(cases.map(([, , file]) => file));
+  const silent = files.filter((file) => !ran.has(file)).map((file) => `${file}: it ran no test`);
+  filesWithSkips.push(...cases.flatMap(([, , file = "", result]) => (result === "<skipped" ? [file] : [])));
+  const found = [...failed, ...silent].map((one) => `Failed: ${one}`);
+  failures.push(...(found.length === 0 && status !== 0 ? ["Failed: see the output above"] : found));
+}
+
+/** The CPU time of each file with its services and its browser, or of those that used most, and the totals. */
+function printTimes(): void {
+  appendFileSync(times, "");
+  const files = readFileSync(times, "utf8").split("\n").filter(Boolean);
+  const rows = files.map((line) => JSON.parse(line) as { file: string; cpu: number; wall: number });
+  const sorted = rows.toSorted((one, other) => other.cpu - one.cpu).slice(0, values.table ? rows.length : NAMED);
+  console.log("CPU and wall time in seconds, by file:");
+  for (const { file, cpu, wall } of sorted)
+    console.log(`${cpu.toFixed(1).padStart(7)} ${wall.toFixed(1).padStart(7)}  ${file}`);
+  const rest = cpuTime() - rows.reduce((sum, { cpu }) => sum + cpu, 0);
+  console.log(`${rest.toFixed(1).padStart(7)}          building, a shared PostgreSQL, the search for keys`);
+  const wall = (performance.now() - started) / 1000;
+  console.log(`CPU time: ${cpuTime().toFixed(0)} s. Wall time: ${wall.toFixed(0)} s.`);
 }

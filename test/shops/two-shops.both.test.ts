@@ -34,7 +34,7 @@ const newShop = async () => (await service.newAccountWithKey("enterprise", unlim
 
 /** The parts of a response that must not depend on other shops. */
 const comparable = ({ status, text: whole, headers }: TestResponse) => {
-  // How many events the beginning of a stream has depends on timing. event-stream.test.ts tests which events arrive.
+  // How many events the beginning of a stream has depends on timing. event-stream.both.test.ts tests which events arrive.
   const text = headers.get("content-type") === "text/event-stream" ? whole.split("\n", 2).join("\n") : whole;
   const anonymous = text.replaceAll(/key_\w{16}|psk_\w+…\w+/g, "").replaceAll(/"requestId":"[^"]+"/g, '"requestId":""');
   // An entity tag follows from the text.

@@ -42,7 +42,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
     cpSync(await anyExecutable(), join(machine.folder, "dist/petstore"));
     cpSync(join(root, "deploy"), join(machine.folder, "deploy"), { recursive: true });
     const [build = "", pack = "", ...others] = step("npm ci").trim().split("\n");
-    expect([build, others]).toEqual(["npm ci && npm run build", []]); // see `executable.test.ts`
+    expect([build, others]).toEqual(["npm ci && npm run build", []]); // see `executable.system.test.ts`
     await machine.run(`${pack} && rm -r deploy dist`);
   });
 

@@ -144,7 +144,7 @@ describe("as a proxy", () => {
     await makeCollection(source, file, "examples");
     const outcomes = await runCollection(file, key, proxy);
     expect(outcomes.map(({ summary }) => summary).toSorted()).toEqual(operations.map((one) => one.summary).toSorted());
-    // The same as without a proxy: see postman.test.ts.
+    // The same as without a proxy: see postman.system.test.ts.
     expect(outcomes.filter(({ status }) => status >= 400 && ![404, 409, 410].includes(status))).toEqual([]);
     expect(outcomes.filter(({ status }) => status < 400).length).toBeGreaterThan(outcomes.length / 2);
     for (const { summary, headers } of outcomes) {

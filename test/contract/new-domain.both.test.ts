@@ -1,6 +1,6 @@
 // What it takes to add a domain: its folder (here one file, `harness/toys.ts`), one line in the list of domains, and one
-// migration. Everything derived, and every generated test, works for it without changes. `../store/page-costs.test.ts`
-// measures its pages, and `../store/migrate-store.test.ts` moves its table.
+// migration. Everything derived, and every generated test, works for it without changes. `../store/page-costs.engines.test.ts`
+// measures its pages, and `../store/migrate-store.engines.test.ts` moves its table.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -144,6 +144,6 @@ test.each([
     },
   );
   const lines = stdout.toString().trimEnd().split("\n");
-  expect([exitCode, lines.at(-1)]).toEqual([1, "1 passed, 1 failed"]);
+  expect([exitCode, lines.at(-1)]).toEqual([1, `1 passed, ${leaked} failed`]);
   expect(lines.filter((line) => line.startsWith("Leak: responses: "))).toHaveLength(leaked);
 });

@@ -1,0 +1,28 @@
+// Loaded before the test files of a process, by `bun test` itself too: see bunfig.toml.
+import { afterAll, setDefaultTimeout } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { relative } from "node:path";
+import { configureGlobal } from "fast-check";
+import { evidence } from "../harness/evidence.ts";
+import { isLongRun, testTimeout } from "../harness/test-length.ts";
+import { ownCpuTime } from "./cpu-time.ts";
+
+setDefaultTimeout(testTimeout);
+// In a short run each property meets the same cases in every run, so that a failure points to the change that is tested.
+if (!isLongRun) configureGlobal({ seed: 20_261_121 });
+if (evidence) await import("../leaks/record.ts");
+
+/** Where the runner reads how long each file took. */
+const times = process.env["TEST_TIMES"];
+if (times !== undefined) {
+  const cpuTime = ownCpuTime();
+  let before = { cpu: 0, wall: performance.now() };
+  afterAll(() => {
+    const now = { cpu: cpuTime(), wall: performance.now() };
+    const [cpu, wall] = [now.cpu - before.cpu, (now.wall - before.wall) / 1000];
+    const engine = process.env["TEST_ENGINE"] ? ` (${process.env["TEST_ENGINE"]})` : "";
+    const file = relative(process.cwd(), Bun.main) + engine;
+    appendFileSync(times, `${JSON.stringify({ file, cpu, wall })}\n`);
+    before = now;
+  });
+}
