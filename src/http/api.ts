@@ -31,6 +31,11 @@ export interface ApiServices extends StageServices, ReportServices {
   ) => MaybePromise<Failure | undefined>;
 }
 
+/** True for what a browser sends before a request to another site (Fetch standard, section 4.8). It has no key. */
+function isPreflight({ headers }: Request): boolean {
+  return headers.has("access-control-request-method");
+}
+
 /** Runs the stages of each request, sends its response, and reports it. */
 export class Api {
   readonly #services: ApiServices;
@@ -47,7 +52,9 @@ export class Api {
   /** Serves one request of a route. Never rejects: an error becomes a response. */
   serve(route: Route, request: RoutedRequest, peers: Peers): MaybePromise<Response> {
     const exchange = new Exchange(request, route, this.#newId(), peers, this.#services.addresses);
-    if (request.method === "OPTIONS" && route.allow !== "") return this.#serveOptions(exchange);
+    if (request.method === "OPTIONS" && (route.allow !== "" || isPreflight(request))) {
+      return this.#serveOptions(exchange);
+    }
     const response = this.#run(exchange, runStages(exchange, this.#services));
     if (response) return response;
     exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));

@@ -66,6 +66,22 @@ describe("paths and methods", () => {
     expect([status, json.code, headers.has("allow")]).toEqual([404, "path_not_found", false]);
   });
 
+  test("answers a browser's preflight for any path, without counting it, so that a page can read the error", async () => {
+    const asked = { Origin: "https://shop.test", "Access-Control-Request-Method": "DELETE" };
+    const remaining = new Set<string | null>();
+    for (const path of ["/pet", "/pets/7/sell", "", "/", "/pets/x/y/z?q=1", "/pets"]) {
+      const { status, headers, text } = await service.call("OPTIONS", path, { headers: asked });
+      expect([path, status, text]).toEqual([path, 204, ""]);
+      expect(headers.get("access-control-allow-methods")?.split(", ")).toContain("*");
+      expect(headers.get("access-control-allow-headers")?.split(", ")).toContain("Authorization");
+      expect(headers.get("access-control-max-age")).toBe("86400");
+      remaining.add(headers.get("x-ratelimit-remaining"));
+    }
+    expect(remaining.size).toBe(1);
+    const refused = await service.call("DELETE", "/pet", { key, headers: { Origin: "https://shop.test" } });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([404, "*"]);
+  });
+
   test("lists the allowed methods of a path in Allow", async () => {
     expect((await service.call("DELETE", "/pets", { key })).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
   });

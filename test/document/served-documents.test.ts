@@ -195,6 +195,7 @@ describe("a client that knows only the base address", () => {
     const { headers, bytes } = await get("/llms.txt");
     const text = bytes.toString();
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(text).toStartWith("# Petstore\n\n> ");
     for (const { name, method, path } of operations) expect(text).toContain(`\`${method} ${path}\` (${name})`);
     for (const address of [service.app.base, `${origin}/openapi.json`, service.app.docs])

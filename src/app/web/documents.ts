@@ -103,8 +103,10 @@ export function documentContent(
     [`${root}/openapi.yaml`, staticFile("application/yaml", () => openApiYaml(document()), cors)],
     [
       `${root}/llms.txt`,
-      staticFile("text/plain; charset=utf-8", () =>
-        deriveLlmsText(operations, { base, docs, document: `${rootOf(base)}/openapi.json` }),
+      staticFile(
+        "text/plain; charset=utf-8",
+        () => deriveLlmsText(operations, { base, docs, document: `${rootOf(base)}/openapi.json` }),
+        cors,
       ),
     ],
     ...[...new Set([root || "/", `${root}/`])].map((path): [string, WebContent] => [path, entrance]),

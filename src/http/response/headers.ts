@@ -94,11 +94,14 @@ export const secretHeaders = { "Cache-Control": "no-store" } as const;
 /** Additional headers of a stream: caches do not store it, and proxies neither compress nor buffer it. */
 export const streamHeaders = { "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no" } as const;
 
-/** The headers of a response to `OPTIONS`, for a browser's preflight too. */
+/**
+ * The headers of a response to `OPTIONS`, for a browser's preflight too. That permits every method, and has no `Allow` for
+ * an unknown path, where `allow` is empty: a page can then read why its request is refused with 404 or 405.
+ */
 export function optionsHeaders(allow: string): Record<string, string> {
   return {
-    Allow: allow,
-    "Access-Control-Allow-Methods": allow,
+    ...(allow && { Allow: allow }),
+    "Access-Control-Allow-Methods": allow ? `${allow}, *` : "*",
     "Access-Control-Allow-Headers": accepted,
     "Access-Control-Max-Age": PREFLIGHT_AGE,
   };

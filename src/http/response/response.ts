@@ -216,7 +216,7 @@ function closedConnection(): Response {
   return new Response(body, { status: noResponse.status });
 }
 
-/** The response to `OPTIONS` on a known path. It lists the methods and needs no key. */
+/** The response to `OPTIONS`. It lists the methods of a known path, and needs no key. */
 export function optionsResponse({ id, route }: Answered, admission: Admission): Response {
   const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(route.allow) });
   headers.setOwn(id, admission);
