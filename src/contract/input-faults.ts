@@ -62,7 +62,7 @@ function* faultsIn(value: unknown, schema: Schema, path: string, noun: string): 
   }
   // Rules are for a value that is sound otherwise.
   const broken = isSound && value !== null && schema[RULES]?.find(({ allows }) => !allows(value));
-  if (broken) yield { path, message: broken.message };
+  if (broken) yield { path, message: typeof broken.message === "string" ? broken.message : broken.message(value) };
 }
 
 function* partFaults(value: unknown, schema: Schema, path: string, noun: string): Generator<Fault> {
@@ -155,8 +155,8 @@ function codePointsOf(text: string): number {
 
 /** What is wrong with a value of the right type and size. */
 function contentFault(value: unknown, schema: Schema): string | undefined {
-  const { pattern, format } = schema;
-  if (typeof value !== "string") return undefined;
+  const { pattern, format, [RULES]: rules } = schema;
+  if (typeof value !== "string" || rules) return undefined;
   if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) {
     return `must ${schema[PATTERN_MEANING] ? `hold ${schema[PATTERN_MEANING]}` : `match ${pattern}`}`;
   }

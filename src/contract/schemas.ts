@@ -71,10 +71,13 @@ export function Choice<const T extends string>(
   return Type.Enum<T[]>([...values], { title, type: "string", ...others });
 }
 
-/** A rule for objects or text in addition to the keywords of the schema. `message` says `must …` or `must not …`. */
+/**
+ * A rule for objects in addition to the keywords of the schema, or for text instead of its pattern. `message` says `must …`
+ * or `must not …` of a value that is not allowed.
+ */
 export interface Rule {
   readonly allows: (value: unknown) => boolean;
-  readonly message: string;
+  readonly message: string | ((value: unknown) => string);
 }
 
 /** The keyword for rules that JSON Schema cannot express. The schema's description must mention them. */
@@ -86,25 +89,48 @@ export const UNCHECKED_ITEMS = "x-unchecked-items";
 /** The keyword that describes in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
 
-/**
- * Text of `minLength` to `maxLength` Unicode code points that every store can hold and every client
- * can read back unchanged: no NUL (PostgreSQL cannot store it), no unpaired surrogate (not Unicode).
- */
-export function Text(options: { description: string; minLength: number; maxLength: number; examples?: string[] }) {
-  return Type.String({ ...options, ...textWithout("\\x00", "no NUL") });
+interface TextOptions {
+  readonly description: string;
+  /** In Unicode code points, like `maxLength`. */
+  readonly minLength: number;
+  readonly maxLength: number;
+  readonly examples?: string[];
 }
 
-const unicode: Rule = {
-  allows: (text) => (text as string).isWellFormed(),
-  message: "must hold no unpaired surrogate",
-};
+/**
+ * One line of text. Without control characters, it breaks no line of a log, terminal or stream, and escapes in JSON at most
+ * double it.
+ */
+export function Text(options: TextOptions) {
+  return Type.String({ ...options, ...textWithout("\\x00-\\x1F\\x7F-\\x9F", "control character") });
+}
+
+/** Text that may have several lines, and tabs. */
+export function LongText(options: TextOptions) {
+  const controls = "\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F";
+  return Type.String({ ...options, ...textWithout(controls, "control character but tab, CR and LF") });
+}
 
 /**
- * The keywords for Unicode text without the characters of a class, given as the class's content. Patterns are also
- * compiled by others, whose engines know neither `\uXXXX` nor surrogates: so they are `\xXX`, and a rule.
+ * The keywords for text without the characters of a class, given as the class's content, and without U+2028, U+2029 and
+ * unpaired surrogates. Patterns are also compiled by others, whose engines know neither `\uXXXX` nor surrogates: so they
+ * are `\xXX`, and a rule checks all. `meaning` names a character of the class.
  */
 export function textWithout(characters: string, meaning: string) {
-  return { pattern: `^[^${characters}]*$`, [PATTERN_MEANING]: meaning, [RULES]: [unicode] };
+  const ofClass = new RegExp(`[${characters}]`);
+  const refused = new RegExp(`[${characters}\\u2028\\u2029\\p{Surrogate}]`, "u");
+  const isSound = (text: string) =>
+    !ofClass.test(text) && !text.includes("\u2028") && !text.includes("\u2029") && text.isWellFormed();
+  const rule: Rule = {
+    allows: (text) => isSound(text as string),
+    message: (text) => {
+      const { 0: found, index } = refused.exec(text as string) as RegExpExecArray;
+      const kind = ofClass.test(found) ? meaning : found.isWellFormed() ? "line separator" : "unpaired surrogate";
+      const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+      return `must hold no ${kind}; character ${Array.from((text as string).slice(0, index)).length + 1} is U+${code}`;
+    },
+  };
+  return { pattern: `^[^${characters}]*$`, [RULES]: [rule] };
 }
 
 /** A time in UTC to the millisecond (RFC 3339): `2026-11-21T12:00:00.000Z`. */

@@ -40,10 +40,13 @@ function checkable<S>(schema: S): S | object {
   if (isInt64(schema)) return int64Value(schema);
   const { [RULES]: rules = [], ...keywords } = schema as { readonly [RULES]?: readonly Rule[] };
   const checked = Object.entries(keywords).filter(
-    ([key, value]) => (key !== "format" || value === "date-time") && (key !== "items" || !(UNCHECKED_ITEMS in schema)),
+    ([key, value]) =>
+      (key !== "format" || value === "date-time") &&
+      (key !== "items" || !(UNCHECKED_ITEMS in schema)) &&
+      (key !== "pattern" || rules.length === 0),
   );
   const copy: TSchema = Object.fromEntries(checked.map(([key, value]) => [key, checkable(value)]));
-  return rules.reduce((ruled, { allows, message }) => Type.Refine(ruled, ofType(copy, allows), () => message), copy);
+  return rules.reduce((ruled, { allows }) => Type.Refine(ruled, ofType(copy, allows)), copy);
 }
 
 /** Applies a rule to values of the schema's type only: `type` rejects others, but not null where it is allowed. */

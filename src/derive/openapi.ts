@@ -126,7 +126,8 @@ function introduction(catalogue: readonly ErrorDefinition[]): string {
     "A `beta` operation may change incompatibly, and an `experimental` one may be removed. Any other is " +
       "deprecated first, with a date of removal.",
     "## Integers and text",
-    "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53. Text is Unicode: half of a " +
-      "surrogate pair, such as `\\ud83d` alone, is refused.",
+    "Identifiers are text or 64-bit integers. Parse JSON without rounding numbers above 2^53. Text has " +
+      "no control characters, U+2028 or U+2029, and no half of a surrogate pair, such as `\\ud83d` alone. Only values of " +
+      "metadata and descriptions may have tabs and line breaks.",
   ].join("\n\n");
 }

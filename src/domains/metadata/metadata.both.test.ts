@@ -148,13 +148,18 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
       `/metadata/${"k".repeat(64)}`,
       "is a key that must have at most 40 characters; it has 9000",
     ],
-    ["NUL in a key", { "a\0": "b" }, "/metadata/a\0", "is a key that must hold no NUL"],
-    ["half a character", { a: "\ud800" }, "/metadata/a", "must hold no unpaired surrogate"],
+    [
+      "NUL in a key",
+      { "a\0": "b" },
+      "/metadata/a\0",
+      "is a key that must hold no control character; character 2 is U+0000",
+    ],
+    ["half a character", { a: "\ud800" }, "/metadata/a", "must hold no unpaired surrogate; character 1 is U+D800"],
     [
       "half a character in a key",
       { "\ud800": "a" },
       "/metadata/\ufffd",
-      "is a key that must hold no unpaired surrogate",
+      "is a key that must hold no unpaired surrogate; character 1 is U+D800",
     ],
     ["a long value", { a: "🐕".repeat(501) }, "/metadata/a", "must have at most 500 characters; it has 501"],
   ])("refuses %s", async (_, metadata, path, message) => {
@@ -169,7 +174,7 @@ describe.each(kinds)("the metadata of a $name", ({ name, list, one, add }) => {
     const { status, json } = await send("PATCH", one, { metadata: { a: "\ud800" } });
     expect([status, json.details]).toEqual([
       400,
-      [{ path: "/body/metadata/a", message: "must hold no unpaired surrogate" }],
+      [{ path: "/body/metadata/a", message: "must hold no unpaired surrogate; character 1 is U+D800" }],
     ]);
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, null]));
     const { json: refused } = await send("PATCH", one, { metadata: many });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
-import { RULES, type Rule, Text, textWithout } from "../../contract/schemas.ts";
+import { LongText, RULES, type Rule, Text } from "../../contract/schemas.ts";
 
 /** Limits of one resource: pairs, characters of a key and of a value, and bytes of all keys and values together. */
 const MAX_PAIRS = 50;
@@ -32,13 +32,8 @@ const bounds =
   `Up to ${MAX_PAIRS} pairs, with keys of 1 to ${MAX_KEY_LENGTH} characters and values of up to ${MAX_VALUE_LENGTH}: together at most ` +
   `${withCommas(MAX_BYTES)} bytes in UTF-8. The key \`${REFUSED_KEY}\` is not allowed.`;
 
-const keys = {
-  type: "string",
-  minLength: 1,
-  maxLength: MAX_KEY_LENGTH,
-  ...textWithout("\\x00", "no NUL"),
-};
-const value = Text({ description: "A value.", minLength: 0, maxLength: MAX_VALUE_LENGTH });
+const keys = Text({ description: "A key.", minLength: 1, maxLength: MAX_KEY_LENGTH });
+const value = LongText({ description: "A value.", minLength: 0, maxLength: MAX_VALUE_LENGTH });
 const examples = [{ supplier: "Tiny Paws", shelf: "B-12" }];
 
 const NewMetadata = Type.Unsafe<Metadata>({

@@ -103,7 +103,7 @@ test("finds the same animals as a plain search of folded names, for any texts", 
   const text = fc.oneof(part, fc.string({ unit: "binary", minLength: 1, maxLength: 3 }));
   await fc.assert(
     fc.asyncProperty(text, async (sought) => {
-      if (sought.includes("\0")) return;
+      if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(sought)) return; // refused
       expect(await found(sought)).toEqual(names.filter((name) => folded(name).includes(folded(sought))));
     }),
     { numRuns: 300 },
@@ -134,7 +134,7 @@ test("finds an animal by its new name after a change", async () => {
 test.each([
   ["", "must have at least 1 character; it has 0"],
   ["x".repeat(256), "must have at most 255 characters; it has 256"],
-  ["a\0", "must hold no NUL"],
+  ["a\0", "must hold no control character; character 2 is U+0000"],
 ])("refuses %j", async (text, message) => {
   const { status, json } = await service.call("GET", `/pets?name=${encodeURIComponent(text)}`, { key });
   expect([status, json.details]).toEqual([400, [{ path: "/query/name", message }]]);

@@ -122,7 +122,8 @@ describe("createPet", () => {
   test.each([
     ["", "must have at least 1 character; it has 0"],
     ["x".repeat(256), "must have at most 255 characters; it has 256"],
-    ["a\0b", "must hold no NUL"],
+    ["a\0b", "must hold no control character; character 2 is U+0000"],
+    ["🐕\u2028", "must hold no line separator; character 2 is U+2028"],
     [1, "must be a string; got 1"],
     [null, "must be a string; got null"],
   ])("refuses the name %j", async (name, message) => {
@@ -131,7 +132,7 @@ describe("createPet", () => {
 
   test("refuses an unpaired surrogate in a name", async () => {
     const answer = await create('{"name":"\\ud800","categoryId":1}');
-    expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no unpaired surrogate" });
+    expect(faultsOf(answer)).toEqual({ "/body/name": "must hold no unpaired surrogate; character 1 is U+D800" });
   });
 
   test("counts the characters of a name, not its UTF-16 units", async () => {

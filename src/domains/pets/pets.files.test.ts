@@ -33,15 +33,16 @@ const rest = "; what follows it was not read";
 const name = fc
   .oneof(
     fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
-    fc.constantFrom('"', '""', ",", "\r\n", "\n", "\r", "\ufeff", " x ", "é", "🐕", "=1+1", "\u2028", "'", "\t"),
+    fc.constantFrom('"', '""', ",", "\ufeff", " x ", "é", "🐕", "=1+1", "\u2027", "'"),
   )
-  .filter((text) => !/[\0\ud800-\udfff]/u.test(text));
+  .filter((text) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text));
+const value = fc.oneof(name, fc.constantFrom("\r\n", "a\n", "\r", "\t"));
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const status = fc.option(fc.constantFrom("available", "pending", "sold"), { nil: undefined });
 const metadata = fc.option(
   fc.dictionary(
     name.filter((text) => text !== "__proto__"),
-    name,
+    value,
     { minKeys: 1, maxKeys: 3 },
   ),
   { nil: undefined },
@@ -161,13 +162,10 @@ describe("CSV", () => {
     ].join("\r\n");
     for (const size of [1, 9, 1000]) {
       const { animals, lines, faults } = await read("csv", text, undefined, size);
-      expect(animals).toEqual([
-        { name: "a\r\nb", categoryId: -(2n ** 63n), status: "sold" },
-        { name: 'say "hi", Rex', categoryId: 2n },
-        { name: "x\n\ny", categoryId: 1n, status: "sold" },
-      ]);
-      expect(lines).toEqual([2, 5, 10]);
+      expect(animals).toEqual([{ name: 'say "hi", Rex', categoryId: 2n }]);
+      expect(lines).toEqual([5]);
       expect(faults).toEqual([
+        { line: 2, message: "/name must hold no control character; character 2 is U+000D" },
         { line: 6, message: "has 2 fields where the header has 3" },
         { line: 7, message: "/name must have at least 1 character; it has 0" },
         {
@@ -176,6 +174,7 @@ describe("CSV", () => {
             '/status must be one of available, pending, sold; got "gone"; /categoryId must be a 64-bit integer; got "007"',
         },
         { line: 9, message: "has 1 field where the header has 3" },
+        { line: 10, message: "/name must hold no control character; character 2 is U+000A" },
         { line: 13, message: '/categoryId must be a 64-bit integer; got ""' },
       ]);
     }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { defineEvent, type EventType } from "../../contract/operation.ts";
-import { Choice, described, Int32, Int64, Text, Timestamp, textWithout } from "../../contract/schemas.ts";
+import { Choice, described, Int32, Int64, LongText, Timestamp, textWithout } from "../../contract/schemas.ts";
 
 /** The maximum number of endpoints of a shop. */
 export const MAX_ENDPOINTS = 20;
@@ -54,10 +54,10 @@ const url = Type.String({
   format: "uri",
   minLength: 1,
   maxLength: 2048,
-  ...textWithout("\\x00-\\x20\\x7F-\\x9F", "no space and no control character"),
+  ...textWithout("\\x00-\\x20\\x7F-\\x9F", "space or control character"),
   examples: ["https://example.org/petstore"],
 });
-const description = Text({ description: "What the endpoint is for.", minLength: 0, maxLength: 255 });
+const description = LongText({ description: "What the endpoint is for.", minLength: 0, maxLength: 255 });
 
 const LastFailure = Type.Object(
   {
