@@ -174,6 +174,19 @@ describe("imports", () => {
     expect(readFileSync(join(root, "mcp/endpoint.ts"), "utf8")).toContain("import type { AnswerMessage, Ask } from");
   });
 
+  test("responses are made where large bodies are sent in pieces and counted", () => {
+    const bodies = /new Response\((?!null\b)|Response\.json\(|new Blob\(/;
+    const making = program.filter((file) => bodies.test(readFileSync(join(root, file), "utf8")));
+    // The last one reads the output of a program.
+    expect(making.toSorted()).toEqual([
+      "cli/serve.ts",
+      "http/response/fixed-content.ts",
+      "http/response/response.ts",
+      "http/response/web-content.ts",
+    ]);
+    expect(importersOf(/^http\/response\/response\.ts$/).filter((file) => !/^(http|mcp)\//.test(file))).toEqual([]);
+  });
+
   test("contract, derive and http do not name a domain", () => {
     const domains = readdirSync(join(root, "domains"));
     const general = program.filter((file) => /^(contract|derive|http)\//.test(file));

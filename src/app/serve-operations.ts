@@ -66,13 +66,14 @@ export function serveOperations(
       base,
     );
     const routes = compileRoutes(bound, operations, { base, docs, cursorSecret: generation });
+    const serveAgents = agentEndpoint({ ...services, api, routes, operations, base });
     return {
       api,
       basePath,
       baseLinks: startingLinks(root),
       routes,
       content,
-      endpoints: new Map([[agents, agentEndpoint({ ...services, api, routes, operations, base })]]),
+      endpoints: new Map([agents, `${agents}/`].map((path) => [path, serveAgents])),
       paths,
       onError: (error) => services.log.failing("request_failed", error, {}),
     };

@@ -90,6 +90,7 @@ export class Api {
     try {
       const { done, value: result } = stages.next(value as never);
       if (!done) return this.#wait(exchange, stages, result);
+      if (result instanceof Promise) return result;
       return result instanceof Response ? this.#reports.report(exchange, result) : this.#fail(exchange, result);
     } catch (error) {
       return whenReady(this.#failureOf(exchange, error), (failed) => this.#fail(exchange, failed));

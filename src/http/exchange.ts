@@ -4,6 +4,7 @@ import type { RequestStage } from "../contract/requests.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { ClientAddresses, PeerAddresses } from "./input/client-address.ts";
+import type { BodyReader, BodyResult } from "./input/read-body.ts";
 import type { RoutedRequest } from "./input/read-input.ts";
 import type { Admission } from "./interfaces.ts";
 import type { Simulation } from "./simulation/read-simulation.ts";
@@ -16,6 +17,15 @@ export interface Route {
   readonly methods: ReadonlyMap<string, CompiledOperation>;
   /** The value of `Allow`: the methods that the path has. Empty for an unknown path. */
   readonly allow: string;
+  /** Set for a path outside the base address whose requests are messages. */
+  readonly messages?: Messages;
+}
+
+/** Messages pass the stages of every request until their bodies are read. Each then becomes requests of operations. */
+export interface Messages {
+  readonly read: BodyReader;
+  /** Answers a message of a caller. The requests that it becomes are counted and reported, not the message. */
+  readonly answer: (exchange: Exchange, caller: Caller, read: Exclude<BodyResult, Failure>) => Promise<Response>;
 }
 
 /** Gives access to the connections of requests; the server implements it. */
@@ -32,7 +42,7 @@ export class Exchange {
   readonly id: string;
   /** Milliseconds of the monotonic clock. */
   readonly startedAt = performance.now();
-  readonly #peers: Peers;
+  readonly peers: Peers;
   readonly #addresses: ClientAddresses;
   #address: string | undefined;
   /** The operation that path and method name, if there is one. */
@@ -53,26 +63,27 @@ export class Exchange {
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
 
-  /** True for an operation that may change something: any but a `GET`. */
+  /** True for what may change something: a message, and an operation other than a `GET`. */
   get isWrite(): boolean {
-    return this.operation !== undefined && this.operation.operation.method !== "GET";
+    const { operation, route } = this;
+    return operation ? operation.operation.method !== "GET" : route.messages !== undefined;
   }
 
   /** The client's address. It is looked up once, because that can be a system call. */
   get address(): string {
-    return (this.#address ??= this.#addresses.fixed ?? this.#addresses.ofRequest(this.request, this.#peers));
+    return (this.#address ??= this.#addresses.fixed ?? this.#addresses.ofRequest(this.request, this.peers));
   }
 
   /** Sets how many seconds the connection may be idle; 0 for any time. */
   setIdleTimeout(seconds: number): void {
-    this.#peers.timeout(this.request, seconds);
+    this.peers.timeout(this.request, seconds);
   }
 
   constructor(request: RoutedRequest, route: Route, id: string, peers: Peers, addresses: ClientAddresses) {
     this.request = request;
     this.route = route;
     this.id = id;
-    this.#peers = peers;
+    this.peers = peers;
     this.#addresses = addresses;
     const { method } = request;
     this.operation = route.methods.get(method === "HEAD" ? "GET" : method);

@@ -32,7 +32,7 @@ export interface Served {
   /** Content outside the API, by path. */
   readonly content: ReadonlyMap<string, WebContent>;
   /** What serves its requests in other ways, by path. */
-  readonly endpoints: ReadonlyMap<string, (request: Request, peers: Peers) => Promise<Response>>;
+  readonly endpoints: ReadonlyMap<string, (request: Request, peers: Peers) => MaybePromise<Response>>;
   /** What to say of unknown paths. */
   readonly paths: PathAdvice;
   /** Called with an error that nothing else has handled. The client gets a generic 500. */

@@ -40,8 +40,11 @@ export interface StageServices {
   readonly streams: Streams;
 }
 
-/** The stages of one request. They yield each promise that they must wait for, and get back what it resolves to. */
-export type Stages = Generator<Promise<unknown>, Response | Failure, never>;
+/**
+ * The stages of one request. They yield each promise that they must wait for, and get back what it resolves to. They return
+ * a promise for a message, whose requests have their own stages.
+ */
+export type Stages = Generator<Promise<unknown>, Response | Promise<Response> | Failure, never>;
 
 /**
  * Runs the stages in order. Each takes what those before it have returned, and a failure ends the request. What
@@ -61,6 +64,14 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (isRefused) return overloadedNow;
 
   if (!("error" in identity)) exchange.caller = identity; // only now: a request that was shed belongs to no shop
+  const { messages } = exchange.route;
+  if (messages && exchange.caller) {
+    exchange.stage = "readInput";
+    let message = messages.read(request);
+    if (message instanceof Promise) message = yield message;
+    return "error" in message ? message : messages.answer(exchange, exchange.caller, message);
+  }
+
   exchange.stage = "admit";
   let admission = admit(exchange, identity, services);
   if (admission instanceof Promise) admission = yield admission;

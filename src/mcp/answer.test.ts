@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { type Generation, generations, jsonOf, messageOf } from "../../test/harness/agents.ts";
 import { domains } from "../app/domains.ts";
+import { Unread } from "../http/response/response.ts";
 import { answerWith } from "./answer.ts";
 
 /** Characters at which events, lines of JavaScript or lines of a terminal end, and what an event begins with. */
@@ -9,13 +10,14 @@ const breaking = ["\u2028", "\u2029", "\u0085", "\r", "\n", "\r\n", "\v", "\f", 
   (end) => `Ida${end}data: [1234]${end}${end}event: message${end}Bella`,
 );
 
-const answer = answerWith(domains.flatMap(({ operations }) => operations));
+const operations = domains.flatMap((domain) => domain.operations);
+const answer = answerWith(operations, new Unread());
 
 /** The answer to a call of `list_categories`, if the operation returns this name. */
 async function answerWithName(generation: Generation, name: string) {
   const { body, headers } = messageOf(generation, "tools/call", { name: "list_categories", arguments: {} });
   const request = new Request("http://localhost/mcp", { method: "POST", body, headers });
-  return answer(request, { value: JSON.parse(body) }, async () => Response.json([{ id: 1, name }]));
+  return answer(request, { value: JSON.parse(body) }, async () => Response.json([{ id: 1, name }]), 1);
 }
 
 test.each(generations)("in the revision %s, an answer survives every text", async (generation) => {

@@ -6,12 +6,14 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { adviceOf, type ErrorBody } from "../contract/errors.ts";
+import { adviceOf, type ErrorBody, invalidApiKey } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { errorCatalogue } from "../contract/operation-properties.ts";
 import { agentInstructions, type DerivedTool, deriveAgentTools, type ToolCall } from "../derive/agent-tools.ts";
 import type { BodyResult } from "../http/input/read-body.ts";
 import { noSniff } from "../http/response/headers.ts";
+import type { Unread } from "../http/response/response.ts";
+import { noResponse } from "../http/simulation/read-simulation.ts";
 import { version } from "../telemetry/version.ts";
 
 /** The revisions of the protocol that are tested. */
@@ -32,12 +34,12 @@ type ReadMessage = Exclude<BodyResult, { readonly error: unknown }>;
  * Prepares the answers with the tools of these operations. Each message is one request: a call is that of its operation,
  * and any other is `getCurrentKey`, which says what the key may do and does not count in the windows of the shop.
  */
-export function answerWith(operations: readonly Operation[]) {
+export function answerWith(operations: readonly Operation[], unread: Unread) {
   const tools = deriveAgentTools(operations);
   const advice = new Map(errorCatalogue(operations).map((error) => [error.code, adviceOf(error)]));
   const currentKey = operations.find(({ name }) => name === "getCurrentKey") as Operation;
 
-  return async (request: Request, read: ReadMessage, ask: Ask): Promise<Response> => {
+  return async (request: Request, read: ReadMessage, ask: Ask, shop: number): Promise<Response> => {
     const message = "value" in read ? read.value : undefined;
     const isCall = (message as { readonly method?: unknown } | null | undefined)?.method === "tools/call";
     const key = isCall ? undefined : await ask(currentKey);
@@ -57,31 +59,43 @@ export function answerWith(operations: readonly Operation[]) {
       if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}.`);
       const response = await ask(tool.operation, tool.toCall(given));
       calls.push(response);
-      if (response.status === 401) return { content: [] }; // the client of the message gets the response itself
+      if (isForClient(response)) return { content: [] };
       const structuredContent = response.ok ? await contentOf(response, tool) : await errorOf(response, advice);
       const text = JSON.stringify(structuredContent);
       return { content: [{ type: "text", text }], structuredContent, isError: !response.ok };
     });
 
-    const answer = await answerIn(server, request, read);
+    const { status, text } = await answerIn(server, request, read);
     const asked = key ?? calls[0] ?? (await ask(currentKey)); // the last for a call that the protocol refuses
-    if (asked === calls[0] ? asked.status === 401 : !asked.ok) return asked;
-    for (const name of passedOn) answer.headers.set(name, asked.headers.get(name) ?? "");
-    return answer;
+    if (asked === calls[0] ? isForClient(asked) : !asked.ok) return asked;
+    const headers = new Headers(noSniff);
+    for (const name of passedOn) headers.set(name, asked.headers.get(name) ?? "");
+    if (text === "") return new Response(null, { status, headers });
+    headers.set("Content-Type", "application/json");
+    return unread.response(text, shop, { status, headers });
   };
 }
 
-/** The answer in the revision of the message, as JSON. */
-async function answerIn(server: Server, request: Request, read: ReadMessage): Promise<Response> {
+/** True for a response to a call that the client of the message gets itself: its key was revoked, or it simulates that it gets none. */
+function isForClient({ status }: Response): boolean {
+  return status === invalidApiKey.status || status === noResponse.status;
+}
+
+interface Answer {
+  readonly status: number;
+  /** JSON; empty for none. */
+  readonly text: string;
+}
+
+/** The answer in the revision of the message. */
+async function answerIn(server: Server, request: Request, read: ReadMessage): Promise<Answer> {
   if ("faults" in read) return malformed(ProtocolErrorCode.ParseError, `The body ${read.faults[0]?.message}.`);
   if (Array.isArray(read.value)) return malformed(ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
   const message = { parsedBody: read.value };
   const isOld = await isLegacyRequest(request, message.parsedBody);
   const answer = await (isOld ? answerOfOld(server, request, message) : answerOfNew(server, request, message));
   if (answer.headers.get("content-type") === "text/event-stream") return noSubscriptions(read.value as Identified);
-  const text = await answer.text();
-  const headers = { ...noSniff, ...(text && { "Content-Type": "application/json" }) };
-  return new Response(text || null, { status: answer.status, headers });
+  return { status: answer.status, text: await answer.text() };
 }
 
 interface ParsedMessage {
@@ -104,16 +118,16 @@ interface Identified {
 }
 
 /** Only `subscriptions/listen` is answered with events, although there are none. */
-function noSubscriptions({ id }: Identified): Response {
+function noSubscriptions({ id }: Identified): Answer {
   return refusal(404, ProtocolErrorCode.MethodNotFound, "There is nothing to subscribe to.", id);
 }
 
-function malformed(code: number, message: string): Response {
+function malformed(code: number, message: string): Answer {
   return refusal(400, code, message, null);
 }
 
-function refusal(status: number, code: number, message: string, id: unknown): Response {
-  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status, headers: noSniff });
+function refusal(status: number, code: number, message: string, id: unknown): Answer {
+  return { status, text: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }) };
 }
 
 async function contentOf(response: Response, tool: DerivedTool) {

@@ -1,8 +1,9 @@
 // The protocol over HTTP: keys, limits, malformed messages.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Agent, generations, jsonOf } from "../../test/harness/agents.ts";
+import { Agent, generations, jsonOf, messageOf } from "../../test/harness/agents.ts";
 import { eventually } from "../../test/harness/program.ts";
 import { TestService } from "../../test/harness/service.ts";
+import { loadLimits } from "../http/load-shedder.ts";
 
 let service: TestService;
 let key: string;
@@ -63,6 +64,19 @@ describe.each(generations)("in the revision %s", (generation) => {
     }
   });
 
+  test("a simulated disconnect closes the connection", async () => {
+    const agent = agentOf(key);
+    for (const [method, params] of [
+      ["tools/call", { name: "shop_summary", arguments: {} }],
+      ["tools/list", {}],
+    ] as const) {
+      const response = agent.request(method, params, { "Petstore-Simulate": "disconnect" });
+      expect(await response.then(({ status }) => status).catch(() => "closed")).toBe("closed");
+    }
+    expect((await agent.call("shop_summary")).isError).toBe(false);
+    expect(service.app.controls.deadlines.size).toBe(0);
+  });
+
   test("a method that there is not and a tool that there is not are errors of the protocol", async () => {
     const agent = agentOf(key);
     expect((await jsonOf(await agent.request("resources/list"))).error.code).toBe(-32_601);
@@ -81,6 +95,61 @@ test.each(["GET", "DELETE", "PUT", "OPTIONS"])("%s is refused", async (method) =
   expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   expect(response.headers.get("access-control-allow-origin")).toBeNull();
   expect((await jsonOf(response)).code).toBe("method_not_allowed");
+});
+
+/** Sends a message whose body does not arrive until the response is there. */
+const begin = async (own: string | undefined, path = "/mcp") => {
+  const { readable, writable } = new TransformStream();
+  const writer = writable.getWriter();
+  void writer.write(new TextEncoder().encode("{")).catch(() => {});
+  const response = new Agent(service, own).post(readable, {}, path);
+  await eventually(() => service.app.controls.drains.size > 0); // it is refused: what it still sends is discarded
+  await writer.close();
+  return response;
+};
+
+describe("before its body is read, a message", () => {
+  test("without a valid key is refused, and counts against its address like any other request", async () => {
+    const before = remaining(await service.call("GET", "/pets"));
+    for (const [used, own] of [undefined, "psk_test_00nothing"].entries()) {
+      const response = await begin(own);
+      expect([response.status, remaining(response)]).toEqual([401, before - 1 - used]);
+    }
+    for (let left = before - 2; left > 0; left--) await new Agent(service).request("tools/list");
+    const limited = await begin("psk_test_00nothing", "/mcp/");
+    expect([limited.status, (await jsonOf(limited)).code]).toEqual([429, "rate_limit_exceeded"]);
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await service.call("GET", "/pets")).status).toBe(429);
+    expect((await new Agent(service, key).request("tools/list")).status).toBe(200);
+    service.clock.advance(60_000);
+  });
+
+  test("is refused at overload", async () => {
+    const { shedder } = service.app.controls;
+    for (let waiting = 0; waiting < loadLimits.maxWaiting; waiting++) shedder.wait(undefined);
+    const response = await begin(key).finally(() => {
+      for (let waiting = 0; waiting < loadLimits.maxWaiting; waiting++) shedder.endWait(undefined);
+    });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await jsonOf(response)).code).toBe("overloaded");
+  });
+});
+
+test("a slash at the end of the path makes no difference", async () => {
+  const { body, headers } = messageOf("2025-11-25", "tools/call", { name: "shop_summary", arguments: {} });
+  expect((await jsonOf(await agent().post(body, headers, "/mcp/"))).result.isError).toBe(false);
+});
+
+test("while the shop leaves too much unread, tools that read fail, and others do not", async () => {
+  const { account, key: own } = await service.newAccountWithKey("enterprise");
+  const shop = await service.shop(account.id);
+  const { unread } = service.app.controls;
+  unread.add(shop, 40_000_000);
+  const busy = new Agent(service, own);
+  expect((await busy.call("find_animals")).structuredContent).toMatchObject({ code: "overloaded", status: 503 });
+  expect((await busy.call("add_animal", { name: "Rex", categoryId: "1" })).isError).toBe(false);
+  unread.add(shop, -40_000_000);
+  expect((await busy.call("find_animals")).isError).toBe(false);
 });
 
 test("pages of other sites are refused", async () => {

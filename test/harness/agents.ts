@@ -47,8 +47,8 @@ export class Agent {
   }
 
   /** Sends a body, by default with the headers of no particular message. */
-  post(body: string | ReadableStream, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(new URL("/mcp", this.#service.app.base), {
+  post(body: string | ReadableStream, headers: Record<string, string> = {}, path = "/mcp"): Promise<Response> {
+    return fetch(new URL(path, this.#service.app.base), {
       method: "POST",
       headers: {
         "Content-Type": "application/json",

@@ -159,10 +159,9 @@ export function successResponse(
   if (prepared.operation.paged) successHeaders.set("Link", link);
   if (location !== "") headers.set("Location", prepared.base + location);
   if (prepared.hasEntityTag) successHeaders.set("ETag", tag);
-  if (!prepared.isCacheable) return markReplay(answered, new Response(unread.bodyOf(text, shop), { status, headers }));
+  if (!prepared.isCacheable) return markReplay(answered, unread.response(text, shop, { status, headers }));
   const ifNoneMatch = answered.request.headers.get("if-none-match");
-  if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag))
-    return new Response(unread.bodyOf(text, shop), { headers });
+  if (ifNoneMatch === null || !matchesIfNoneMatch(ifNoneMatch, tag)) return unread.response(text, shop, { headers });
   const unchanged = new Response(null, { status: 304, headers });
   unchanged.headers.delete("Content-Type");
   return unchanged;
@@ -241,11 +240,14 @@ export class Unread {
     return this.#total > MAX_UNREAD && (this.#ofShop.get(shop) ?? 0) >= this.#total / this.#ofShop.size;
   }
 
-  /** The body of a response to a shop. A large one counts until it is read or its client has left. */
-  bodyOf(text: string, shop: number): string | ReadableStream<Uint8Array> {
-    if (text.length < LARGE) return text;
+  /** A response to a shop. A large body counts until it is read or its client has left. */
+  response(text: string, shop: number, init: ResponseInit): Response {
+    if (text.length < LARGE) return new Response(text, init);
     this.add(shop, text.length);
-    return bodyOf(text, () => this.add(shop, -text.length));
+    return new Response(
+      bodyOf(text, () => this.add(shop, -text.length)),
+      init,
+    );
   }
 }
 
