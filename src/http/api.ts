@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Caller } from "../contract/caller.ts";
 import { type Failure, failure, internalError, requestTimeout, storageUnavailable } from "../contract/errors.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { turns } from "../timing/turns.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Exchange, type Peers, type Route } from "./exchange.ts";
 import type { BodyDrains } from "./input/body-drains.ts";
@@ -55,7 +56,7 @@ export class Api {
     if (request.method === "OPTIONS" && (route.allow !== "" || isPreflight(request))) {
       return this.#serveOptions(exchange);
     }
-    const response = this.#run(exchange, runStages(exchange, this.#services));
+    const response = this.#run(exchange, runStages(exchange, this.#services), exchange.startedAt);
     if (response) return response;
     exchange.pending = this.#services.deadlines.register(() => this.#expire(exchange));
     return exchange.pending.result;
@@ -84,9 +85,9 @@ export class Api {
 
   /**
    * Runs the stages until one must wait; returns undefined then: the response is pending. `value` is what the last one
-   * has waited for.
+   * has waited for, until `since`. The shop of the request pays for the time.
    */
-  #run(exchange: Exchange, stages: Stages, value?: unknown): MaybePromise<Response> | undefined {
+  #run(exchange: Exchange, stages: Stages, since: number, value?: unknown): MaybePromise<Response> | undefined {
     try {
       const { done, value: result } = stages.next(value as never);
       if (!done) return this.#wait(exchange, stages, result);
@@ -94,6 +95,8 @@ export class Api {
       return result instanceof Response ? this.#reports.report(exchange, result) : this.#fail(exchange, result);
     } catch (error) {
       return whenReady(this.#failureOf(exchange, error), (failed) => this.#fail(exchange, failed));
+    } finally {
+      turns.charge(exchange.payer, since);
     }
   }
 
@@ -103,19 +106,18 @@ export class Api {
     const { stage } = exchange;
     const awaitsBody = stage === "readInput";
     const awaitsStoreOrLimiter = !awaitsBody && stage !== "shedLoad";
-    const isTimed = !awaitsBody || tracer !== undefined; // otherwise not needed, and reading the clock takes time
-    const from = isTimed ? performance.now() : 0;
-    const shop = exchange.caller?.shop;
+    const from = performance.now();
+    const shop = exchange.payer;
     if (awaitsStoreOrLimiter) shedder.wait(shop);
-    const goOn = (next: () => MaybePromise<Response> | undefined) => {
-      const to = isTimed ? performance.now() : 0;
+    const goOn = (next: (now: number) => MaybePromise<Response> | undefined) => {
+      const to = performance.now();
       if (awaitsStoreOrLimiter) shedder.endWait(shop);
       if (!awaitsBody) metrics.waited(stage, (to - from) / 1000);
       tracer?.waited(exchange, stage, from, to);
-      this.#resume(exchange, next);
+      this.#resume(exchange, () => next(to));
     };
     void promise.then(
-      (value) => goOn(() => this.#run(exchange, stages, value)),
+      (value) => goOn((now) => this.#run(exchange, stages, now, value)),
       (error) => whenReady(this.#failureOf(exchange, error), (failed) => goOn(() => this.#fail(exchange, failed))),
     );
   }

@@ -1,6 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { RequestStage } from "../contract/requests.ts";
+import type { Payer } from "../timing/turns.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
 import type { ClientAddresses, PeerAddresses } from "./input/client-address.ts";
@@ -53,6 +54,8 @@ export class Exchange {
   /** The pending response; set when a stage must wait. */
   pending: PendingResult<Response> | undefined;
   caller: Caller | undefined;
+  /** The shop whose time it uses, also if it is refused at overload; undefined without a valid key. */
+  payer: Payer;
   admission: Admission | undefined;
   /** What the request asks to simulate. */
   simulation: Simulation | undefined;

@@ -16,7 +16,7 @@ export type InFlightControls = ReturnType<typeof openControls>;
  */
 export function openControls(services: Omit<StreamServices, "unread">, limits?: LoadLimits, maxStreams?: number) {
   const { clock, metrics } = services;
-  const shedder = new LoadShedder(clock, limits);
+  const shedder = new LoadShedder(limits);
   const deadlines = new Deadlines<Response>(clock);
   const drains = new BodyDrains(clock);
   const delays = new Delays(clock);

@@ -4,6 +4,7 @@ import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
 import type { Transaction } from "../contract/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { Payer } from "../timing/turns.ts";
 
 // What the HTTP service needs from the other parts of the program. They implement it, so HTTP imports neither domains nor limits.
 
@@ -134,9 +135,10 @@ export interface RequestRecords {
 
 /** The storage, as far as requests need it. */
 export interface Store {
-  read<T>(transaction: Transaction<T>): MaybePromise<T>;
+  /** `payer` is charged for the time: see `Turns`. */
+  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
-  write<T>(change: () => Transaction<T>): Promise<T>;
+  write<T>(change: () => Transaction<T>, payer?: Payer): Promise<T>;
   /** See `Storage.versionOf`. */
   versionOf(shop: number): number | undefined;
 }

@@ -1,27 +1,25 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../test/harness/manual-clock.ts";
+import { SHARE, Turns } from "../timing/turns.ts";
 import { LoadShedder, loadLimits } from "./load-shedder.ts";
 
-const { maxWaiting, maxTurnMs, few, perTurn, refusesAfterMs } = loadLimits;
+const { maxWaiting, refusesAfterMs } = loadLimits;
 const [HALF, QUARTER] = [maxWaiting / 2, maxWaiting / 4];
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 function scene() {
-  const clock = new ManualClock();
-  const shedder = new LoadShedder(clock);
+  let now = 0;
+  const turns = new Turns(() => now);
+  const shedder = new LoadShedder(loadLimits, turns);
   const wait = (shop: number | undefined, count: number) => {
     for (let waiting = 0; waiting < count; waiting++) shedder.wait(shop);
   };
-  /** Begins a request, after which this turn of the event loop is too long. */
-  const makeTurnLong = () => {
-    expect(shedder.refuses(0)).toBe(false);
-    clock.advance(maxTurnMs + 1);
+  const useShare = (shop: number | undefined) => {
+    now += SHARE;
+    turns.charge(shop, now - SHARE);
   };
-  return { clock, shedder, wait, makeTurnLong };
+  return { shedder, wait, useShare };
 }
 
-test("any number of requests begin in a turn that is not too long", () => {
+test("any number of requests begin while their shop has time left", () => {
   const { shedder } = scene();
   const refused = Array.from({ length: 10 * maxWaiting }, () => shedder.refuses(1));
   expect(new Set(refused)).toEqual(new Set([false]));
@@ -51,39 +49,15 @@ test("each request is refused, but not at once, while the most wait that may", a
   expect(shedder.refuses(maxWaiting)).toBe(false);
 });
 
-test("in a turn that is too long, a few requests of each shop begin, and all in the next one", async () => {
-  const { shedder, makeTurnLong } = scene();
-  makeTurnLong();
-  for (const shop of [1, 2, undefined]) {
-    const begun = Array.from({ length: few }, () => shedder.refuses(shop));
-    expect(new Set(begun)).toEqual(new Set([false]));
-    expect(shedder.refuses(shop)).toBeInstanceOf(Promise);
-  }
-  expect(shedder.waiting).toBe(3);
-  await nextTurn();
-  expect(shedder.waiting).toBe(0);
-  for (let count = 0; count <= few; count++) expect(shedder.refuses(1)).toBe(false);
-  makeTurnLong();
-  expect(shedder.refuses(1)).toBe(false); // those of the turn before do not count
-});
-
-test("requests that were put off begin in order, some in each turn, and those of a busy shop not before them", async () => {
-  const { shedder, makeTurnLong } = scene();
-  makeTurnLong();
-  const begun: number[] = [];
-  const begin = (request: number) => {
-    void Promise.resolve(shedder.refuses(1)).then((isRefused) => {
-      expect(isRefused).toBe(false);
-      begun.push(request);
-    });
-  };
-  const last = few + few + perTurn; // as many that begin at once, that make the shop busy, and that begin in the next turn
-  for (let request = 0; request < last; request++) begin(request);
-  await nextTurn();
-  expect([begun.length, shedder.waiting]).toEqual([few + perTurn, few]);
-  begin(last);
-  expect(shedder.refuses(2)).toBe(false);
-  for (let turns = 0; turns <= few / perTurn; turns++) await nextTurn();
-  expect(begun).toEqual(Array.from({ length: last + 1 }, (_, request) => request));
-  expect([shedder.refuses(1), shedder.waiting]).toEqual([false, 0]);
+test.each([
+  ["of a shop", 1],
+  ["without a valid key", undefined],
+])("requests %s are put off when the share is used up, and count as waiting", async (_name, shop) => {
+  const { shedder, useShare } = scene();
+  useShare(shop);
+  const refused = [shedder.refuses(shop), shedder.refuses(shop)];
+  expect([shedder.waiting, shedder.refuses(2)]).toEqual([2, false]);
+  for (const one of refused) expect(await one).toBe(false);
+  await new Promise(setImmediate);
+  expect([shedder.waiting, shedder.refuses(shop)]).toEqual([0, false]);
 });

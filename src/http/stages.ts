@@ -10,10 +10,12 @@ import type { AbuseLog } from "../telemetry/abuse-log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
+import { turns } from "../timing/turns.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
+import type { BodyResult } from "./input/read-body.ts";
 import { queryText } from "./input/read-input.ts";
 import { bearerToken, explainMismatch, invalidKeyMessage, missingKeyMessage } from "./input/request-headers.ts";
 import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
@@ -59,6 +61,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (identity instanceof Promise) identity = yield identity;
 
   exchange.stage = "shedLoad";
+  if (!("error" in identity)) exchange.payer = identity.shop;
   let isRefused = shedLoad(identity, exchange.isWrite, services);
   if (isRefused instanceof Promise) isRefused = yield isRefused;
   if (isRefused) return overloadedNow;
@@ -68,7 +71,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (messages && exchange.caller) {
     exchange.stage = "readInput";
     let message = messages.read(request);
-    if (message instanceof Promise) message = yield message;
+    if (message instanceof Promise) message = yield* parseInTurn(exchange, message, services);
     return "error" in message ? message : messages.answer(exchange, exchange.caller, message);
   }
 
@@ -101,7 +104,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   const head = compiled.readHead(request);
   if ("error" in head) return head;
   let body = compiled.readBody(request);
-  if (body instanceof Promise) body = yield body;
+  if (body instanceof Promise) body = yield* parseInTurn(exchange, body, services);
   const input = compiled.toInput(head, body, caller, exchange.id);
   if ("error" in input) return input;
 
@@ -251,17 +254,37 @@ function handle(
   if (identityOf && input.idempotencyKey !== undefined)
     return idempotency.serve(exchange, compiled, identityOf(request, input), input);
   if (isWrite) return change(compiled, input, store);
-  const read = () => whenReady(store.read(compiled.handle(input)), (outcome) => compiled.render(outcome, input));
+  const { shop, keyId } = input.caller;
+  const read = () => {
+    const outcome = store.read(compiled.handle(input), shop);
+    if (!(outcome instanceof Promise)) return compiled.render(outcome, input);
+    return outcome.then((found) => turns.run(shop, () => compiled.render(found, input)));
+  };
   if (!operation.paged) return read();
   // Requests of the same key may share a page.
-  const { shop, keyId } = input.caller;
   return pages.get(shop, `${shop} ${keyId} ${fillPath(input.params)}?${queryText(request.url)}`, read);
 }
 
 async function change(compiled: CompiledOperation, input: Input, store: Store) {
-  const outcome = await store.write(() => compiled.handle(input));
+  const { shop } = input.caller;
+  const outcome = await store.write(() => compiled.handle(input), shop);
   const settled = compiled.settle && !("error" in outcome) ? await compiled.settle(input) : outcome;
-  return compiled.render(settled, input);
+  return turns.run(shop, () => compiled.render(settled, input));
+}
+
+/** Part of a stage: waits for a body, and parses it when it is its shop's turn. Many large ones may arrive together. */
+function* parseInTurn(
+  exchange: Exchange,
+  arriving: Promise<() => BodyResult>,
+  { shedder }: StageServices,
+): Generator<Promise<unknown>, BodyResult, never> {
+  const { stage, payer } = exchange;
+  const parse: () => BodyResult = yield arriving;
+  exchange.stage = "shedLoad";
+  const turn = shedder.putOff(payer);
+  if (turn) yield turn;
+  exchange.stage = stage;
+  return parse();
 }
 
 /** Adds to a 404 what the key cannot see, and to a failed If-Match that weak tags never match. */

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
+import type { Payer } from "../timing/turns.ts";
 import type { AccountListener } from "./account-changes.ts";
 import type { Row, Statement, Values } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
@@ -9,9 +10,10 @@ export interface Storage {
   readonly readsSynchronously: boolean;
   /**
    * Runs a read. Returns a promise if the engine is asynchronous or the read waits for something else (see `waitFor`).
-   * Throws `StorageUnavailable`, or what the read throws.
+   * Throws `StorageUnavailable`, or what the read throws. `payer` is charged for its time after a wait, and decides when it
+   * goes on after a pause: see `Turns`.
    */
-  read<T>(transaction: Transaction<T>): MaybePromise<T>;
+  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T>;
   /**
    * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
    * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.
@@ -26,9 +28,10 @@ export interface Storage {
    * `CommitUnknown`, and a failed sync, which is fatal.
    *
    * Transactions that wait at the same time may share one commit. Each still succeeds or fails independently, unless
-   * the commit fails.
+   * the commit fails. `payer` is charged for the time. Transactions of payers that have used their share of the event loop
+   * come after those of others: see `Turns`.
    */
-  write<T>(body: () => Transaction<T>): Promise<T>;
+  write<T>(body: () => Transaction<T>, payer?: Payer): Promise<T>;
   /**
    * Calls back within 1 s after another process has changed an account, its keys or its shops (see `noteAccountChange`),
    * perhaps also for other accounts. A transaction may be open.

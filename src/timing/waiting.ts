@@ -10,6 +10,12 @@ export function nextTurn(): Promise<void> {
   return last;
 }
 
+/** Resolves in this turn of the event loop, when all microtasks are done, also those that others make. */
+export function microtasksDone(): Promise<void> {
+  // The queue of `nextTick` comes after that of microtasks, from within which it is filled.
+  return Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+}
+
 /** True as soon as the work is done, false after the timeout. Rejects if the work does. Late work is not cancelled. */
 export async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();

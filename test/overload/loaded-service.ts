@@ -18,8 +18,8 @@ export class LoadedService implements AsyncDisposable {
   readonly key: string;
   readonly port: number;
 
-  /** `limits` differ from those of the service in a control. */
-  static async start(limits?: Partial<LoadLimits>): Promise<LoadedService> {
+  /** `limits` differ from those of the service in a control. With `putsOff: false`, shops may use any time of a turn. */
+  static async start(limits?: Partial<LoadLimits> & { readonly putsOff?: false }): Promise<LoadedService> {
     const port = freePort();
     const control = [process.execPath, join(import.meta.dir, "controls/serve.ts"), JSON.stringify(limits)];
     const program = new Program(

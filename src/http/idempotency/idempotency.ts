@@ -59,7 +59,7 @@ export class Idempotency {
     }
     this.#running.add(keyDigest);
     try {
-      const result = await this.#store.write(once);
+      const result = await this.#store.write(once, shop);
       if (!("fingerprint" in result)) return result;
       if (result.fingerprint !== fingerprint) return reused(secret !== "");
       if (result.response !== "" || !settle) {
@@ -70,7 +70,7 @@ export class Idempotency {
       const outcome = await settle(input);
       const response = render(outcome, input);
       const storedIn = "shop" in outcome ? (outcome.shop ?? shop) : shop;
-      await this.#store.write(() => responses.store(storedIn, keyDigest, serializeResponse(response, identity)));
+      await this.#store.write(() => responses.store(storedIn, keyDigest, serializeResponse(response, identity)), shop);
       return response;
     } finally {
       this.#running.delete(keyDigest);

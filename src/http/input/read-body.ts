@@ -12,12 +12,12 @@ import type { Operation } from "../../contract/operation.ts";
 import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts";
 import { type BodyLimits, bodyLimits } from "../../contract/requests.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
-import type { MaybePromise } from "../../timing/maybe-promise.ts";
 import { bodyLength } from "./request-headers.ts";
 
 export type BodyResult = { readonly value: unknown } | { readonly faults: Fault[] } | Failure;
 
-export type BodyReader = (request: Request) => MaybePromise<BodyResult>;
+/** Reads a body. If it has to arrive, the promise is for a function that parses it, which can take milliseconds. */
+export type BodyReader = (request: Request) => BodyResult | Promise<() => BodyResult>;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -114,8 +114,8 @@ function compileBytesReader({ bytes: most }: BodyLimits, parse: (bytes: Uint8Arr
     if (length !== "chunked" && length > most) return tooLarge;
     const reading = length === "chunked" ? readPieces(request, most) : request.bytes();
     return reading.then(
-      (bytes) => (bytes && bytes.length <= most ? parse(bytes) : tooLarge),
-      () => endedBody,
+      (bytes) => () => (bytes && bytes.length <= most ? parse(bytes) : tooLarge),
+      () => () => endedBody,
     );
   };
 }

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../timing/waiting.ts";
+import { type Payer, turns } from "../../timing/turns.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Row, Statement, Values } from "../statement.ts";
@@ -80,13 +80,13 @@ export class PostgresStorage implements Storage {
     this.#poll.unref();
   }
 
-  async read<T>(transaction: Transaction<T>): Promise<T> {
+  async read<T>(transaction: Transaction<T>, payer?: Payer): Promise<T> {
     const steps = transaction as KnownSteps<T>;
     let next = steps.next();
     while (!next.done) {
       const step = next.value;
       if ("waitsFor" in step) next = steps.next(await step.waitsFor);
-      else if ("pauses" in step) next = steps.next(await nextTurn());
+      else if ("pauses" in step) next = steps.next(await turns.pause(payer));
       else if ("statement" in step) next = steps.next(await this.#shared.rows(step.statement, step.parameters));
       else throw new TypeError("A step of a read must be one statement.");
     }

@@ -1,3 +1,4 @@
+import { type Payer, turns } from "../../timing/turns.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Transaction } from "../transaction.ts";
 import { commit, rollback } from "./connection.ts";
@@ -8,7 +9,7 @@ import type { WalFile } from "./store-files.ts";
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;
 const LOCK_RETRY = 5;
-/** The maximum number of transactions in one commit. It bounds how long one of them can block the others. */
+/** The maximum number of transactions in one commit. Few reach it: see `runGroup`. */
 const GROUP_SIZE = 512;
 
 /** A committed group that is not on disk yet. */
@@ -34,10 +35,13 @@ export interface GroupCommitOptions extends RunGroupOptions {
  * The queue of writes. Transactions that arrive in one turn of the event loop, or during the previous sync, share
  * one commit and one sync. A sync costs a hundred times more than a row. Each transaction still succeeds or fails
  * independently, unless the commit or the sync fails. None succeeds before its sync has ended.
+ *
+ * A group takes them shop by shop until its time is up. The rest form the next one, in which other shops come first.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  #waiting: Waiting[] = [];
+  /** By who pays. The shop whose turn is next comes first. */
+  readonly #waiting = new Map<Payer, Waiting[]>();
   #isScheduled = false;
   /** True from a commit to the end of its sync. */
   #isSyncing = false;
@@ -50,9 +54,12 @@ export class GroupCommit {
   }
 
   /** Resolves after the transaction's commit is on disk. */
-  add<T>(body: () => Transaction<T>): Promise<T> {
+  add<T>(body: () => Transaction<T>, payer: Payer): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ body, resolve: resolve as Waiting["resolve"], reject, since: performance.now() });
+      const added = { body, payer, resolve: resolve as Waiting["resolve"], reject, since: performance.now() };
+      const others = this.#waiting.get(payer);
+      if (others) others.push(added);
+      else this.#waiting.set(payer, [added]);
       this.#schedule();
     });
   }
@@ -70,7 +77,7 @@ export class GroupCommit {
   }
 
   get #isIdle(): boolean {
-    return this.#waiting.length === 0 && !this.#isSyncing;
+    return this.#waiting.size === 0 && !this.#isSyncing;
   }
 
   #schedule(delay = 0): void {
@@ -87,23 +94,39 @@ export class GroupCommit {
 
   #commitGroup(): void {
     const { connection, isQuiet, report } = this.#options;
-    const members = this.#waiting.slice(0, GROUP_SIZE);
+    const group = this.#nextGroup();
     // Decided before the group runs: a long transaction would make the last read look old.
-    const isAlone = members.length === 1 && isQuiet();
+    const isAlone = group.length === 1 && isQuiet();
     const started = performance.now();
     let settle: readonly Settle[];
     try {
-      settle = runGroup(members, this.#options);
+      settle = runGroup(group, this.#options);
       connection.run(commit);
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
       if (isBusy(error)) return this.#waitForLock(error, started);
-      this.#waiting = this.#waiting.slice(members.length);
-      refuse(members, report(error));
+      this.#remove(group);
+      refuse(group, report(error));
       return this.#continue();
     }
-    this.#waiting = this.#waiting.slice(members.length);
+    const members = group.slice(0, settle.length);
+    this.#remove(members);
     this.#sync({ members, settle, started }, isAlone);
+  }
+
+  /** Transactions by shop, first those of shops that have time left. Their order within a shop is that of arrival. */
+  #nextGroup(): Waiting[] {
+    const inTurn = [...this.#waiting].toSorted(([a], [b]) => Number(turns.isInDebt(a)) - Number(turns.isInDebt(b)));
+    return inTurn.flatMap(([, waiting]) => waiting).slice(0, GROUP_SIZE);
+  }
+
+  /** Removes transactions, the first ones of their shops, which now come last. */
+  #remove(removed: readonly Waiting[]): void {
+    for (const [payer, ofPayer] of Map.groupBy(removed, (one) => one.payer)) {
+      const left = this.#waiting.get(payer)?.slice(ofPayer.length) ?? [];
+      this.#waiting.delete(payer);
+      if (left.length > 0) this.#waiting.set(payer, left);
+    }
   }
 
   /** A sync on another thread lets other requests continue. If `isAlone`, there are none: it would only add latency. */
@@ -136,16 +159,16 @@ export class GroupCommit {
 
   /** Another process held the write lock at `triedAt`. Transactions that waited too long fail; the others retry. */
   #waitForLock(error: unknown, triedAt: number): void {
-    const late = this.#waiting.filter(({ since }) => triedAt - since > LOCK_DEADLINE);
+    const late = [...this.#waiting.values()].flat().filter(({ since }) => triedAt - since > LOCK_DEADLINE);
     if (late.length > 0) {
-      this.#waiting = this.#waiting.filter(({ since }) => triedAt - since <= LOCK_DEADLINE);
+      this.#remove(late); // the first of each shop
       refuse(late, this.#options.report(error));
     }
     this.#continue(LOCK_RETRY);
   }
 
   #continue(delay = 0): void {
-    if (this.#waiting.length > 0) return this.#schedule(delay);
+    if (this.#waiting.size > 0) return this.#schedule(delay);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

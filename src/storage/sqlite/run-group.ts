@@ -1,3 +1,4 @@
+import { type Payer, turns } from "../../timing/turns.ts";
 import type { Appended, Row, Statement } from "../statement.ts";
 import {
   type AppendStep,
@@ -13,9 +14,14 @@ const savepoint: Statement = { sql: "SAVEPOINT member" };
 const release: Statement = { sql: "RELEASE member" };
 const undo: Statement = { sql: "ROLLBACK TO member" };
 
+/** The time after which a group takes no more members, in milliseconds. It bounds how long one blocks others. */
+const MOST_TIME = 5;
+
 /** A transaction that waits for its commit. */
 export interface Waiting {
   readonly body: () => Transaction<unknown>;
+  /** Who is charged for its time. */
+  readonly payer: Payer;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** When it was added: `performance.now()`. */
@@ -36,25 +42,25 @@ export interface RunGroupOptions {
 }
 
 /**
- * Runs the transactions of a group in one transaction, which it begins but does not end: first all together, or if one
- * throws, each in a savepoint, so that its error undoes only itself. Throws an error that undid all of them.
+ * Runs transactions of a group, in order, in one transaction, which it begins but does not end: first together, or if one
+ * throws, each in a savepoint, so that its error undoes only itself. It stops after `MOST_TIME`, and returns one
+ * `Settle` for each that it has run. Throws an error that undid all of them.
  */
 export function runGroup(group: readonly Waiting[], options: RunGroupOptions): Settle[] {
   options.begin();
   return runTogether(group, options) ?? runApart(group, options);
 }
 
-/** Runs all members. If one throws, rolls all of them back, begins again and returns undefined. */
+/** If one throws, rolls all of them back, begins again and returns undefined. */
 function runTogether(group: readonly Waiting[], options: RunGroupOptions): Settle[] | undefined {
   const { connection, begin } = options;
   try {
-    const runs = group.map(({ body }) => new TransactionRun(body));
-    for (let index = 0, count = 0; index < runs.length; index += count) {
-      count = sameAppends(runs, index);
-      if (count > 1) runAppends(options, runs.slice(index, index + count));
-      else runToEnd(options, runs[index] as TransactionRun<unknown>);
-    }
-    return runs.map((run, index) => outcomeOf(run, group[index] as Waiting));
+    return untilTimeIsUp(group, (from) => {
+      const runs = beginNext(group, from);
+      if (runs.length > 1) runAppends(options, runs);
+      else runToEnd(options, runs[0]);
+      return runs.map((run, index) => outcomeOf(run, group[from + index] as Waiting));
+    });
   } catch {
     if (connection.inTransaction) connection.run(rollback);
     begin();
@@ -64,22 +70,35 @@ function runTogether(group: readonly Waiting[], options: RunGroupOptions): Settl
 
 function runApart(group: readonly Waiting[], options: RunGroupOptions): Settle[] {
   const { connection, report } = options;
-  return group.map((waiting) => {
+  return untilTimeIsUp(group, (index) => {
+    const waiting = group[index] as Waiting;
     connection.run(savepoint);
     try {
       const run = new TransactionRun(waiting.body);
       runToEnd(options, run);
       connection.run(release);
-      return outcomeOf(run, waiting);
+      return [outcomeOf(run, waiting)];
     } catch (error) {
       // A full disk or a failed write has already undone the whole transaction: all members fail.
       if (!connection.inTransaction) throw error;
       connection.run(undo);
       connection.run(release);
       const reported = report(error);
-      return () => waiting.reject(reported);
+      return [() => waiting.reject(reported)];
     }
   });
+}
+
+/** Runs one or more members at a time, from the one with the given index on. Their shops pay for it. */
+function untilTimeIsUp(group: readonly Waiting[], runFrom: (index: number) => Settle[]): Settle[] {
+  const settle: Settle[] = [];
+  const since = performance.now();
+  for (let time = 0; settle.length < group.length && time < MOST_TIME; ) {
+    const { payer } = group[settle.length] as Waiting;
+    settle.push(...runFrom(settle.length));
+    time += turns.charge(payer, since);
+  }
+  return settle;
 }
 
 function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): Settle {
@@ -92,12 +111,19 @@ function outcomeOf(run: TransactionRun<unknown>, { resolve, reject }: Waiting): 
   };
 }
 
-/** The number of consecutive runs, from `index` on, that begin with the same append to the same shop; at least 1. */
-function sameAppends(runs: readonly TransactionRun<unknown>[], index: number): number {
-  const step = runs[index]?.step;
-  let end = index + 1;
-  if (step && "append" in step) while (end < runs.length && isSameAppend(step, runs[end]?.step)) end++;
-  return end - index;
+/** Begins the next member, with those after it that begin with the same append to the same shop. */
+function beginNext(group: readonly Waiting[], from: number): [TransactionRun<unknown>, ...TransactionRun<unknown>[]] {
+  const begin = (index: number) => new TransactionRun((group[index] as Waiting).body);
+  const first = begin(from);
+  const runs: [TransactionRun<unknown>, ...TransactionRun<unknown>[]] = [first];
+  const { step } = first;
+  if (!step || !("append" in step)) return runs;
+  for (let index = from + 1; index < group.length; index++) {
+    const next = begin(index);
+    if (!isSameAppend(step, next.step)) break; // it will begin again: that has no effects
+    runs.push(next);
+  }
+  return runs;
 }
 
 /** Runs transactions that begin with the same append to the same shop. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
-import { nextTurn } from "../../timing/waiting.ts";
+import { type Payer, turns } from "../../timing/turns.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { newerSchema } from "../migrations/applied-migrations.ts";
@@ -102,17 +102,17 @@ export class SqliteStorage implements Storage {
     this.#poll.unref();
   }
 
-  read<T>(transaction: Transaction<T>): MaybePromise<T> {
-    return this.#read(transaction as KnownSteps<T>, undefined);
+  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T> {
+    return this.#read(transaction as KnownSteps<T>, payer, undefined);
   }
 
   stream<P extends Values, R extends Row>(statement: Statement<P, R>, ...parameters: NoInfer<P>): AsyncGenerator<R[]> {
     return streamRows(this.#file, statement, parameters);
   }
 
-  write<T>(body: () => Transaction<T>): Promise<T> {
+  write<T>(body: () => Transaction<T>, payer?: Payer): Promise<T> {
     if (this.#isClosing) return Promise.reject(new StorageUnavailable("The store is closed."));
-    return this.#writes.add(body);
+    return this.#writes.add(body, payer);
   }
 
   onOtherProcessChange(listener: AccountListener): void {
@@ -168,13 +168,13 @@ export class SqliteStorage implements Storage {
   }
 
   /** Runs a read from the step on whose result is given. Returns a promise only if the read waits. */
-  #read<T>(steps: KnownSteps<T>, result: unknown): MaybePromise<T> {
+  #read<T>(steps: KnownSteps<T>, payer: Payer, result: unknown): MaybePromise<T> {
     try {
       let next = steps.next(result);
       while (!next.done) {
         const step = next.value;
-        if ("waitsFor" in step) return step.waitsFor.then((found) => this.#read(steps, found));
-        if ("pauses" in step) return nextTurn().then(() => this.#read(steps, undefined));
+        if ("waitsFor" in step) return step.waitsFor.then((found) => this.#goOn(steps, payer, found));
+        if ("pauses" in step) return turns.pause(payer).then(() => this.#goOn(steps, payer, undefined));
         if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
         this.#beginRead();
         next = steps.next(this.#connection.all(step.statement, step.parameters));
@@ -182,6 +182,16 @@ export class SqliteStorage implements Storage {
       return next.value;
     } catch (error) {
       throw this.#report(error);
+    }
+  }
+
+  /** Continues a read after a wait. Before the first one, its caller is charged. */
+  #goOn<T>(steps: KnownSteps<T>, payer: Payer, result: unknown): MaybePromise<T> {
+    const since = performance.now();
+    try {
+      return this.#read(steps, payer, result);
+    } finally {
+      turns.charge(payer, since);
     }
   }
 

@@ -217,7 +217,10 @@ describe("SqliteStorage", () => {
   });
 
   test("lets transactions of one turn share a commit", async () => {
+    const now = performance.now();
+    const clock = spyOn(performance, "now").mockImplementation(() => now); // a group ends after some time
     await Promise.all(Array.from({ length: 40 }, (_, index) => add(`Pet ${index}`)));
+    clock.mockRestore();
     expect(commits).toEqual([40]);
   });
 
@@ -226,6 +229,22 @@ describe("SqliteStorage", () => {
     expect(Math.max(...commits)).toBeLessThanOrEqual(512);
     expect(commits.reduce((sum, transactions) => sum + transactions)).toBe(1_200);
     expect(count()).toBe(1_200);
+  });
+
+  test("commits changes shop by shop until 5 ms have passed, and then those of other shops first", async () => {
+    let now = performance.now();
+    const clock = spyOn(performance, "now").mockImplementation(() => now);
+    const order: string[] = [];
+    const change = (shop: number) =>
+      storage.write(function* () {
+        order.push(`${shop} in ${commits.length}`);
+        now += 2;
+        yield* all(addPet, "Rex");
+      }, shop);
+    await Promise.all([1, 1, 1, 1, 1, 2].map(change));
+    clock.mockRestore();
+    expect(commits).toEqual([3, 3]);
+    expect(order).toEqual(["1 in 0", "1 in 0", "1 in 0", "2 in 1", "1 in 1", "1 in 1"]);
   });
 
   test("scrubs its files while there is always a write that waits", async () => {

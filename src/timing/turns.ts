@@ -1,0 +1,101 @@
+import { microtasksDone } from "./waiting.ts";
+
+/** Who pays for the time of some work: a shop, by its internal number. All work that is of no shop counts as one. */
+export type Payer = number | undefined;
+
+/** What a payer may use of a turn of the event loop before others go first, in milliseconds. */
+export const SHARE = 5;
+
+/**
+ * What each shop has used of a turn of the event loop, in time. One that has used its share is put off, and those put off
+ * take turns: together they get one share of each turn. What a shop uses beyond its share is a debt, which later turns
+ * pay off. So commits, timers, health checks and other shops wait for a few milliseconds, whatever a shop asks for.
+ */
+export class Turns {
+  readonly #now: () => number;
+  /** What is not paid off, in milliseconds. */
+  readonly #used = new Map<Payer, number>();
+  /** Let work that was put off go on. The payer whose turn is next comes first. */
+  readonly #putOff = new Map<Payer, (() => void)[]>();
+  /** Until when time is charged, by the clock of `#now`. */
+  #charged = Number.NEGATIVE_INFINITY;
+  #isScheduled = false;
+
+  /** `now` is a monotonic clock, in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * Charges a payer for the work since then, without what was already charged to somebody: call it at the end of each
+   * piece of work. Returns the milliseconds.
+   */
+  charge(payer: Payer, since: number): number {
+    const now = this.#now();
+    const time = now - Math.max(since, this.#charged);
+    this.#charged = now;
+    this.#used.set(payer, (this.#used.get(payer) ?? 0) + time);
+    this.#schedule();
+    return time;
+  }
+
+  /** True if the payer has used its share. */
+  isInDebt(payer: Payer): boolean {
+    return (this.#used.get(payer) ?? 0) >= SHARE;
+  }
+
+  /** Resolves when work of the payer may begin; undefined if it may at once. */
+  turn(payer: Payer): Promise<void> | undefined {
+    return this.isInDebt(payer) || this.#putOff.has(payer) ? this.pause(payer) : undefined;
+  }
+
+  /** Between two pieces of work of a payer: lets others go first. */
+  pause(payer: Payer): Promise<void> {
+    return new Promise((resolve) => {
+      const others = this.#putOff.get(payer);
+      if (others) others.push(resolve);
+      else this.#putOff.set(payer, [resolve]);
+      this.#schedule();
+    });
+  }
+
+  /** Does a piece of work when it is the payer's turn, and charges it. */
+  async run<T>(payer: Payer, work: () => T): Promise<T> {
+    await this.turn(payer);
+    const since = this.#now();
+    try {
+      return work();
+    } finally {
+      this.charge(payer, since);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#endTurn());
+  }
+
+  async #endTurn(): Promise<void> {
+    this.#isScheduled = false;
+    for (const [payer, used] of this.#used) {
+      if (used > SHARE) this.#used.set(payer, used - SHARE);
+      else this.#used.delete(payer);
+    }
+    const end = this.#now() + SHARE;
+    for (const [payer, resolves] of this.#putOff) {
+      if (this.isInDebt(payer)) continue;
+      while (resolves.length > 0 && !this.isInDebt(payer) && this.#now() < end) {
+        resolves.shift()?.();
+        await microtasksDone(); // then it is charged
+      }
+      this.#putOff.delete(payer);
+      if (resolves.length > 0) this.#putOff.set(payer, resolves); // now the last
+      if (this.#now() >= end) break;
+    }
+    if (this.#used.size > 0 || this.#putOff.size > 0) this.#schedule();
+  }
+}
+
+/** Those of this process. */
+export const turns = new Turns();
