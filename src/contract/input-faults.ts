@@ -172,10 +172,12 @@ export function pointerToken(name: string): string {
   return name.slice(0, MAX_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-function unknownName(noun: string, name: string, known: readonly string[]): string {
+/** The message about a name that is not among the known ones. `noun` is what these are called (`field of this operation`). */
+export function unknownName(noun: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known);
-  if (meant) return `is not a ${noun}; did you mean ${meant}?`;
-  return known.length > 0 ? `is not a ${noun}; it has ${known.join(", ")}` : `is not a ${noun}, which has none`;
+  const isNone = `is not ${article(noun)}`;
+  if (meant) return `${isNone}; did you mean ${meant}?`;
+  return known.length > 0 ? `${isNone}; it has ${known.join(", ")}` : `${isNone}, which has none`;
 }
 
 function article(type: string): string {

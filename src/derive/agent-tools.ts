@@ -1,8 +1,11 @@
 import { type TObject, type TSchema, Type } from "typebox";
+import type { ErrorBody } from "../contract/errors.ts";
 import type { AgentTool, Operation } from "../contract/operation.ts";
 import { takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { isInt64, LOCAL_DESCRIPTION, parseInt64, variantsOf } from "../contract/schemas.ts";
 import { exactJson } from "../contract/serialize.ts";
+import { itemsOf } from "../contract/validators.ts";
+import { type Place, toolError } from "./agent-errors.ts";
 
 type Json = Record<string, unknown>;
 
@@ -45,10 +48,19 @@ const keys = Type.Object({
 
 /** The tools that operations declare, by name. */
 export function deriveAgentTools(operations: readonly Operation[]): ReadonlyMap<string, DerivedTool> {
-  const derived = operations.flatMap((operation) =>
-    Object.entries(operation.agentTools ?? {}).map(([name, tool]) => deriveTool(operation, name, tool)),
+  const declared = operations.flatMap((operation) =>
+    Object.entries(operation.agentTools ?? {}).map(([name, tool]) => ({ operation, name, tool })),
   );
-  return new Map(derived.map((tool) => [tool.definition.name, tool]));
+  /** The tool that lists all that have an id in a path. */
+  const listTool = ({ path }: Operation) =>
+    declared.find(({ operation, tool }) => operation.path === path.replace(/\/\{.*/, "") && isList(tool))?.name;
+  return new Map(
+    declared.map(({ operation, name, tool }) => [name, deriveTool(operation, name, tool, listTool(operation))]),
+  );
+}
+
+function isList({ does, needs }: AgentTool): boolean {
+  return does === "reads" && needs === undefined;
 }
 
 /** Input schemas are flat, without combined types, because some models refuse others. */
@@ -56,6 +68,7 @@ function deriveTool(
   operation: Operation,
   name: string,
   { does, takes, needs = [], fixed = {}, gives, text }: AgentTool,
+  list: string | undefined,
 ) {
   const { paged, response } = operation;
   const added = [...(paged ? ["cursor"] : []), ...(takesIdempotencyKey(operation) ? ["idempotencyKey"] : [])];
@@ -80,6 +93,9 @@ function deriveTool(
       const needed = Object.fromEntries(needs.map((input) => [input, given[input] ?? ""])); // the operation refuses ""
       return fill({ ...given, ...needed, ...fixed }, places, operation);
     },
+    /** What an error of the operation is to a model. `given` are the inputs of the call, `retryAfter` is in seconds. */
+    toError: (given: Json, error: ErrorBody, advice: string | undefined, retryAfter: number | undefined) =>
+      toolError({ operation, places: new Map(shown), needs, list }, given, error, advice, retryAfter),
     /** The result for a response with this body, and the cursor of the next page. */
     toResult: (json: string, next: string | undefined): Json => ({ notice: NOTICE, [gives]: withTextIds(json), next }),
   };
@@ -89,31 +105,39 @@ function objectOf(properties: Json, keywords: Json = {}): { type: "object" } {
   return Object.assign({ type: "object" as const, properties }, keywords);
 }
 
+interface InputPlace extends Place {
+  readonly isRequired: boolean;
+}
+
 /** The name of an input, and where it is in a request. */
-function placeOf({ name, params, query, body }: Operation, taken: AgentTool["takes"][number]) {
+function placeOf({ name, params, query, body }: Operation, taken: AgentTool["takes"][number]): [string, InputPlace] {
   const [input, path] = typeof taken === "string" ? [taken, taken] : taken;
   const [outer = "", inner] = path.split(".");
   for (const [part, root] of Object.entries({ params: params?.schema, query, body: body?.schema, keys })) {
     const { properties, required } = (root ?? {}) as Partial<TObject>;
     const schema = inner ? (properties?.[outer] as TObject | undefined)?.properties[inner] : properties?.[outer];
     const isRequired = required?.includes(path) === true && !("default" in (schema ?? {}));
-    if (schema) return [input, { part, outer, inner, schema, isRequired }] as const;
+    if (schema) return [input, { part, outer, inner, schema, isRequired }];
   }
   throw new TypeError(`${name} has no input ${path}, which one of its tools takes.`);
 }
 
 /** Puts inputs into their places. Null is a model's way to leave one out. */
-function fill(inputs: Json, places: ReadonlyMap<string, ReturnType<typeof placeOf>[1]>, { body: hasBody }: Operation) {
+function fill(inputs: Json, places: ReadonlyMap<string, Place>, { body: hasBody, query: known }: Operation) {
   const params: Record<string, string> = {};
   const query = new URLSearchParams();
   const body: Json = {};
   let idempotencyKey: string | undefined;
   for (const [input, value] of Object.entries(inputs)) {
     if (value === null) continue;
-    // A list becomes text with commas. Anything else that is no text is refused where text is expected.
-    const text = typeof value === "string" ? value : exactJson(value).replaceAll(/[[\]"]/g, "");
     // An unknown input becomes a parameter of the query, because every operation refuses unknown ones and says so.
-    const { part, outer, inner, schema } = places.get(input) ?? { part: "query", outer: input, schema: {} };
+    const ofQuery: Place = { part: "query", outer: input, inner: undefined, schema: known?.properties[input] ?? {} };
+    const { part, outer, inner, schema } = places.get(input) ?? ofQuery;
+    // A list becomes text with commas, also one that some clients send as JSON in a text. Anything else that is no text is
+    // refused where text is expected.
+    const isText = typeof value === "string";
+    const json = isText ? value : exactJson(value);
+    const text = isText && !itemsOf(schema) ? value : json.replaceAll(/[[\]"\s]/g, "");
     const sent = isId(schema) ? (parseInt64(text) ?? value) : value;
     if (part === "keys") idempotencyKey = text;
     else if (part === "params") params[outer] = text;

@@ -27,6 +27,7 @@ export type Ask = (operation: Operation, call?: ToolCall) => Promise<Response>;
 /** Answers a message. */
 export type AnswerMessage = ReturnType<typeof answerWith>;
 
+type Inputs = Parameters<DerivedTool["toCall"]>[0];
 type Key = { readonly scopes: readonly string[]; readonly mode: string };
 type ReadMessage = Exclude<BodyResult, { readonly error: unknown }>;
 
@@ -60,7 +61,9 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
       const response = await ask(tool.operation, tool.toCall(given));
       calls.push(response);
       if (isForClient(response)) return { content: [] };
-      const structuredContent = response.ok ? await contentOf(response, tool) : await errorOf(response, advice);
+      const structuredContent = response.ok
+        ? await contentOf(response, tool)
+        : await errorOf(response, tool, given, advice);
       const text = JSON.stringify(structuredContent);
       return { content: [{ type: "text", text }], structuredContent, isError: !response.ok };
     });
@@ -135,8 +138,9 @@ async function contentOf(response: Response, tool: DerivedTool) {
   return tool.toResult(await response.text(), cursor && decodeURIComponent(cursor));
 }
 
-async function errorOf(response: Response, advice: ReadonlyMap<string, string>) {
+async function errorOf(response: Response, tool: DerivedTool, given: Inputs, advice: ReadonlyMap<string, string>) {
   const body = (await response.json()) as ErrorBody;
   const retryAfter = Number(response.headers.get("retry-after")) || undefined;
-  return { ...body, advice: advice.get(body.code), retryAfter, requestId: response.headers.get("x-request-id") };
+  const requestId = response.headers.get("x-request-id");
+  return { ...tool.toError(given, body, advice.get(body.code), retryAfter), requestId };
 }

@@ -5,6 +5,7 @@ import { eventually } from "../../test/harness/program.ts";
 import { TestService } from "../../test/harness/service.ts";
 import { domains } from "../app/domains.ts";
 import type { Mode, Scope } from "../contract/caller.ts";
+import { errorsOf } from "../contract/operation-properties.ts";
 import { agentInstructions, deriveAgentTools } from "../derive/agent-tools.ts";
 
 let service: TestService;
@@ -127,8 +128,10 @@ describe("a call", () => {
     const tom = await add({ name: "Tom", status: "sold" });
     const found = await agent.content("find_animals", { name: "rex", categoryId: rex.categoryId, status: "available" });
     expect(found.animals).toEqual([changed]);
-    const { animals } = await agent.content("read_animals", { ids: [tom.id, animal.id, "999"] });
-    expect(animals).toEqual([changed, tom]);
+    // As a list, as text, and as some clients send a list.
+    for (const ids of [[tom.id, animal.id, "999"], `${tom.id}, ${animal.id}`, `["${tom.id}", ${animal.id}]`]) {
+      expect((await agent.content("read_animals", { ids })).animals).toEqual([changed, tom]);
+    }
     const { json: listed } = await service.call("GET", "/pets", { key });
     expect(listed.map(({ name }: { name: string }) => name)).toEqual(["Rex II", "Tom"]);
   });
@@ -227,25 +230,89 @@ describe("a call", () => {
 const failed = async (name: string, given: Record<string, unknown>, by = agent) => {
   const { structuredContent, content, isError } = await by.call(name, given);
   expect([isError, content]).toEqual([true, [{ type: "text", text: JSON.stringify(structuredContent) }]]);
-  expect(structuredContent).toMatchObject({ message: expect.any(String), advice: expect.any(String) });
+  expect([typeof structuredContent.message, typeof structuredContent.advice]).toEqual(["string", "string"]);
   return structuredContent;
 };
 
 describe("a failed call", () => {
-  test.each<[string, string, Record<string, unknown>, string]>([
-    ["a missing input", "add_animal", { name: "Rex" }, "/body/categoryId"],
-    ["a missing list of ids", "read_animals", {}, "/query/ids/0"],
-    ["a list of ids that is null", "read_animals", { ids: null }, "/query/ids/0"],
-    ["a wrong value", "find_animals", { limit: 1_000 }, "/query/limit"],
-    ["an unknown input", "add_animal", { ...rex, colour: "red" }, "/query/colour"],
-    ["an input that the tool does not show", "add_animal", { ...rex, metadata: { shelf: "B" } }, "/query/metadata"],
-    ["a price without its currency", "sell_animal", { petId: "1", price_amount: 1 }, "/body/price/currency"],
-    ["an id that is none", "add_animal", { ...rex, categoryId: "1e3" }, "/body/categoryId"],
-    ["a key that no header can hold", "add_animal", { ...rex, idempotencyKey: "a\nb" }, "/header/Idempotency-Key"],
-    ["an idempotencyKey for a read", "shop_summary", { idempotencyKey: "one" }, "/query/idempotencyKey"],
-  ])("names %s", async (_fault, name, given, path) => {
-    const { code, status, details } = await failed(name, given);
-    expect([code, status, details[0].path]).toEqual(["invalid_request", 400, path]);
+  test.each<[string, string, Record<string, unknown>, string, RegExp]>([
+    ["a missing input", "add_animal", { name: "Rex" }, "categoryId", /^is required$/],
+    ["a missing list of ids", "read_animals", {}, "ids", /^is required$/],
+    ["a list of ids that is null", "read_animals", { ids: null }, "ids", /^is required$/],
+    ["an empty list of ids", "read_animals", { ids: [] }, "ids", /^is required$/],
+    ["an item that is no id", "read_animals", { ids: ["1", "Rex"] }, "ids[1]", /^must be a 64-bit integer; got "Rex"$/],
+    ["JSON in a text that is no list of ids", "read_animals", { ids: '["Rex"]' }, "ids[0]", /got "Rex"$/],
+    ["a wrong value", "find_animals", { limit: 1_000 }, "limit", /^must be an integer from 1 to 100; got 1000$/],
+    ["a mistyped input", "add_animal", { ...rex, categoryID: "1" }, "categoryID", /; did you mean categoryId\?$/],
+    [
+      "an unknown input",
+      "add_animal",
+      { ...rex, colour: "red" },
+      "colour",
+      /^is not an input of this tool; it has name,/,
+    ],
+    ["an input that the tool does not show", "add_animal", { ...rex, metadata: {} }, "metadata", /^is not an input of/],
+    ["the page of another service", "find_animals", { page: 2 }, "page", /^is not an input of this tool; /],
+    ["a price without its currency", "sell_animal", { petId: "1", price_amount: 1 }, "currency", /^is required$/],
+    ["a wrong price", "sell_animal", { petId: "1", price_amount: -1, currency: "EUR" }, "price_amount", /got -1$/],
+    ["an id that is none", "add_animal", { ...rex, categoryId: "1e3" }, "categoryId", /got "1e3"$/],
+    ["a cursor of another list", "find_animals", { cursor: "x" }, "cursor", /^is not a cursor of this list$/],
+    ["a key that no header can hold", "add_animal", { ...rex, idempotencyKey: "a\nb" }, "idempotencyKey", /^must hold/],
+    [
+      "an idempotencyKey for a read",
+      "shop_summary",
+      { idempotencyKey: "one" },
+      "idempotencyKey",
+      /^is not an input of/,
+    ],
+  ])("names %s", async (_fault, name, given, input, message) => {
+    const { code, status, details, message: all } = await failed(name, given);
+    expect([code, status, details]).toEqual([
+      "invalid_request",
+      400,
+      [{ input, message: expect.stringMatching(message) }],
+    ]);
+    expect(all.replace(/[.?]$/, "")).toBe(`The call is invalid: ${input} ${details[0].message.replace(/\?$/, "")}`);
+  });
+
+  test("names the ids that no resource can have, and the tool that lists those that exist", async () => {
+    const wrong = await failed("change_animal", { petId: "Rex" });
+    expect([wrong.code, wrong.status, wrong.details]).toEqual(["pet_not_found", 404, undefined]);
+    expect(wrong.message).toBe('petId must be a 64-bit integer; got "Rex". find_animals lists those that exist.');
+    expect((await failed("change_animal", {})).message).toStartWith("petId is required.");
+    expect((await failed("return_animal", { orderId: "1.5" })).message).toBe(
+      'orderId must be a 64-bit integer; got "1.5".',
+    );
+  });
+
+  test("says in words how long to wait for a limit", async () => {
+    const { key: own } = await service.newAccountWithKey("enterprise", { perMinute: 1, perDay: 1_000 });
+    const limited = new Agent(service, own);
+    await limited.content("shop_summary");
+    const { message, advice, retryAfter } = await failed("shop_summary", {}, limited);
+    expect(retryAfter).toBe(60);
+    expect(message).toEndWith("Try again in 60 seconds.");
+    expect(advice).toStartWith("Wait 60 seconds before the next request.");
+  });
+
+  test("never speaks of headers, queries and paths, whatever the error is", async () => {
+    // The errors that a call cannot have: of a key, a header or a body that no tool sends.
+    const ofHttp =
+      /^(missing_api_key|invalid_api_key|precondition_failed|request_timeout|payload_too_large|unsupported_media_type)$/;
+    const operations = domains.flatMap((domain) => domain.operations);
+    let checked = 0;
+    for (const [name, { operation }] of deriveAgentTools(operations)) {
+      for (const { code } of errorsOf(operation).filter((error) => !ofHttp.test(error.code))) {
+        const { structuredContent } = await agent.call(name, {}, { "Petstore-Simulate": code });
+        expect([name, structuredContent.code]).toEqual([name, code]);
+        const { message, advice } = structuredContent;
+        expect(`${message} ${advice}`).not.toMatch(
+          /(Retry-After|Idempotency-Key|If-Match|\bETag|Content-|\b(header|query|parameter|GET|POST|PATCH|DELETE)\b|\/(query|body)\/)/,
+        );
+        checked++;
+      }
+    }
+    expect(checked).toBeGreaterThan(100);
   });
 
   test("says which scope the key lacks, and that the sandbox has its own tools", async () => {
