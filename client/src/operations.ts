@@ -131,7 +131,7 @@ export interface CategoryPatch {
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
 
-/** What the animal is sold for. */
+/** A price. */
 export interface Price {
   /** The amount in the smallest unit of the currency, such as cents. */
   readonly amount: number;
@@ -175,12 +175,12 @@ export interface StoreOrder<Id = bigint> {
   readonly metadata?: Metadata | undefined;
 }
 
-/** What the animal is sold for. */
+/** A price. */
 export interface NewPrice {
   /** The amount in the smallest unit of the currency, such as cents. */
   readonly amount: Int64;
-  /** Three capital letters, as in ISO 4217. */
-  readonly currency: string;
+  /** A currency of ISO 4217: three capital letters. Default: that of the shop. */
+  readonly currency?: string | undefined;
 }
 
 /** An order to place. */
@@ -351,8 +351,10 @@ export interface CategoryFigure<Id = bigint> {
   readonly animals: number;
 }
 
-/** Counts since midnight (UTC). */
+/** Counts of the current day of the shop. */
 export interface DayFigures {
+  /** When the counts begin: at the start of the day in the shop's time zone; later only on a day with very many changes on which the time zone was changed. */
+  readonly since: string;
   /** Animals that were added or imported. */
   readonly added: number;
   /** Orders that were confirmed. */
@@ -367,12 +369,24 @@ export interface DayFigures {
 
 /** The figures of a shop. */
 export interface ShopSummary<Id = bigint> {
+  /** The time zone whose days are the shop's, by its name in the IANA database. */
+  readonly timeZone: string;
+  /** The currency of prices that name none. Absent until it is set. */
+  readonly currency?: string | undefined;
   readonly animals: AnimalFigures;
   /** The 100 categories with the most animals, largest first. */
   readonly categories: readonly CategoryFigure<Id>[];
   /** Orders that are `placed`. */
   readonly openOrders: number;
   readonly today: DayFigures;
+}
+
+/** The settings of a shop to change (JSON Merge Patch, RFC 7396). */
+export interface ShopPatch {
+  /** The time zone whose days are the shop's, by its name in the IANA database. */
+  readonly timeZone?: string | undefined;
+  /** The currency of prices that name none; `null` removes it. */
+  readonly currency?: string | null | undefined;
 }
 
 /** Which shop a key is for: the live one, or the sandbox (`test`). */
@@ -913,6 +927,35 @@ export interface OrderUpdatedEvent<Id = bigint> {
   readonly previous: PreviousStoreOrder<Id>;
 }
 
+/** What a shop has chosen. */
+export interface ShopSettings {
+  /** The time zone whose days are the shop's, by its name in the IANA database. */
+  readonly timeZone: string;
+  /** The currency of prices that name none. Absent until it is set. */
+  readonly currency?: string | undefined;
+}
+
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousShopSettings {
+  /** The time zone whose days are the shop's, by its name in the IANA database. */
+  readonly timeZone?: string | undefined;
+  /** The currency of prices that name none. Absent until it is set. */
+  readonly currency?: string | null | undefined;
+}
+
+/** The settings of the shop were changed. */
+export interface ShopUpdatedEvent<Id = bigint> {
+  /** The number of the event in the shop, from 1 without gaps. */
+  readonly id: Id;
+  readonly type: "shop.updated";
+  /** When the change was made, never earlier than the previous event. */
+  readonly at: string;
+  readonly actor: EventActor;
+  readonly subject: EventSubject;
+  readonly data: ShopSettings;
+  readonly previous: PreviousShopSettings;
+}
+
 /** A key was created. */
 export interface KeyCreatedEvent<Id = bigint> {
   /** The number of the event in the shop, from 1 without gaps. */
@@ -1094,6 +1137,7 @@ export type Event<Id = bigint> =
   | OrderExpiredEvent<Id>
   | OrderReturnedEvent<Id>
   | OrderUpdatedEvent<Id>
+  | ShopUpdatedEvent<Id>
   | KeyCreatedEvent<Id>
   | KeyRotatedEvent<Id>
   | KeyRevokedEvent<Id>
@@ -1119,6 +1163,7 @@ export type WebhookEventType =
   | "order.expired"
   | "order.returned"
   | "order.updated"
+  | "shop.updated"
   | "key.created"
   | "key.rotated"
   | "key.revoked"
@@ -1444,6 +1489,17 @@ export interface OrderUpdatedMessage<Id = bigint> {
   readonly data: OrderUpdatedEvent<Id>;
 }
 
+/** The settings of the shop were changed. */
+export interface ShopUpdatedMessage<Id = bigint> {
+  /** Identifies the message. All its deliveries have the same. */
+  readonly id: string;
+  /** When the change was made. */
+  readonly timestamp: string;
+  readonly mode: WebhookMode;
+  readonly type: "shop.updated";
+  readonly data: ShopUpdatedEvent<Id>;
+}
+
 /** A key was created. */
 export interface KeyCreatedMessage<Id = bigint> {
   /** Identifies the message. All its deliveries have the same. */
@@ -1576,6 +1632,7 @@ export type WebhookMessage<Id = bigint> =
   | OrderExpiredMessage<Id>
   | OrderReturnedMessage<Id>
   | OrderUpdatedMessage<Id>
+  | ShopUpdatedMessage<Id>
   | KeyCreatedMessage<Id>
   | KeyRotatedMessage<Id>
   | KeyRevokedMessage<Id>
@@ -1613,6 +1670,7 @@ export type EventType =
   | "order.expired"
   | "order.returned"
   | "order.updated"
+  | "shop.updated"
   | "key.created"
   | "key.rotated"
   | "key.revoked"
@@ -1986,6 +2044,16 @@ export interface ErrorCodes {
     | "test_key_required"
     | "unsupported_media_type";
   getShop: SharedErrorCode | "insufficient_scope" | "key_banned";
+  updateShop:
+    | SharedErrorCode
+    | "idempotency_key_in_use"
+    | "idempotency_key_reused"
+    | "insufficient_scope"
+    | "key_banned"
+    | "payload_too_large"
+    | "request_timeout"
+    | "sandbox_was_reset"
+    | "unsupported_media_type";
   getCurrentKey: SharedErrorCode;
   listKeys: SharedErrorCode | "insufficient_scope" | "key_banned";
   createKey:
@@ -2173,6 +2241,7 @@ export class Petstore<Ids extends IdKind = "bigint"> extends Client<Ids> {
 /sandbox/fast-forward POSTbs fastForwardSandbox
 /sandbox/reset POSTbs resetSandbox
 /shop GET getShop
+/shop PATCHb updateShop
 /key GETf getCurrentKey
 /keys GETql listKeys
 /keys POSTb createKey
@@ -2426,11 +2495,20 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get the figures of the shop (beta).
    *
-   * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
+   * Returns the settings, the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
    *
    * Needs a key with the scope `read`.
    */
   getShop(options?: CallOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
+
+  /**
+   * Change the settings of the shop (beta).
+   *
+   * Changes the time zone, whose days figures and sales have, or the currency (JSON Merge Patch, RFC 7396). Nothing that is stored changes with them. In another time zone, today is counted again, from its last 10,000 changes.
+   *
+   * Needs a key with the scope `admin`.
+   */
+  updateShop(body: ShopPatch, options?: OnceOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
 
   /**
    * Get the calling key.

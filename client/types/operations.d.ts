@@ -114,7 +114,7 @@ export interface CategoryPatch {
 }
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
-/** What the animal is sold for. */
+/** A price. */
 export interface Price {
     /** The amount in the smallest unit of the currency, such as cents. */
     readonly amount: number;
@@ -155,12 +155,12 @@ export interface StoreOrder<Id = bigint> {
     readonly returnedAt?: string | undefined;
     readonly metadata?: Metadata | undefined;
 }
-/** What the animal is sold for. */
+/** A price. */
 export interface NewPrice {
     /** The amount in the smallest unit of the currency, such as cents. */
     readonly amount: Int64;
-    /** Three capital letters, as in ISO 4217. */
-    readonly currency: string;
+    /** A currency of ISO 4217: three capital letters. Default: that of the shop. */
+    readonly currency?: string | undefined;
 }
 /** An order to place. */
 export interface NewStoreOrder {
@@ -306,8 +306,10 @@ export interface CategoryFigure<Id = bigint> {
     /** Animals in the category. */
     readonly animals: number;
 }
-/** Counts since midnight (UTC). */
+/** Counts of the current day of the shop. */
 export interface DayFigures {
+    /** When the counts begin: at the start of the day in the shop's time zone; later only on a day with very many changes on which the time zone was changed. */
+    readonly since: string;
     /** Animals that were added or imported. */
     readonly added: number;
     /** Orders that were confirmed. */
@@ -321,12 +323,23 @@ export interface DayFigures {
 }
 /** The figures of a shop. */
 export interface ShopSummary<Id = bigint> {
+    /** The time zone whose days are the shop's, by its name in the IANA database. */
+    readonly timeZone: string;
+    /** The currency of prices that name none. Absent until it is set. */
+    readonly currency?: string | undefined;
     readonly animals: AnimalFigures;
     /** The 100 categories with the most animals, largest first. */
     readonly categories: readonly CategoryFigure<Id>[];
     /** Orders that are `placed`. */
     readonly openOrders: number;
     readonly today: DayFigures;
+}
+/** The settings of a shop to change (JSON Merge Patch, RFC 7396). */
+export interface ShopPatch {
+    /** The time zone whose days are the shop's, by its name in the IANA database. */
+    readonly timeZone?: string | undefined;
+    /** The currency of prices that name none; `null` removes it. */
+    readonly currency?: string | null | undefined;
 }
 /** Which shop a key is for: the live one, or the sandbox (`test`). */
 export type KeyMode = "live" | "test";
@@ -817,6 +830,32 @@ export interface OrderUpdatedEvent<Id = bigint> {
     readonly data: StoreOrder<Id>;
     readonly previous: PreviousStoreOrder<Id>;
 }
+/** What a shop has chosen. */
+export interface ShopSettings {
+    /** The time zone whose days are the shop's, by its name in the IANA database. */
+    readonly timeZone: string;
+    /** The currency of prices that name none. Absent until it is set. */
+    readonly currency?: string | undefined;
+}
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export interface PreviousShopSettings {
+    /** The time zone whose days are the shop's, by its name in the IANA database. */
+    readonly timeZone?: string | undefined;
+    /** The currency of prices that name none. Absent until it is set. */
+    readonly currency?: string | null | undefined;
+}
+/** The settings of the shop were changed. */
+export interface ShopUpdatedEvent<Id = bigint> {
+    /** The number of the event in the shop, from 1 without gaps. */
+    readonly id: Id;
+    readonly type: "shop.updated";
+    /** When the change was made, never earlier than the previous event. */
+    readonly at: string;
+    readonly actor: EventActor;
+    readonly subject: EventSubject;
+    readonly data: ShopSettings;
+    readonly previous: PreviousShopSettings;
+}
 /** A key was created. */
 export interface KeyCreatedEvent<Id = bigint> {
     /** The number of the event in the shop, from 1 without gaps. */
@@ -972,9 +1011,9 @@ export interface WebhookEndpointDeletedEvent<Id = bigint> {
     readonly previous: RecordedWebhookEndpoint;
 }
 /** A change, usually of one resource. `data` is the resource after it, absent if it was deleted. `previous` holds the old values of changed fields; of a deleted resource, all. Later releases may send other types. */
-export type Event<Id = bigint> = PetCreatedEvent<Id> | PetUpdatedEvent<Id> | PetDeletedEvent<Id> | PetsReassignedEvent<Id> | CategoryCreatedEvent<Id> | CategoryUpdatedEvent<Id> | CategoryDeletedEvent<Id> | OrderPlacedEvent<Id> | OrderConfirmedEvent<Id> | OrderCancelledEvent<Id> | OrderExpiredEvent<Id> | OrderReturnedEvent<Id> | OrderUpdatedEvent<Id> | KeyCreatedEvent<Id> | KeyRotatedEvent<Id> | KeyRevokedEvent<Id> | KeyBannedEvent<Id> | WebhookEndpointCreatedEvent<Id> | WebhookEndpointUpdatedEvent<Id> | WebhookEndpointDisabledEvent<Id> | WebhookEndpointDeletedEvent<Id>;
+export type Event<Id = bigint> = PetCreatedEvent<Id> | PetUpdatedEvent<Id> | PetDeletedEvent<Id> | PetsReassignedEvent<Id> | CategoryCreatedEvent<Id> | CategoryUpdatedEvent<Id> | CategoryDeletedEvent<Id> | OrderPlacedEvent<Id> | OrderConfirmedEvent<Id> | OrderCancelledEvent<Id> | OrderExpiredEvent<Id> | OrderReturnedEvent<Id> | OrderUpdatedEvent<Id> | ShopUpdatedEvent<Id> | KeyCreatedEvent<Id> | KeyRotatedEvent<Id> | KeyRevokedEvent<Id> | KeyBannedEvent<Id> | WebhookEndpointCreatedEvent<Id> | WebhookEndpointUpdatedEvent<Id> | WebhookEndpointDisabledEvent<Id> | WebhookEndpointDeletedEvent<Id>;
 /** An event type, or `*` for all. */
-export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
+export type WebhookEventType = "*" | "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "shop.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** Why a delivery failed. */
 export type WebhookFailure = "url_invalid" | "url_not_https" | "url_has_credentials" | "url_port_refused" | "address_not_global" | "address_denied" | "name_not_resolved" | "connection_failed" | "tls_failed" | "timed_out" | "response_invalid" | "redirected" | "error_status" | "secret_lost";
 /** The latest delivery that failed. */
@@ -1250,6 +1289,16 @@ export interface OrderUpdatedMessage<Id = bigint> {
     readonly type: "order.updated";
     readonly data: OrderUpdatedEvent<Id>;
 }
+/** The settings of the shop were changed. */
+export interface ShopUpdatedMessage<Id = bigint> {
+    /** Identifies the message. All its deliveries have the same. */
+    readonly id: string;
+    /** When the change was made. */
+    readonly timestamp: string;
+    readonly mode: WebhookMode;
+    readonly type: "shop.updated";
+    readonly data: ShopUpdatedEvent<Id>;
+}
 /** A key was created. */
 export interface KeyCreatedMessage<Id = bigint> {
     /** Identifies the message. All its deliveries have the same. */
@@ -1357,7 +1406,7 @@ export interface WebhookEndpointTestMessage<Id = bigint> {
     readonly data: WebhookEndpointTestEvent<Id>;
 }
 /** A message about an event. Later releases may send other types. */
-export type WebhookMessage<Id = bigint> = PetCreatedMessage<Id> | PetUpdatedMessage<Id> | PetDeletedMessage<Id> | PetsReassignedMessage<Id> | CategoryCreatedMessage<Id> | CategoryUpdatedMessage<Id> | CategoryDeletedMessage<Id> | OrderPlacedMessage<Id> | OrderConfirmedMessage<Id> | OrderCancelledMessage<Id> | OrderExpiredMessage<Id> | OrderReturnedMessage<Id> | OrderUpdatedMessage<Id> | KeyCreatedMessage<Id> | KeyRotatedMessage<Id> | KeyRevokedMessage<Id> | KeyBannedMessage<Id> | WebhookEndpointCreatedMessage<Id> | WebhookEndpointUpdatedMessage<Id> | WebhookEndpointDisabledMessage<Id> | WebhookEndpointDeletedMessage<Id> | WebhookEndpointTestMessage<Id>;
+export type WebhookMessage<Id = bigint> = PetCreatedMessage<Id> | PetUpdatedMessage<Id> | PetDeletedMessage<Id> | PetsReassignedMessage<Id> | CategoryCreatedMessage<Id> | CategoryUpdatedMessage<Id> | CategoryDeletedMessage<Id> | OrderPlacedMessage<Id> | OrderConfirmedMessage<Id> | OrderCancelledMessage<Id> | OrderExpiredMessage<Id> | OrderReturnedMessage<Id> | OrderUpdatedMessage<Id> | ShopUpdatedMessage<Id> | KeyCreatedMessage<Id> | KeyRotatedMessage<Id> | KeyRevokedMessage<Id> | KeyBannedMessage<Id> | WebhookEndpointCreatedMessage<Id> | WebhookEndpointUpdatedMessage<Id> | WebhookEndpointDisabledMessage<Id> | WebhookEndpointDeletedMessage<Id> | WebhookEndpointTestMessage<Id>;
 /** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
 export type PetSort = "id" | "-id";
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. `confirmedAt` and `-confirmedAt` return only orders that were confirmed. */
@@ -1367,7 +1416,7 @@ export type UsageGranularity = "hour" | "day";
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 /** The kind of resource and what was done to it. */
-export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
+export type EventType = "pet.created" | "pet.updated" | "pet.deleted" | "pets.reassigned" | "category.created" | "category.updated" | "category.deleted" | "order.placed" | "order.confirmed" | "order.cancelled" | "order.expired" | "order.returned" | "order.updated" | "shop.updated" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.disabled" | "webhook_endpoint.deleted";
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 /** The query of `listPets`. */
@@ -1549,6 +1598,7 @@ export interface ErrorCodes {
     fastForwardSandbox: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
     resetSandbox: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "test_key_required" | "unsupported_media_type";
     getShop: SharedErrorCode | "insufficient_scope" | "key_banned";
+    updateShop: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     getCurrentKey: SharedErrorCode;
     listKeys: SharedErrorCode | "insufficient_scope" | "key_banned";
     createKey: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "lifetime_exceeds_key" | "mode_not_held" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "scope_not_held" | "too_many_keys" | "unsupported_media_type";
@@ -1768,11 +1818,19 @@ export interface Petstore<Ids extends IdKind> {
     /**
      * Get the figures of the shop (beta).
      *
-     * Returns the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
+     * Returns the settings, the number of animals by status and category, the number of open orders, and today's changes. The largest categories are found among the first 10,000 that have or had animals.
      *
      * Needs a key with the scope `read`.
      */
     getShop(options?: CallOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
+    /**
+     * Change the settings of the shop (beta).
+     *
+     * Changes the time zone, whose days figures and sales have, or the currency (JSON Merge Patch, RFC 7396). Nothing that is stored changes with them. In another time zone, today is counted again, from its last 10,000 changes.
+     *
+     * Needs a key with the scope `admin`.
+     */
+    updateShop(body: ShopPatch, options?: OnceOptions): Promise<Result<ShopSummary<IdOf<Ids>>>>;
     /**
      * Get the calling key.
      *

@@ -6,6 +6,7 @@ import { categoryHandlers } from "./categories/categories.handlers.ts";
 import { categoryEventTypes, categoryOperations } from "./categories/categories.operations.ts";
 import { CategoryStore, categoryExists, categoryIds, categoryTables } from "./categories/categories.store.ts";
 import { defineDomain } from "./domain.ts";
+import { authorOf } from "./events/publish.ts";
 import { storedResponseTables } from "./idempotency/stored-responses.store.ts";
 import { metadataTables } from "./metadata/metadata.store.ts";
 import { orderHandlers, salesHandlers } from "./orders/orders.handlers.ts";
@@ -25,7 +26,8 @@ import { sampleStores } from "./sample-stores.ts";
 import { sandboxHandlers } from "./sandbox/sandbox.handlers.ts";
 import { sandboxOperations } from "./sandbox/sandbox.operations.ts";
 import { SandboxStore } from "./sandbox/sandbox.store.ts";
-import { shopOperations } from "./shops/shops.operations.ts";
+import { ShopSettingsStore } from "./shops/shop-settings.store.ts";
+import { shopEventTypes, shopOperations } from "./shops/shops.operations.ts";
 import { ShopSummaries } from "./shops/summary.store.ts";
 
 const settings = {
@@ -58,7 +60,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     ...sandboxOperations,
     ...shopOperations,
   ],
-  eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes],
+  eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes, ...shopEventTypes],
   settings,
   commands: [
     importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, { categoryExists, categoryIds }),
@@ -87,6 +89,8 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       onReset: (accountId) => callers.authenticator.forget(accountId),
       onFastForward: runSoon,
     });
+    const shopSettings = new ShopSettingsStore(storage, clock);
+    repeat({ name: "renew_time_zones", by: "leader", run: () => shopSettings.renewOffsets() });
     return [
       ...bind(petOperations, petHandlers(pets)),
       ...bind(severalPetsOperations, severalPetsHandlers(pets)),
@@ -94,13 +98,18 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
       ...bind(orderOperations, orderHandlers(orders)),
       ...bind(salesOperations, salesHandlers(clock)),
       ...bind(sandboxOperations, sandboxHandlers(sandboxes)),
-      ...bind(shopOperations, shopHandlers(new ShopSummaries(clock))),
+      ...bind(shopOperations, shopHandlers(new ShopSummaries(clock), shopSettings)),
     ];
   },
 });
 
-function shopHandlers(summaries: ShopSummaries): Handlers<typeof shopOperations> {
+function shopHandlers(summaries: ShopSummaries, stored: ShopSettingsStore): Handlers<typeof shopOperations> {
   return {
+    *updateShop({ caller, requestId, body }) {
+      yield* stored.update(authorOf(caller, requestId), caller.accountId, body);
+      return { body: yield* summaries.get(caller.shop) };
+    },
+
     *getShop({ caller }) {
       return { body: yield* summaries.get(caller.shop) };
     },

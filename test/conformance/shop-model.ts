@@ -1,6 +1,8 @@
 import { type Arbitrary, constantFrom, dictionary, integer, nat, oneof, record } from "fast-check";
 
 const MINUTE = 60_000;
+const QUARTER = 15 * MINUTE;
+const DAY = 24 * 60 * MINUTE;
 /** How long a reservation lasts in the model, in minutes. */
 export const RESERVATION = 15;
 
@@ -40,8 +42,8 @@ interface Seller {
   readonly name: string;
 }
 
-type DayFigures = Readonly<Record<"added" | "sold" | "markedSold" | "expired" | "returned", number>>;
-const none: DayFigures = { added: 0, sold: 0, markedSold: 0, expired: 0, returned: 0 };
+const figures = ["added", "sold", "markedSold", "expired", "returned"] as const;
+type Figure = (typeof figures)[number];
 
 /** Something that a client does. `petId` may name what does not exist, and so may `back`, the age of an order: 0 is the latest. */
 export type Act =
@@ -60,7 +62,8 @@ export type Act =
   | { readonly kind: "name order"; readonly back: number; readonly reference: string | null }
   | { readonly kind: "note on animal"; readonly petId: number; readonly metadata: MetadataPatch }
   | { readonly kind: "note on order"; readonly back: number; readonly metadata: MetadataPatch }
-  | { readonly kind: "note on category"; readonly metadata: MetadataPatch };
+  | { readonly kind: "note on category"; readonly metadata: MetadataPatch }
+  | { readonly kind: "settings"; readonly timeZone?: string; readonly currency?: string | null };
 
 /** Something that happens around the service. */
 export type Happening =
@@ -81,8 +84,12 @@ export class ShopModel {
   readonly category: { readonly id: number; readonly name: string; metadata?: Metadata } = { id: 1, name: "Dogs" };
   readonly orders: Order[] = [];
   readonly #now: () => number;
-  /** What has happened on each day, by its name. */
-  readonly #days = new Map<string, DayFigures>();
+  #timeZone = "UTC";
+  #currency: string | undefined;
+  /** All that was ever counted, with its time in the log. */
+  readonly #happened: { readonly what: Figure; readonly at: number }[] = [];
+  /** How often something has happened on its latest day, a number of days since 1970. */
+  readonly #counts = new Map<Figure, { readonly day: number; readonly times: number }>();
   /** When the reservations of orders end, by their ids, in Unix milliseconds. */
   readonly #due = new Map<number, number>();
   /** The time of the last change: the times of a shop never decrease, also where the clock is set back. */
@@ -101,9 +108,18 @@ export class ShopModel {
 
   /** The figures that the shop must show, counted again. */
   get summary() {
-    const now = timeText(Math.max(this.#time, this.#now()));
+    const now = this.#now();
+    const today = this.#dayOf(now);
+    let since = now - (now % QUARTER);
+    while (this.#dayOf(since - QUARTER) === today) since -= QUARTER;
+    const timesToday = (what: Figure) => {
+      const { day, times } = this.#counts.get(what) ?? { day: today, times: 0 };
+      return [what, day === today ? times : 0] as const;
+    };
     const count = (status: Status | undefined) => this.animals.filter((animal) => animal.status === status).length;
     return {
+      timeZone: this.#timeZone,
+      currency: this.#currency,
       animals: {
         total: this.animals.length,
         available: count("available"),
@@ -113,14 +129,35 @@ export class ShopModel {
       },
       categories: this.animals.length > 0 ? [{ categoryId: 1, animals: this.animals.length }] : [],
       openOrders: this.orders.filter(({ status }) => status === "placed").length,
-      today: this.#days.get(now.slice(0, 10)) ?? none,
+      today: { since: timeText(since), ...Object.fromEntries(figures.map(timesToday)) },
     };
   }
 
-  #happened(what: keyof DayFigures): void {
-    const day = timeText(this.#time).slice(0, 10);
-    const figures = this.#days.get(day) ?? none;
-    this.#days.set(day, { ...figures, [what]: figures[what] + 1 });
+  #happens(what: Figure): void {
+    this.#happened.push({ what, at: this.#time });
+    this.#count(what, this.#dayOf(this.#now()));
+  }
+
+  #count(what: Figure, day: number, more = 1): void {
+    const old = this.#counts.get(what);
+    if (old?.day === day + 1) return;
+    this.#counts.set(what, { day, times: old?.day === day ? old.times + more : more });
+  }
+
+  /** The day of the shop's time zone, as a number of days since 1970. */
+  #dayOf(time: number): number {
+    return Date.parse(new Date(time).toLocaleDateString("en-CA", { timeZone: this.#timeZone })) / DAY;
+  }
+
+  #update({ timeZone, currency }: Act & { readonly kind: "settings" }): string {
+    if (currency !== undefined) this.#currency = currency ?? undefined;
+    if (timeZone === undefined || timeZone === this.#timeZone) return "200";
+    this.#timeZone = timeZone;
+    const today = this.#dayOf(this.#now());
+    this.#counts.clear();
+    for (const what of figures) this.#count(what, today, 0);
+    for (const { what, at } of this.#happened) if (this.#dayOf(at) >= today) this.#count(what, today);
+    return "200";
   }
 
   /** Does it, and gives the response: the status, and the code of an error. */
@@ -129,10 +166,12 @@ export class ShopModel {
     switch (act.kind) {
       case "add":
         this.#animals.push({ status: act.status, ...pairsOf(act.metadata) });
-        this.#happened("added");
+        this.#happens("added");
         return "201";
       case "update":
-        return this.#update(act.petId, act.status);
+        return this.#setStatus(act.petId, act.status);
+      case "settings":
+        return this.#update(act);
       case "delete":
         return this.#delete(act.petId);
       case "place":
@@ -182,7 +221,7 @@ export class ShopModel {
     }
   }
 
-  #update(petId: number, status: Status): string {
+  #setStatus(petId: number, status: Status): string {
     const animal = this.#animals[petId - 1];
     if (!animal) return "404 pet_not_found";
     this.#endIfOver(petId);
@@ -192,7 +231,7 @@ export class ShopModel {
       return "409 invalid_transition";
     }
     animal.status = status;
-    if (status === "sold") this.#happened("markedSold");
+    if (status === "sold") this.#happens("markedSold");
     return "200";
   }
 
@@ -240,7 +279,7 @@ export class ShopModel {
       if (order.status !== "confirmed") return "409 order_not_confirmed";
       if (!animal) return "409 ordered_pet_not_found";
       Object.assign(order, { status: "returned", returnedAt: timeText(this.#time) });
-      this.#happened("returned");
+      this.#happens("returned");
       animal.status = "available";
       return "200";
     }
@@ -252,7 +291,7 @@ export class ShopModel {
     Object.assign(order, isSale ? { status: "confirmed", ...sale } : { status: "cancelled" });
     order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#time);
     animal.status = isSale ? "sold" : "available";
-    if (isSale) this.#happened("sold");
+    if (isSale) this.#happens("sold");
     return "200";
   }
 
@@ -264,7 +303,7 @@ export class ShopModel {
   #end(order: Order): void {
     order.status = "expired";
     order.expiresAt = timeText(Math.min(Date.parse(order.expiresAt), this.#time));
-    this.#happened("expired");
+    this.#happens("expired");
     const animal = this.#animals[order.petId - 1];
     if (animal) animal.status = "available";
   }
@@ -322,6 +361,8 @@ const price = oneof(
   record({ amount: integer({ min: 0, max: 3 }), currency: constantFrom("EUR", "USD") }, { noNullPrototype: true }),
 );
 const confirm = constantFrom(undefined, false, true);
+/** Where summer time ends while the test runs, and where it does so at midnight; the first and the last days of the world. */
+const timeZone = constantFrom("UTC", "Europe/Berlin", "Asia/Beirut", "Pacific/Kiritimati", "Pacific/Pago_Pago");
 
 const arbitraryAct: Arbitrary<Act> = oneof(
   {
@@ -344,6 +385,13 @@ const arbitraryAct: Arbitrary<Act> = oneof(
   { weight: 2, arbitrary: record({ kind: constantFrom("note on animal"), petId, metadata: patch }) },
   { weight: 2, arbitrary: record({ kind: constantFrom("note on order"), back, metadata: patch }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("note on category"), metadata: patch }) },
+  {
+    weight: 1,
+    arbitrary: record(
+      { kind: constantFrom("settings"), timeZone, currency: constantFrom("EUR", "JPY", null) },
+      { requiredKeys: ["kind"], noNullPrototype: true },
+    ),
+  },
 );
 
 const arbitraryHappening: Arbitrary<Happening> = oneof(

@@ -27,6 +27,7 @@ export type OperationName =
   | "fastForwardSandbox"
   | "resetSandbox"
   | "getShop"
+  | "updateShop"
   | "getCurrentKey"
   | "listKeys"
   | "createKey"
@@ -68,8 +69,8 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "getEvent",
     "streamEvents",
   ],
-  "": ["getCurrentKey"],
   admin: [
+    "updateShop",
     "listKeys",
     "createKey",
     "rotateKey",
@@ -82,6 +83,7 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = {
     "listWebhookDeliveries",
     "getWebhookDelivery",
   ],
+  "": ["getCurrentKey"],
   "admin read": ["createWebhookEndpoint", "updateWebhookEndpoint", "redeliverWebhooks"],
 };
 
@@ -185,6 +187,20 @@ export const resetSandboxBody: readonly FieldDescription[] = [
     choices: ["none", "samples"],
   },
 ];
+export const updateShopBody: readonly FieldDescription[] = [
+  {
+    name: "timeZone",
+    label: "Time zone",
+    hint: "The time zone whose days are the shop's, by its name in the IANA database.",
+    maxLength: 64,
+  },
+  {
+    name: "currency",
+    label: "Currency",
+    hint: "The currency of prices that name none; null removes it.",
+    maxLength: 3,
+  },
+];
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", isRequired: true, maxLength: 100 },
@@ -228,6 +244,7 @@ export const listEventsQuery: readonly Filter[] = [
       "order.expired",
       "order.returned",
       "order.updated",
+      "shop.updated",
       "key.created",
       "key.rotated",
       "key.revoked",
@@ -257,6 +274,7 @@ export const streamEventsQuery: readonly Filter[] = [
       "order.expired",
       "order.returned",
       "order.updated",
+      "shop.updated",
       "key.created",
       "key.rotated",
       "key.revoked",
@@ -295,6 +313,7 @@ export const createWebhookEndpointBody: readonly FieldDescription[] = [
       "order.expired",
       "order.returned",
       "order.updated",
+      "shop.updated",
       "key.created",
       "key.rotated",
       "key.revoked",
@@ -328,6 +347,7 @@ export const updateWebhookEndpointBody: readonly FieldDescription[] = [
       "order.expired",
       "order.returned",
       "order.updated",
+      "shop.updated",
       "key.created",
       "key.rotated",
       "key.revoked",

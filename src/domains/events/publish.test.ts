@@ -6,7 +6,7 @@ import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { eventsOf } from "./new-event.ts";
 import { operator, publish } from "./publish.ts";
 
-const newShop = (): LockedShop => ({ shop: 1, at: 0, lastEventId: 7n, changes: {} });
+const newShop = (): LockedShop => ({ shop: 1, now: 0, day: 0n, at: 0, lastEventId: 7n, changes: {} });
 
 test("figures cannot be recorded without an event", () => {
   const shop = newShop();

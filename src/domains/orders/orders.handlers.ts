@@ -3,6 +3,7 @@ import { type Handlers, successOr } from "../../contract/handler.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { noCurrency } from "../shops/prices.ts";
 import { orderChanges } from "./order-changes.ts";
 import {
   orderedPetNotFound,
@@ -28,6 +29,7 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
           const state = from === undefined ? "has no status" : `is ${from}`;
           return failure(petNotAvailable, `The animal ${body.petId} ${state}; only an available one can be ordered.`);
         },
+        "no currency": noCurrency,
       });
     },
 
@@ -45,10 +47,10 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
     },
 
     *confirmStoreOrder({ caller, requestId, params: { orderId }, body, matches }) {
-      return successOr(
-        yield* orders.change(authorOf(caller, requestId), orderId, orderChanges.confirm, matches, body.price),
-        failuresOfOpen(orderId),
-      );
+      return successOr(yield* orders.confirm(authorOf(caller, requestId), orderId, matches, body), {
+        ...failuresOfOpen(orderId),
+        "no currency": noCurrency,
+      });
     },
 
     *cancelStoreOrder({ caller, requestId, params: { orderId }, matches }) {

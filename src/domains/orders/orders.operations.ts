@@ -227,7 +227,8 @@ const placeStoreOrder = defineOperation({
     location: "/store/orders/{id}",
     entityTag: true,
   },
-  errors: [petNotAvailable, orderedPetNotFound],
+  // An invalid request: a price without a currency, in a shop without one.
+  errors: [invalidRequest, petNotAvailable, orderedPetNotFound],
 });
 
 const getStoreOrder = defineOperation({
@@ -280,7 +281,7 @@ const confirmStoreOrder = defineOperation({
     optional: true,
     examples: { "A price": { price: { amount: 24_900n, currency: "EUR" } } },
   },
-  errors: [preconditionFailed, orderNotOpen],
+  errors: [invalidRequest, preconditionFailed, orderNotOpen],
 });
 
 const cancelStoreOrder = defineOperation({

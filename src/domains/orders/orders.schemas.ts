@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Choice, Int64, PATTERN_MEANING, Text, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
+import { NewPrice, Price } from "../shops/prices.ts";
 
 export const StoreOrderStatus = Choice(["placed", "confirmed", "cancelled", "expired", "returned"], {
   title: "StoreOrderStatus",
@@ -16,33 +17,6 @@ export const reference = Text({
   maxLength: 255,
   examples: ["receipt 2026-117"],
 });
-
-const amount = Int64({
-  description: "The amount in the smallest unit of the currency, such as cents.",
-  minimum: 0,
-  maximum: 10 ** 12,
-  examples: [24_900n],
-});
-export const currency = Type.String({
-  description: "Three capital letters, as in ISO 4217.",
-  maxLength: 3,
-  examples: ["EUR"],
-});
-
-const NewPrice = Type.Object(
-  {
-    amount,
-    currency: Type.String({
-      ...currency,
-      minLength: 3,
-      pattern: "^[A-Z]{3}$",
-      [PATTERN_MEANING]: "three capital letters",
-    }),
-  },
-  { title: "NewPrice", description: "What the animal is sold for.", additionalProperties: false },
-);
-const Price = Type.Object({ amount, currency }, { title: "Price", description: "What the animal is sold for." });
-export type Price = Static<typeof Price>;
 
 export const categoryId = Int64({ description: "The animal's category when it was sold.", examples: [1n] });
 export const keyId = Type.String({
@@ -83,6 +57,8 @@ export const StoreOrderConfirmation = Type.Object(
     additionalProperties: false,
   },
 );
+
+export type StoreOrderConfirmation = Static<typeof StoreOrderConfirmation>;
 
 export const StoreOrder = Type.Object(
   {

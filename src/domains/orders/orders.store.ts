@@ -13,16 +13,24 @@ import {
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
+import { completePrice, type NoCurrency, type Price } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {
   type OrderChange,
   type OrderedPets,
+  orderChanges,
   orderEvent,
   type PetChange,
   type RefusedTransition,
 } from "./order-changes.ts";
 import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
-import type { NewStoreOrder, Price, StoreOrder, StoreOrderPatch, StoreOrderStatus } from "./orders.schemas.ts";
+import type {
+  NewStoreOrder,
+  StoreOrder,
+  StoreOrderConfirmation,
+  StoreOrderPatch,
+  StoreOrderStatus,
+} from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
 import { type OrderRow, readOrders, toOrder } from "./orders.statements.ts";
 import { expire, isOver, Reservations } from "./reservations.store.ts";
@@ -38,6 +46,8 @@ interface PetMismatch {
   readonly refused: "pet mismatch";
   readonly problem: string;
 }
+
+type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch;
 
 /**
  * Part of a transaction: the order that decides the animal's status. It is open and reserves the animal, or it has sold
@@ -85,10 +95,15 @@ export class OrderStore {
    * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. If the
    * animal is not available, the result is a `RefusedTransition`; its `from` is the status of the animal.
    */
-  *place(author: Author, newOrder: NewStoreOrder): Transaction<StoreOrder | "not found" | RefusedTransition> {
-    const { petId, reference, price, confirm } = newOrder;
+  *place(
+    author: Author,
+    newOrder: NewStoreOrder,
+  ): Transaction<StoreOrder | "not found" | RefusedTransition | NoCurrency> {
+    const { petId, reference, confirm } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
+    const price = newOrder.price && (yield* completePrice(shop, newOrder.price));
+    if (price && "refused" in price) return price;
     const change = yield* this.#take(locked, petId, confirm ? ["sold", "order_sold"] : ["pending", "order_placed"]);
     if (change === "not found" || "refused" in change) return change;
     const { id } = (yield* first(sql.nextId, shop)) as { id: bigint };
@@ -135,16 +150,38 @@ export class OrderStore {
     return after;
   }
 
-  /** Part of a transaction: changes an order that is as expected, and its animal with it. A price replaces that of the order. */
+  /** Part of a transaction: confirms an open order that is as expected, which sells its animal. A price replaces that of the order. */
+  *confirm(
+    author: Author,
+    id: bigint,
+    isExpected: (order: StoreOrder) => boolean,
+    { price }: StoreOrderConfirmation,
+  ): Transaction<ChangedOrder | NoCurrency> {
+    const locked = yield* lockShop(author.shop, this.#clock.now());
+    const complete = price && (yield* completePrice(author.shop, price));
+    if (complete && "refused" in complete) return complete;
+    return yield* this.#change(locked, author, id, orderChanges.confirm, isExpected, complete);
+  }
+
+  /** Part of a transaction: cancels or returns an order that is as expected, and changes its animal with it. */
   *change(
+    author: Author,
+    id: bigint,
+    change: Exclude<OrderChange, typeof orderChanges.confirm>,
+    isExpected: (order: StoreOrder) => boolean,
+  ): Transaction<ChangedOrder> {
+    return yield* this.#change(yield* lockShop(author.shop, this.#clock.now()), author, id, change, isExpected);
+  }
+
+  *#change(
+    locked: LockedShop,
     author: Author,
     id: bigint,
     { from, to, event, pet }: OrderChange,
     isExpected: (order: StoreOrder) => boolean,
     price?: Price,
-  ): Transaction<StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch> {
+  ): Transaction<ChangedOrder> {
     const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
     const order = yield* first(sql.byId, shop, id);
     if (!order) return "not found";
     const before = toOrder(order);

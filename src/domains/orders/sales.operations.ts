@@ -3,8 +3,9 @@ import { invalidRequest } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { DateTime, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { currency } from "../shops/currencies.ts";
 import { store } from "./orders.operations.ts";
-import { categoryId, currency, keyId, sellerName } from "./orders.schemas.ts";
+import { categoryId, keyId, sellerName } from "./orders.schemas.ts";
 
 /** The most days of one request. */
 export const MAX_DAYS = 92;

@@ -74,7 +74,8 @@ describe("placeStoreOrder", () => {
     [{ amount: 1.5, currency: "EUR" }, "/body/price/amount", expect.stringContaining("must be a 64-bit integer")],
     [{ amount: 1, currency: "eur" }, "/body/price/currency", "must hold three capital letters"],
     [{ amount: 1, currency: "EURO" }, "/body/price/currency", "must have at most 3 characters; it has 4"],
-    [{ amount: 1 }, "/body/price/currency", "is required"],
+    [{ amount: 1 }, "/body/price/currency", expect.stringContaining("is required, because the shop has no currency")],
+    [{ amount: 1, currency: "XYZ" }, "/body/price/currency", "must be a currency of ISO 4217, such as EUR"],
   ])("refuses the price %j", async (wrong, path, message) => {
     const { status, json } = await place({ price: wrong });
     expect([status, json.details]).toEqual([400, [{ path, message }]]);

@@ -135,6 +135,10 @@ class Walk {
         return this.#call("PATCH", `/pets/${act.petId}`, { metadata: act.metadata });
       case "note on order":
         return this.#call("PATCH", `/store/orders/${this.#model.orderId(act)}`, { metadata: act.metadata });
+      case "settings": {
+        const { kind: _, ...patch } = act;
+        return this.#call("PATCH", "/shop", patch);
+      }
       case "note on category":
         return this.#call("PATCH", `/categories/${this.#model.category.id}`, { metadata: act.metadata });
       default:

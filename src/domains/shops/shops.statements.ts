@@ -1,45 +1,51 @@
 import type { Mode } from "../../contract/caller.ts";
 import { type Appended, acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
-import { DAY_MS } from "../../timing/clock.ts";
-import { animalTotals, ofDay } from "./figures.ts";
+import { animalTotals, localDay, ofDay } from "./figures.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, in Unix milliseconds. */
   at: bigint;
   last_event_id: bigint;
+  /** The day of the shop's time zone, in days since 1970. */
+  day: bigint;
 }
 export interface FoundShopRow extends ShopRow {
   shop: bigint;
 }
 type NumberRow = { shop: bigint };
 
-const time = "CASE WHEN last_at < $2 THEN $2 ELSE last_at END";
 /** Sets the time of a change: `$2` in Unix milliseconds, unless the last change has a later one. */
-const setTime = `last_at = ${time}`;
+const setTime = "last_at = CASE WHEN last_at < $2 THEN $2 ELSE last_at END";
+const locked = `last_at AS at, last_event_id, ${localDay("$2")} AS day`;
 /** The row of the shop `$1`, if its data was not deleted. */
 const isCurrent = "shop = $1 AND account_id IS NOT NULL";
 export const lock = lockStatement<[shop: number, now: number], ShopRow>(
-  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING last_at AS at, last_event_id`,
+  `UPDATE shops SET ${setTime} WHERE ${isCurrent} RETURNING ${locked}`,
 );
 export const lockByAccount = lockStatement<[accountId: string, now: number, mode: Mode], FoundShopRow>(
   `UPDATE shops SET ${setTime} WHERE account_id = $1 AND mode = $3
-   RETURNING shop, last_at AS at, last_event_id`,
+   RETURNING shop, ${locked}`,
 );
 export const lockByKey = lockStatement<[accountId: string, now: number, keyId: string], FoundShopRow>(
   `UPDATE shops SET ${setTime}
    WHERE account_id = $1 AND mode = (SELECT mode FROM api_keys WHERE id = $3 AND account_id = $1)
-   RETURNING shop, last_at AS at, last_event_id`,
+   RETURNING shop, ${locked}`,
 );
 /** Counts new animals with their events: see `Append`. The amounts are those of `animalTotals`. */
 export const countAnimals = lockStatement<[shop: number, now: number, animals: number, ...amounts: number[]], Appended>(
   `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
      ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
-     ${ofDay("added", `(${time}) / ${DAY_MS}`, "$3")}
+     ${ofDay("added", localDay("$2"), "$3")}
    WHERE ${isCurrent}
    RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );
+const settings = "time_zone, utc_offset, offset_until, next_offset, currency";
 export const insert = statement<[accountId: string, mode: Mode], NumberRow>(
   "INSERT INTO shops (account_id, mode) VALUES ($1, $2) RETURNING shop",
+);
+/** The same, with the settings of an older shop, `$3`. */
+export const insertLike = statement<[accountId: string, mode: Mode, older: number], NumberRow>(
+  `INSERT INTO shops (account_id, mode, ${settings}) SELECT $1, $2, ${settings} FROM shops WHERE shop = $3 RETURNING shop`,
 );
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
 export const end = statement<[now: number, shop: number]>(

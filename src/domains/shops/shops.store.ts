@@ -2,7 +2,17 @@ import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import { all, first, type Transaction } from "../../storage/transaction.ts";
 import type { LockedShop } from "./figures.ts";
-import { byAccount, end, endAll, insert, lock, lockByAccount, lockByKey, type ShopRow } from "./shops.statements.ts";
+import {
+  byAccount,
+  end,
+  endAll,
+  insert,
+  insertLike,
+  lock,
+  lockByAccount,
+  lockByKey,
+  type ShopRow,
+} from "./shops.statements.ts";
 
 /** The data of the shop was deleted while a change was waiting. Nothing was changed. */
 export class ShopDeleted extends StorageUnavailable {
@@ -18,24 +28,24 @@ export class ShopDeleted extends StorageUnavailable {
 export function* lockShop(shop: number, now: number): Transaction<LockedShop> {
   const row = yield* first(lock, shop, now);
   if (!row) throw new ShopDeleted();
-  return toLocked(shop, row);
+  return toLocked(shop, now, row);
 }
 
 /** Like `lockShop`, for the shop of an account that exists. */
 export function* lockShopOf(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
   const row = yield* first(lockByAccount, accountId, now, mode);
   if (!row) throw new ShopDeleted();
-  return toLocked(Number(row.shop), row);
+  return toLocked(Number(row.shop), now, row);
 }
 
 /** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or the shop was deleted. */
 export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<LockedShop | undefined> {
   const row = yield* first(lockByKey, accountId, now, keyId);
-  return row && toLocked(Number(row.shop), row);
+  return row && toLocked(Number(row.shop), now, row);
 }
 
-function toLocked(shop: number, { at, last_event_id }: ShopRow): LockedShop {
-  return { shop, at: Number(at), lastEventId: last_event_id, changes: {} };
+function toLocked(shop: number, now: number, { at, last_event_id, day }: ShopRow): LockedShop {
+  return { shop, at: Number(at), now, day, lastEventId: last_event_id, changes: {} };
 }
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */
@@ -56,10 +66,10 @@ export function* currentShop({ accountId, mode }: ShopName): Transaction<number>
   return shop;
 }
 
-/** Part of a transaction: replaces a shop with an empty one, and returns its number. `now` is real time. */
+/** Part of a transaction: replaces a shop with an empty one that has its settings, and returns its number. `now` is real time. */
 export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Transaction<number> {
   yield* all(end, now, shop);
-  return Number((yield* first(insert, accountId, mode))?.shop);
+  return Number((yield* first(insertLike, accountId, mode, shop))?.shop);
 }
 
 /**

@@ -1,12 +1,16 @@
+import { timestampOf } from "../../contract/schemas.ts";
 import { type Row, statement } from "../../storage/statement.ts";
 import { all, type Transaction } from "../../storage/transaction.ts";
-import { type Clock, DAY_MS } from "../../timing/clock.ts";
+import type { Clock } from "../../timing/clock.ts";
+import { dayOf, startOfDay } from "../../timing/time-zones.ts";
 import { daily } from "./figures.ts";
 import { CATEGORY_SCAN, MAX_CATEGORIES, type ShopSummary } from "./shops.operations.ts";
 import { ShopDeleted } from "./shops.store.ts";
 
 /** The figures of a shop and one of its categories. The columns of the category are null if the shop has none. */
 interface FigureRow extends Row {
+  time_zone: string;
+  currency: string | null;
   animals_available: bigint;
   animals_pending: bigint;
   animals_sold: bigint;
@@ -22,7 +26,7 @@ interface FigureRow extends Row {
   expired_day: bigint;
   returned_count: bigint;
   returned_day: bigint;
-  last_at: bigint;
+  counted_since: bigint;
   category_id: bigint | null;
   animals: bigint | null;
 }
@@ -30,8 +34,8 @@ interface FigureRow extends Row {
 const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
 // One statement, so that all figures are consistent.
 const figures = statement<[shop: number], FigureRow>(`
-  SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, last_at,
-    category_id, animals
+  SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, counted_since,
+    time_zone, currency, category_id, animals
   FROM shops LEFT JOIN (
     SELECT category_id, animals
     FROM (SELECT category_id, animals FROM category_animals WHERE shop = $1 ORDER BY category_id LIMIT ${CATEGORY_SCAN}) AS looked
@@ -58,7 +62,8 @@ export class ShopSummaries {
 function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
   const [row] = rows;
   if (!row) throw new ShopDeleted();
-  const today = Math.floor(Math.max(Number(row.last_at), now) / DAY_MS);
+  const { time_zone: timeZone, currency } = row;
+  const today = dayOf(timeZone, now);
   const ofToday = (name: (typeof daily)[number]) =>
     Number(row[`${name}_day`]) === today ? Number(row[`${name}_count`]) : 0;
   const [available, pending, sold, withoutStatus] = [
@@ -68,12 +73,15 @@ function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
     row.animals_without_status,
   ].map(Number) as [number, number, number, number];
   return {
+    timeZone,
+    ...(currency !== null && { currency }),
     animals: { total: available + pending + sold + withoutStatus, available, pending, sold, withoutStatus },
     categories: rows.flatMap(({ category_id, animals }) =>
       category_id === null ? [] : [{ categoryId: category_id, animals: Number(animals) }],
     ),
     openOrders: Number(row.open_orders),
     today: {
+      since: timestampOf(Math.max(startOfDay(timeZone, now), Number(row.counted_since))),
       added: ofToday("added"),
       sold: ofToday("sold"),
       markedSold: ofToday("marked_sold"),

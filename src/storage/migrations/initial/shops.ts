@@ -9,8 +9,10 @@ import type { Migration } from "../migration.ts";
  * and the rest is removed in the background.
  *
  * `due_at` is when an order or a stored response ends; a fast-forward of a sandbox moves it, but not `expires_at`, which
- * clients have seen. `last_at` is the time of the last change, or when the shop was deleted. `..._day` is the day to which
- * `..._count` belongs.
+ * clients have seen. `last_at` is the time of the last change, or when the shop was deleted.
+ *
+ * `..._day` is the day to which `..._count` belongs, in the time zone of the shop. Statements know the zone by
+ * `utc_offset` in milliseconds, which is that of the zone before `offset_until`; `next_offset` is the one after it. `counted_since` is when the counts of that day begin, if that is not its start.
  *
  * `seller_key`, `seller`, `pet_name` and `category_id` of an order are what they were when it was confirmed.
  * The indexes of confirmed and returned orders have all that `getSales` reads, but not on PostgreSQL, whose pages of the
@@ -40,6 +42,11 @@ export const shopSchema: Migration = {
       last_order_id INTEGER NOT NULL DEFAULT 0,
       last_event_id INTEGER NOT NULL DEFAULT 0,
       last_at INTEGER NOT NULL DEFAULT 0,
+      time_zone TEXT NOT NULL DEFAULT 'UTC',
+      utc_offset INTEGER NOT NULL DEFAULT 0,
+      offset_until INTEGER,
+      next_offset INTEGER NOT NULL DEFAULT 0,
+      currency TEXT,
       animals_available INTEGER NOT NULL DEFAULT 0,
       animals_pending INTEGER NOT NULL DEFAULT 0,
       animals_sold INTEGER NOT NULL DEFAULT 0,
@@ -55,8 +62,10 @@ export const shopSchema: Migration = {
       expired_day INTEGER NOT NULL DEFAULT 0,
       returned_count INTEGER NOT NULL DEFAULT 0,
       returned_day INTEGER NOT NULL DEFAULT 0,
+      counted_since INTEGER NOT NULL DEFAULT 0,
       UNIQUE (account_id, mode)
     ) STRICT;
+    CREATE INDEX shops_by_offset ON shops (offset_until) WHERE offset_until IS NOT NULL;
     CREATE TABLE pets (
       shop INTEGER NOT NULL,
       id INTEGER NOT NULL,
@@ -154,6 +163,11 @@ export const shopSchema: Migration = {
       last_order_id BIGINT NOT NULL DEFAULT 0,
       last_event_id BIGINT NOT NULL DEFAULT 0,
       last_at BIGINT NOT NULL DEFAULT 0,
+      time_zone TEXT NOT NULL DEFAULT 'UTC',
+      utc_offset BIGINT NOT NULL DEFAULT 0,
+      offset_until BIGINT,
+      next_offset BIGINT NOT NULL DEFAULT 0,
+      currency TEXT,
       animals_available BIGINT NOT NULL DEFAULT 0,
       animals_pending BIGINT NOT NULL DEFAULT 0,
       animals_sold BIGINT NOT NULL DEFAULT 0,
@@ -169,8 +183,10 @@ export const shopSchema: Migration = {
       expired_day BIGINT NOT NULL DEFAULT 0,
       returned_count BIGINT NOT NULL DEFAULT 0,
       returned_day BIGINT NOT NULL DEFAULT 0,
+      counted_since BIGINT NOT NULL DEFAULT 0,
       UNIQUE (account_id, mode)
     ) WITH (fillfactor = 50);
+    CREATE INDEX shops_by_offset ON shops (offset_until) WHERE offset_until IS NOT NULL;
     CREATE TABLE pets (
       shop BIGINT NOT NULL,
       id BIGINT NOT NULL,
