@@ -1685,7 +1685,7 @@ export type EventSort = "id" | "-id";
 
 /** The query of `listPets`. */
 export interface ListPetsQuery {
-  /** Maximum number of animals returned. */
+  /** Maximum number of animals returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1702,7 +1702,7 @@ export interface ListPetsQuery {
 
 /** The query of `listCategories`. */
 export interface ListCategoriesQuery {
-  /** Maximum number of categories returned. */
+  /** Maximum number of categories returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1716,7 +1716,7 @@ export interface DeleteCategoryQuery {
 
 /** The query of `listStoreOrders`. */
 export interface ListStoreOrdersQuery {
-  /** Maximum number of orders returned. */
+  /** Maximum number of orders returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1755,7 +1755,7 @@ export interface GetSalesQuery {
 
 /** The query of `listKeys`. */
 export interface ListKeysQuery {
-  /** Maximum number of keys returned. */
+  /** Maximum number of keys returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1774,7 +1774,7 @@ export interface GetUsageQuery {
   readonly granularity?: UsageGranularity | undefined;
   /** Counts the requests of this key only. */
   readonly keyId?: string | undefined;
-  /** Maximum number of intervals returned. */
+  /** Maximum number of intervals returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1782,7 +1782,7 @@ export interface GetUsageQuery {
 
 /** The query of `listRequests`. */
 export interface ListRequestsQuery {
-  /** Maximum number of requests returned. */
+  /** Maximum number of requests returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1801,7 +1801,7 @@ export interface ListRequestsQuery {
 
 /** The query of `listEvents`. */
 export interface ListEventsQuery {
-  /** Maximum number of events returned. */
+  /** Maximum number of events returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;
@@ -1838,7 +1838,7 @@ export interface StreamEventsQuery {
 
 /** The query of `listWebhookDeliveries`. */
 export interface ListWebhookDeliveriesQuery {
-  /** Maximum number of deliveries returned. */
+  /** Maximum number of deliveries returned. A page ends early, at 256 KiB. */
   readonly limit?: number | undefined;
   /** From the `Link` header (`rel="next"`) of the previous page. Send the same filters. Empty for the first page. */
   readonly cursor?: string | undefined;

@@ -46,7 +46,15 @@ test("an operation is bound to its handler", () => {
   };
   const [bound] = bind(operations, handlers);
   expect(bound?.operation).toBe(operations[0]);
-  const input = { params: { toyId: 1n }, query: {}, body: undefined, after: undefined, caller, requestId: "1" };
+  const input = {
+    params: { toyId: 1n },
+    query: {},
+    body: undefined,
+    after: undefined,
+    pageBytes: 1,
+    caller,
+    requestId: "1",
+  };
   expect(bound?.handle(input).next()).toEqual({ done: true, value: { body: { id: 1n } } });
 });
 

@@ -19,6 +19,8 @@ interface Inputs<O extends Operation> {
   readonly body: O["body"] extends { schema: infer S extends TSchema } ? Static<S> : undefined;
   /** Paged operations: the position after which the page starts; undefined on the first page. */
   readonly after: Position<O> | undefined;
+  /** The maximum size of a page, in bytes of its text. */
+  readonly pageBytes: number;
   readonly caller: Caller;
   /** The id that the service gave the request, which the client finds in `X-Request-Id`. */
   readonly requestId: string;
@@ -50,8 +52,10 @@ export interface Resource<O extends Operation = Operation> {
 /** The success of a paged operation. */
 export interface Page<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
-  /** The position of the page's last item; absent on the last page. */
+  /** The position after which the next page starts; absent on the last page. */
   readonly next?: Position<O> | undefined;
+  /** The position of an item, given its place: the page ends there if its text would be too large. */
+  readonly positionAt: (place: number) => Position<O>;
   /** True if the same request gets this page until the version of the shop is raised (see `Storage.versionOf`). */
   readonly lasts?: boolean;
 }

@@ -4,13 +4,21 @@ import { Choice, Int32, Int64 } from "./schemas.ts";
 /** The names of `pageParameters`. They select a page of a list; all other parameters select the list. */
 export const pageParameterNames: readonly string[] = ["limit", "cursor"];
 
+/** A page of a list ends early before its text has more bytes than this, but not before its first item. */
+export const PAGE_BYTES = 256 * 1024;
+
 /**
  * The query parameters of a paged list. `limit` is the page size, by default `size`. `cursor` comes from the `Link`
  * header (RFC 8288, `rel="next"`) of the previous page and is opaque. `what` names the items in prose.
  */
 export function pageParameters(what: string, size = 20) {
   return {
-    limit: Int32({ description: `Maximum number of ${what} returned.`, minimum: 1, maximum: 100, default: size }),
+    limit: Int32({
+      description: `Maximum number of ${what} returned. A page ends early, at ${PAGE_BYTES / 1024} KiB.`,
+      minimum: 1,
+      maximum: 100,
+      default: size,
+    }),
     cursor: Type.Optional(
       Type.String({
         description:

@@ -262,7 +262,8 @@ function handle(
   };
   if (!operation.paged) return read();
   // Requests of the same key may share a page.
-  return pages.get(shop, `${shop} ${keyId} ${fillPath(input.params)}?${queryText(request.url)}`, read);
+  const name = `${shop} ${keyId} ${input.pageBytes} ${fillPath(input.params)}?${queryText(request.url)}`;
+  return pages.get(shop, name, read);
 }
 
 async function change(compiled: CompiledOperation, input: Input, store: Store) {

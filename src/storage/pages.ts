@@ -1,10 +1,37 @@
 import { cachedStatement, type Row, type SqlParameter, type Statement, type Values } from "./statement.ts";
 import { all, type Transaction } from "./transaction.ts";
 
-/** A page of a list. `next` is the position after which the next page starts; absent on the last page. */
+/** A page of a list. */
 export interface Page<T, P = bigint> {
   readonly items: T[];
+  /** The position after which the next page starts; absent on the last page. */
   readonly next?: P;
+  /** The position of an item, given its place. */
+  readonly positionAt: (place: number) => P;
+}
+
+/** The page of an empty list. */
+export const emptyPage: Page<never, never> = {
+  items: [],
+  positionAt: () => {
+    throw new RangeError("An empty page has no items.");
+  },
+};
+
+/** No page shows more text than this many characters, so its rows need not have more. */
+const MOST_TEXT = 256 * 1024;
+/** A page of this many rows is not too much work, whatever they hold. */
+const FEW = 25;
+
+/** The first rows of a page: as many as a page can show, and one of which it can show a part. */
+function showable<R>(rows: readonly R[]): readonly R[] {
+  if (rows.length <= FEW) return rows;
+  let text = 0;
+  const end = rows.findIndex((row) => {
+    for (const value of Object.values(row as Row)) if (typeof value === "string") text += value.length;
+    return text > MOST_TEXT;
+  });
+  return end < 0 ? rows : rows.slice(0, end + 1);
 }
 
 /** Makes a page of up to `limit` items. One more row than that means that another page follows. */
@@ -14,10 +41,12 @@ export function pageOf<R, T, P>(
   show: (row: R) => T,
   positionOf: (last: R) => P,
 ): Page<T, P> {
-  const rows = found.slice(0, limit);
+  const rows = showable(found.slice(0, limit));
   const items = rows.map((row) => show(row));
-  const last = rows.at(-1);
-  return found.length > limit && last !== undefined ? { items, next: positionOf(last) } : { items };
+  const positionAt = (place: number) => positionOf(rows[place] as R);
+  return found.length > rows.length && rows.length > 0
+    ? { items, positionAt, next: positionAt(rows.length - 1) }
+    : { items, positionAt };
 }
 
 /** The maximum number of rows that one page scans for conditions without an index. Scanning them takes about 1 ms. */
@@ -80,9 +109,13 @@ interface ScannedRow extends Row {
 export function* readPage<T>(page: PageSelection, show: (row: never) => T): Transaction<Page<T>> {
   const rows = yield* all(...pageQuery({ ...page, limit: page.limit + 1 }));
   const end = rows.find(({ reached }) => reached !== null);
-  const toItem = (row: Row) => show(row as never);
-  if (!end) return pageOf(rows, page.limit, toItem, ({ id }) => id);
-  return { items: rows.filter((row) => row !== end).map(toItem), next: end.id };
+  const result = pageOf(
+    end ? rows.filter((row) => row !== end) : rows,
+    page.limit,
+    (row) => show(row as never),
+    ({ id }) => id,
+  );
+  return end && result.next === undefined ? { ...result, next: end.id } : result;
 }
 
 function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Values] {

@@ -47,7 +47,8 @@ const handlers: Handlers<typeof operations> = {
   *listToys({ query: { limit }, after = 0n }) {
     const last = after + BigInt(limit);
     const items = Array.from({ length: limit }, (_, index) => after + BigInt(index) + 1n).filter((toy) => toy <= toys);
-    return last < toys ? { items, next: last } : { items };
+    const positionAt = (place: number) => items[place] as bigint;
+    return last < toys ? { items, positionAt, next: last } : { items, positionAt };
   },
 };
 const domain: Domain = { name: "things", operations, open: () => bind(operations, handlers) };

@@ -1,5 +1,6 @@
 import { spyOn } from "bun:test";
 import { EventLog } from "../../src/domains/events/events.store.ts";
+import { emptyPage } from "../../src/storage/pages.ts";
 
 /** More pages than any search of a test reads that lets the service do other work too. */
 const MAX_PAGES = 2_000_000;
@@ -19,7 +20,7 @@ export function endlessSearch(): EndlessSearch {
     const [, after, , filters] = parameters;
     if (filters?.type === undefined || pages === MAX_PAGES) return yield* read.apply(this, parameters);
     pages++;
-    return { items: [], next: after };
+    return { ...emptyPage, next: after };
   });
   return {
     get isGoingOn() {

@@ -1,4 +1,4 @@
-import { type Condition, type Page, readPage } from "../../storage/pages.ts";
+import { type Condition, emptyPage, type Page, readPage } from "../../storage/pages.ts";
 import { first, type Transaction } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
 import * as sql from "./events.statements.ts";
@@ -59,7 +59,7 @@ export class EventLog {
    */
   *after(shop: number, afterId: bigint, limit: number, filters: EventFilters = {}): Transaction<Page<Event> | Expired> {
     const page = yield* this.between(shop, afterId, undefined, limit, filters, "id");
-    return "refused" in page && page.refused !== "expired" ? { items: [] } : page;
+    return "refused" in page && page.refused !== "expired" ? emptyPage : page;
   }
 
   /** Like `after`, but from the first stored event on. */
@@ -107,7 +107,7 @@ export class EventLog {
     const { orderId, since, until, hidden } = filters;
     const types = filters.type?.filter((type) => !hidden?.has(type));
     const petId = orderId === undefined ? filters.petId : yield* this.#petOf(shop, orderId, filters.petId);
-    if (petId === "none" || types?.length === 0 || ids.from > ids.to) return { items: [] };
+    if (petId === "none" || types?.length === 0 || ids.from > ids.to) return emptyPage;
     const from = since === undefined ? ids.from : yield* this.#firstSince(shop, ids, since);
     const to = until === undefined ? ids.to : (yield* this.#firstSince(shop, ids, until)) - 1n;
     const conditions: Condition[] = [];

@@ -2,6 +2,7 @@ import { scopes as allScopes, type Caller, type Mode } from "../../contract/call
 import { failure, invalidApiKey, invalidInput, lifetimeExceedsKey } from "../../contract/errors.ts";
 import type { Handlers } from "../../contract/handler.ts";
 import { timestampOf } from "../../contract/schemas.ts";
+import { emptyPage } from "../../storage/pages.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { authorOf } from "../events/publish.ts";
 import type { KeyAuthenticator } from "./authenticator.ts";
@@ -50,12 +51,12 @@ export function keyHandlers(
 
   return {
     *listKeys({ caller, query: { limit, mode }, after }) {
-      if (mode && !canSee(caller, mode)) return { items: [] };
+      if (mode && !canSee(caller, mode)) return emptyPage;
       const wanted = caller.mode === "test" ? "test" : mode;
-      const { items: keys, next } = yield* store.page(caller.accountId, wanted, after, limit);
+      const page = yield* store.page(caller.accountId, wanted, after, limit);
       const now = clock.now();
-      const items = keys.map((key) => listedKey(key, authenticator.lastUse(key.id), now));
-      return { items, ...(next === undefined ? {} : { next }) };
+      const items = page.items.map((key) => listedKey(key, authenticator.lastUse(key.id), now));
+      return { ...page, items };
     },
 
     *createKey({ caller, requestId, body: { name, scopes: wanted, mode = caller.mode, expiresIn } }) {

@@ -78,7 +78,9 @@ test("a page has the next animals with the status, wherever they lie", async () 
         metadata: hasMetadata ? { a: "b" } : undefined,
       }));
       const next = rest.length > limit ? { next: items.at(-1)?.id } : {};
-      expect(await storage.read(list.page(shop, after, limit, { status }))).toEqual({ items, ...next } as never);
+      const { positionAt, ...page } = await storage.read(list.page(shop, after, limit, { status }));
+      expect(page).toEqual({ items, ...next } as never);
+      expect(items.map((_, place) => positionAt(place))).toEqual(items.map(({ id }) => id));
     }),
     { numRuns: 400 },
   );

@@ -53,6 +53,17 @@ export const petEvent = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null 
 
 type FindDecidingOrder = (shop: LockedShop, petId: bigint) => Transaction<DecidingOrder | undefined>;
 
+/** All animals with these ids. */
+function* petsOf(shop: number, ids: bigint[]): Transaction<readonly Pet[]> {
+  const pets: Pet[] = [];
+  for (let after: bigint | undefined; ; ) {
+    const { items, next } = yield* readPets(shop, after, ids.length, { ids });
+    pets.push(...items);
+    if (next === undefined) return pets;
+    after = next;
+  }
+}
+
 function removeAll(shop: number, ids: readonly bigint[]): Transaction<unknown> {
   const parameters: SqlParameter[] = [shop];
   const isOne = isOneOf(ids)((id) => `$${parameters.push(id)}`);
@@ -128,14 +139,14 @@ export class SeveralPets {
   *delete(author: Author, ids: bigint[]): Transaction<readonly bigint[] | OrderedPets> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    let { items: pets } = yield* readPets(shop, undefined, ids.length, { ids });
+    let pets = yield* petsOf(shop, ids);
     const held = pets.filter(({ status }) => status === "pending" || status === "sold"); // others belong to no order
     const find = this.#decidingOrder;
     if (find && held.length > 0) {
       const found = yield* together(held.map(({ id }) => find(locked, id)));
       const orders = new Map(held.flatMap(({ id }, index) => (found[index] ? [[id, found[index]]] : [])));
       if (orders.size > 0) return { refused: "ordered", orders };
-      pets = (yield* readPets(shop, undefined, ids.length, { ids })).items; // some orders may have expired
+      pets = yield* petsOf(shop, ids); // some orders may have expired
     }
     if (pets.length === 0) return [];
     const deleted = pets.map(({ id }) => id);

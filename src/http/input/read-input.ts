@@ -5,6 +5,7 @@ import type { Input } from "../../contract/handler.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { mediaTypesOf, takesIdempotencyKey } from "../../contract/operation-properties.ts";
+import { PAGE_BYTES } from "../../contract/paging.ts";
 import { LAST_EVENT_ID } from "../../contract/stream.ts";
 import { compileTextReaders, compileValidator } from "../../contract/validators.ts";
 import type { PageLinks } from "../response/page-links.ts";
@@ -27,8 +28,11 @@ import {
   readLastEventId,
 } from "./request-headers.ts";
 
-/** A request as the server provides it. `params` are percent-decoded. */
-export type RoutedRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+/** A request as the server provides it. `params` are percent-decoded, `pageBytes` is the bound of a page if it is another. */
+export type RoutedRequest = Request & {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly pageBytes?: number;
+};
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -36,6 +40,7 @@ type Values = Readonly<Record<string, unknown>>;
 interface Head {
   readonly headers: Headers;
   readonly params: Values;
+  readonly pageBytes: number;
   readonly key: IdempotencyKeyResult;
   readonly query: QueryResult;
   /** See `Input`; undefined for an operation without preconditions. */
@@ -62,15 +67,17 @@ export function compileInputReader(
   const readPrecondition = compilePrecondition(operation);
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
   return {
-    readHead: ({ headers, params: texts, url }) => {
+    readHead: ({ headers, params: texts, pageBytes = PAGE_BYTES, url }) => {
       const matches = readPrecondition?.(headers);
       if (matches && "faults" in matches) return invalidInput(matches.faults);
       const params = readParams(texts);
       const refusal = refuseParams(params);
-      return refusal ?? { headers, params, key: readKey(headers), query: readQuery(queryText(url)), matches };
+      return (
+        refusal ?? { headers, params, pageBytes, key: readKey(headers), query: readQuery(queryText(url)), matches }
+      );
     },
     readBody: bodyReaderOf(operation),
-    toInput: ({ headers, params, key, query, matches }, body, caller, requestId) => {
+    toInput: ({ headers, params, pageBytes, key, query, matches }, body, caller, requestId) => {
       if ("error" in body) return body;
       if ("faults" in key || "faults" in query || "faults" in body) {
         return invalidInput([key, query, body].flatMap((part) => ("faults" in part ? part.faults : [])));
@@ -86,6 +93,7 @@ export function compileInputReader(
         query: query.value,
         body: body.value,
         after,
+        pageBytes,
         caller,
         requestId,
         idempotencyKey: key.value,

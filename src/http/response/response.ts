@@ -32,6 +32,7 @@ import {
   streamHeaders,
 } from "./headers.ts";
 import type { PageLinks } from "./page-links.ts";
+import { compilePageText } from "./page-text.ts";
 
 /** From this length on, a body is sent in pieces: until its client has read it, the runtime would hold a copy of it. */
 const LARGE = 65_536;
@@ -72,10 +73,10 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
   if (status === 204) return () => nothing;
   const encoder = compileEventEncoder(operation);
   if (encoder) return (success) => ({ ...nothing, stream: { source: (success as Streamed).stream, encoder } });
-  const serialize = compileSerializer(schema);
   const fillLocation = path === undefined ? undefined : compileFillPath(path);
   const tagOf = hasEntityTag(operation) ? entityTag : () => "";
   if (!pages) {
+    const serialize = compileSerializer(schema);
     return (success) => {
       const body = (success as Resource).body as Readonly<Record<string, unknown>>;
       const text = serialize(body);
@@ -85,9 +86,11 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
       return { text, link: deprecationLink, tag, created, location: fillLocation?.(body) ?? "" };
     };
   }
+  const pageText = compilePageText(schema);
   return (success, input) => {
-    const { items, next, lasts } = success as Page;
-    const text = serialize(items);
+    const { items, next: end, positionAt, lasts } = success as Page;
+    const { text, count } = pageText(items as readonly unknown[], input.pageBytes);
+    const next = count < (items as readonly unknown[]).length ? positionAt(count - 1) : end;
     const toNext = next === undefined ? "" : pages.next(input, next);
     const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
     return { text, link, tag: tagOf(text, link), created: "", location: "", lasts };

@@ -1,0 +1,32 @@
+import type { TSchema } from "typebox";
+import { compileSerializer } from "../../contract/serialize.ts";
+import { itemsOf } from "../../contract/validators.ts";
+
+/** The JSON of a list's first `count` items. */
+interface PageText {
+  readonly text: string;
+  readonly count: number;
+}
+
+/** Compiles the schema of a list into a function that writes as many of the items as have at most so many bytes, and the first. */
+export function compilePageText(schema: TSchema): (items: readonly unknown[], bytes: number) => PageText {
+  const serialize = compileSerializer(schema);
+  const serializeItem = compileSerializer(itemsOf(schema) as TSchema);
+  return (items, bytes) => {
+    const whole = serialize(items); // faster than item by item, and nearly every page fits
+    if (isWithin(whole, bytes)) return { text: whole, count: items.length };
+    const texts: string[] = [];
+    let size = 1;
+    for (const item of items) {
+      const text = serializeItem(item);
+      size += Buffer.byteLength(text) + 1;
+      if (size > bytes && texts.length > 0) break;
+      texts.push(text);
+    }
+    return { text: `[${texts.join(",")}]`, count: texts.length };
+  };
+}
+
+function isWithin(text: string, bytes: number): boolean {
+  return text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes; // UTF-8 has at most 3 bytes for a UTF-16 unit
+}
