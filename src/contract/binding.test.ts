@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { callerWith } from "../../test/harness/callers.ts";
-import { statement } from "../storage/statement.ts";
+import { change } from "../storage/statement.ts";
 import { all } from "../storage/transaction.ts";
 import { defineError, failure } from "./errors.ts";
 import { bind, type Handlers, successOr } from "./handler.ts";
@@ -55,7 +55,7 @@ test("an operation is bound to its handler", () => {
     caller,
     requestId: "1",
   };
-  expect(bound?.handle(input).next()).toEqual({ done: true, value: { body: { id: 1n } } });
+  expect(bound?.read?.(input).next()).toEqual({ done: true, value: { body: { id: 1n } } });
 });
 
 test("an operation without a handler does not compile, and fails at startup", () => {
@@ -106,7 +106,7 @@ test("a store's refusal becomes its failure, and one without a failure does not 
 });
 
 test("a change that yields anything but a step of the store does not compile", () => {
-  const written = statement<[name: string]>("UPDATE toys SET name = $1");
+  const written = change<[name: string]>("UPDATE toys SET name = $1");
   const handlers: Handlers<typeof changing>[] = [
     {
       *mendToy() {

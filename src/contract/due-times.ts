@@ -1,5 +1,5 @@
 import type { ShopName } from "./caller.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Change, Read } from "./transaction.ts";
 
 /** The kinds of what waits in a sandbox, in the order in which they are shown. */
 export const waitingKinds = [
@@ -32,12 +32,12 @@ export interface Waiting {
  */
 export interface DueTimes {
   /** Part of a read: what waits in a sandbox, with each kind counted up to `most`. */
-  waiting(sandbox: Sandbox, most: number): Transaction<readonly Waiting[]>;
+  waiting(sandbox: Sandbox, most: number): Read<readonly Waiting[]>;
   /**
    * Part of the transaction of a fast-forward, which has locked the shop: all that waits in the store is due this many
    * milliseconds earlier.
    */
-  bringNearer?(sandbox: Sandbox, milliseconds: number): Transaction<void>;
+  bringNearer?(sandbox: Sandbox, milliseconds: number): Change<void>;
   /**
    * Called when that transaction is committed, before the response: brings nearer what waits outside of the store, or
    * does up to `most` items that are due now. It runs until it succeeds: a request that is repeated with its

@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 import type { Failure } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { StreamSource } from "./stream.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Change, Read } from "./transaction.ts";
 
 /** The type of one part of the input: the type of its schema, or an empty object without a schema. */
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
@@ -80,11 +80,13 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
  * What an operation does: a read for `GET`, else a change, so that the request's stored response can be written in the
  * same transaction.
  */
-export type Handler<O extends Operation> = ((input: Input<O>) => Transaction<Outcome<O>>) | SettledChange<O>;
+export type Handler<O extends Operation> = O["method"] extends "GET"
+  ? (input: Input<O>) => Read<Outcome<O>>
+  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O>;
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
-  readonly change: (input: Input<O>) => Transaction<Committed | Failure<O["errors"][number]>>;
+  readonly change: (input: Input<O>) => Change<Committed | Failure<O["errors"][number]>>;
   /**
    * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
    * result is the response.
@@ -100,26 +102,39 @@ export type Handlers<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as O["name"]]: Handler<O>;
 };
 
-/** An operation with the functions that serve it. If there is a `settle`, the response is its outcome: see `SettledChange`. */
-export interface BoundOperation {
+/** A `GET` with the function that serves it. */
+export interface BoundRead {
   readonly operation: Operation;
-  readonly handle: (input: Input) => Transaction<Success | Failure>;
-  readonly settle: ((input: Input) => Promise<Success | Failure>) | undefined;
+  readonly read: (input: Input) => Read<Success | Failure>;
+  readonly change?: never;
 }
+
+/** Another operation with the functions that serve it. If there is a `settle`, the response is its outcome: see `SettledChange`. */
+export interface BoundChange {
+  readonly operation: Operation;
+  readonly read?: never;
+  readonly change: (input: Input) => Change<Success | Failure>;
+  readonly settle?: ((input: Input) => Promise<Success | Failure>) | undefined;
+}
+
+export type BoundOperation = BoundRead | BoundChange;
 
 /** Joins each operation with its handler. */
 export function bind<const Operations extends readonly Operation[]>(
   operations: Operations,
   handlers: Handlers<Operations>,
 ): BoundOperation[] {
-  const byName = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
+  const byName = handlers as unknown as Readonly<
+    Record<string, BoundRead["read"] | BoundChange["change"] | BoundChange>
+  >;
   return operations.map((operation) => {
     const handler = byName[operation.name];
     if (!handler)
       throw new TypeError(`The operation ${operation.name} has no handler; add ${operation.name} to the handlers.`);
-    return typeof handler === "function"
-      ? { operation, handle: handler, settle: undefined }
-      : { operation, handle: handler.change as BoundOperation["handle"], settle: handler.settle };
+    if (typeof handler !== "function") return { ...handler, operation };
+    return operation.method === "GET"
+      ? { operation, read: handler as BoundRead["read"] }
+      : { operation, change: handler as BoundChange["change"] };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { BoundOperation } from "../contract/handler.ts";
+import type { BoundChange, BoundOperation } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
   compileFillPath,
@@ -23,8 +23,8 @@ export interface LinkTargets {
   readonly cursorSecret: string;
 }
 
-/** An operation with everything that is prepared once at startup. */
-export interface CompiledOperation extends BoundOperation, InputReader, PreparedResponses {
+/** What is prepared once at startup. */
+interface Compiled extends InputReader, PreparedResponses {
   readonly fillPath: FillPath;
   readonly readSimulation: SimulationReader;
   /** Set for operations that accept an idempotency key. */
@@ -32,6 +32,11 @@ export interface CompiledOperation extends BoundOperation, InputReader, Prepared
   /** From this moment on the operation returns 410, in Unix milliseconds. */
   readonly removedFrom: number;
 }
+
+/** An operation with everything that is prepared once at startup. */
+export type CompiledOperation = BoundOperation & Compiled;
+/** The same of one that changes the store. */
+export type CompiledChange = BoundChange & Compiled;
 
 export function compileOperation(
   bound: BoundOperation,

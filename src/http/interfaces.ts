@@ -2,7 +2,7 @@ import type { Caller, SeparateQuota, ShopName } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
-import type { Transaction } from "../contract/transaction.ts";
+import type { Change, Read } from "../contract/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
 
@@ -136,9 +136,9 @@ export interface RequestRecords {
 /** The storage, as far as requests need it. */
 export interface Store {
   /** `payer` is charged for the time: see `Turns`. */
-  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T>;
+  read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T>;
   /** Runs a change, perhaps more than once. Resolves when it is on disk. */
-  write<T>(change: () => Transaction<T>, payer?: Payer): Promise<T>;
+  write<T>(change: () => Change<T>, payer?: Payer): Promise<T>;
   /** See `Storage.versionOf`. */
   versionOf(shop: number): number | undefined;
 }
@@ -159,13 +159,13 @@ export interface StoredResponses {
    * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
    * committed. Returns the stored response if there is one that has not expired. `now` is in Unix milliseconds.
    */
-  claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined>;
+  claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
   /** Runs a change, which may end with its commit, in a transaction that goes on. */
-  withoutCommit<T>(change: Transaction<T>): Transaction<T>;
+  withoutCommit<T>(change: Change<T>): Change<T>;
   /** Stores the response of the change that claimed the key. */
-  store(shop: number, digest: string, response: string): Transaction<void>;
+  store(shop: number, digest: string, response: string): Change<void>;
   /** Moves the stored response to another shop. */
-  move(shop: number, digest: string, to: number): Transaction<void>;
+  move(shop: number, digest: string, to: number): Change<void>;
   /** Releases a claimed key. */
-  release(shop: number, digest: string): Transaction<void>;
+  release(shop: number, digest: string): Change<void>;
 }

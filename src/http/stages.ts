@@ -11,7 +11,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { Clock } from "../timing/clock.ts";
 import { type MaybePromise, whenReady } from "../timing/maybe-promise.ts";
 import { turns } from "../timing/turns.ts";
-import type { CompiledOperation } from "./compiled-operation.ts";
+import type { CompiledChange, CompiledOperation } from "./compiled-operation.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
@@ -250,13 +250,15 @@ function handle(
   { store, idempotency, pages }: StageServices,
 ): MaybePromise<Rendered | Failure> {
   const { operation, identityOf, fillPath } = compiled;
-  const { request, isWrite } = exchange;
-  if (identityOf && input.idempotencyKey !== undefined)
-    return idempotency.serve(exchange, compiled, identityOf(request, input), input);
-  if (isWrite) return change(compiled, input, store);
+  const { request } = exchange;
+  if (compiled.change) {
+    return identityOf && input.idempotencyKey !== undefined
+      ? idempotency.serve(exchange, compiled, identityOf(request, input), input)
+      : change(compiled, input, store);
+  }
   const { shop, keyId } = input.caller;
   const read = () => {
-    const outcome = store.read(compiled.handle(input), shop);
+    const outcome = store.read(compiled.read(input), shop);
     if (!(outcome instanceof Promise)) return compiled.render(outcome, input);
     return outcome.then((found) => turns.run(shop, () => compiled.render(found, input)));
   };
@@ -266,9 +268,9 @@ function handle(
   return pages.get(shop, name, read);
 }
 
-async function change(compiled: CompiledOperation, input: Input, store: Store) {
+async function change(compiled: CompiledChange, input: Input, store: Store) {
   const { shop } = input.caller;
-  const outcome = await store.write(() => compiled.handle(input), shop);
+  const outcome = await store.write(() => compiled.change(input), shop);
   const settled = compiled.settle && !("error" in outcome) ? await compiled.settle(input) : outcome;
   return turns.run(shop, () => compiled.render(settled, input));
 }

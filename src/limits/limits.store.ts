@@ -1,8 +1,8 @@
 import type { Mode, ShopName } from "../contract/caller.ts";
 import { together } from "../storage/combined-steps.ts";
-import { type Row, statement } from "../storage/statement.ts";
+import { change, query, type Row } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
-import { all, first, type Transaction } from "../storage/transaction.ts";
+import { all, first, type Query } from "../storage/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { SavedWindows, Windows } from "./windows.ts";
 
@@ -16,16 +16,16 @@ interface WindowRow extends Row {
 type Shop = [accountId: string, mode: Mode];
 type Counts = [minuteUsed: number, minuteEnds: number, dayUsed: number, dayEnds: number];
 
-const readWindows = statement<Shop, WindowRow>(
+const readWindows = query<Shop, WindowRow>(
   "SELECT minute_used, minute_ends, day_used, day_ends FROM limit_windows WHERE account_id = $1 AND mode = $2",
 );
-const writeWindows = statement<[...Shop, ...Counts]>(
+const writeWindows = change<[...Shop, ...Counts]>(
   `INSERT INTO limit_windows (account_id, mode, minute_used, minute_ends, day_used, day_ends)
    VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (account_id, mode) DO UPDATE SET minute_used = excluded.minute_used, minute_ends = excluded.minute_ends,
      day_used = excluded.day_used, day_ends = excluded.day_ends`,
 );
-const deleteWindows = statement<[accountId: string]>("DELETE FROM limit_windows WHERE account_id = $1");
+const deleteWindows = change<[accountId: string]>("DELETE FROM limit_windows WHERE account_id = $1");
 
 /** The most shops for one call of `save`. It bounds how long the transaction blocks others. */
 export const SAVE_BATCH = 250;
@@ -54,7 +54,7 @@ export class LimitStore {
   }
 }
 
-function* windowsOf({ accountId, mode }: ShopName): Transaction<SavedWindows | undefined> {
+function* windowsOf({ accountId, mode }: ShopName): Query<SavedWindows | undefined> {
   const row = yield* first(readWindows, accountId, mode);
   return (
     row && {

@@ -8,7 +8,7 @@ import { failureOf } from "../../test/harness/failure-of.ts";
 import { ManualClock } from "../../test/harness/manual-clock.ts";
 import { StorageUnavailable } from "../storage/errors.ts";
 import { SqliteStorage } from "../storage/sqlite/sqlite-storage.ts";
-import { statement } from "../storage/statement.ts";
+import { query } from "../storage/statement.ts";
 import { all } from "../storage/transaction.ts";
 import { WindowLimiter } from "./limiter.ts";
 import { LimitStore } from "./limits.store.ts";
@@ -118,7 +118,7 @@ describe("memory is bounded:", () => {
 });
 
 describe("the saved windows of an account", () => {
-  const rows = statement<[], { account_id: string }>("SELECT account_id FROM limit_windows");
+  const rows = query<[], { account_id: string }>("SELECT account_id FROM limit_windows");
 
   test("are deleted with it, even during a write, and not written again", async () => {
     for (const who of [caller(1), { ...caller(1), mode: "live" as const }, caller(2)]) await limiter.admit(who);

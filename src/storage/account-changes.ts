@@ -1,6 +1,6 @@
 import { together } from "./combined-steps.ts";
-import { type Row, type Statement, statement } from "./statement.ts";
-import { afterCommit, all, type Transaction } from "./transaction.ts";
+import { change, type QueryStatement, type Row } from "./statement.ts";
+import { afterCommit, all, type Change } from "./transaction.ts";
 
 // How processes learn which accounts have changed. Each change gets the next number, and the account keeps it. On
 // PostgreSQL, the number stays locked until the commit, so no smaller one appears later.
@@ -13,8 +13,8 @@ interface ChangeRow extends Row {
 /** Called with an account that has changed, or without one if any may have. It must not use the store. */
 export type AccountListener = (accountId?: string) => void;
 
-const countChange = statement("UPDATE account_changes SET number = number + 1");
-const markAccount = statement<[id: string]>(
+const countChange = change("UPDATE account_changes SET number = number + 1");
+const markAccount = change<[id: string]>(
   "UPDATE accounts SET changed = (SELECT number FROM account_changes) WHERE id = $1",
 );
 
@@ -23,16 +23,17 @@ const markAccount = statement<[id: string]>(
  * processes know of it within 1 s, and `changed` is called after the commit. It comes before a change of the account's
  * row, and after the locks of shops.
  */
-export function* noteAccountChange(accountId: string, changed: AccountListener): Transaction<void> {
+export function* noteAccountChange(accountId: string, changed: AccountListener): Change<void> {
   yield* together([all(countChange), all(markAccount, accountId)]);
   yield* afterCommit(() => changed(accountId));
 }
 
 /** The number of the last change, and the accounts that have changed after `$1`: at least one row. */
-export const readAccountChanges: Statement<[after: bigint], ChangeRow> = {
+export const readAccountChanges: QueryStatement<[after: bigint], ChangeRow> = {
   // The order makes PostgreSQL use the index.
   sql: `SELECT number, account_id FROM account_changes
           LEFT JOIN (SELECT id AS account_id FROM accounts WHERE changed > $1 ORDER BY changed) AS changes ON TRUE`,
+  kind: "query",
 };
 
 /** Larger than any number: the last change is not known. */

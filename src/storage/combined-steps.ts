@@ -1,15 +1,18 @@
-import type { Statement, Values } from "./statement.ts";
-import { all, type KnownSteps, type StoreStep, step, type Transaction } from "./transaction.ts";
+import type { ChangeStatement, Statement, Values } from "./statement.ts";
+import { all, type Change, type KnownSteps, type Steps, type StoreStep, step } from "./transaction.ts";
 
 /**
  * Runs independent parts of a transaction side by side: the first steps of all parts are one round trip, then the second
  * steps, and so on. Returns their results.
  */
-export function* together<T>(parts: readonly Transaction<T>[]): Transaction<T[]> {
-  const running = (parts as readonly KnownSteps<T>[]).map((part) => ({ part, next: part.next() }));
+export function* together<T, K extends Statement["kind"]>(parts: readonly Steps<T, K>[]): Steps<T[], K> {
+  const running = (parts as readonly unknown[] as readonly KnownSteps<T>[]).map((part) => ({
+    part,
+    next: part.next(),
+  }));
   for (;;) {
     for (const one of running) {
-      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield one.next.value);
+      while (!one.next.done && "afterCommit" in one.next.value) one.next = one.part.next(yield step(one.next.value));
     }
     const waiting = running.filter(({ next }) => !next.done);
     if (waiting.length === 0) return running.map(({ next }) => next.value as T);
@@ -22,7 +25,7 @@ export function* together<T>(parts: readonly Transaction<T>[]): Transaction<T[]>
  * Runs the last step of a transaction, which PostgreSQL gets in one round trip with the commit. Code after it must not
  * throw or run another step.
  */
-export function* andCommit<T>(part: Transaction<T>): Transaction<T> {
+export function* andCommit<T>(part: Change<T>): Change<T> {
   const steps = part as KnownSteps<T>;
   let next = steps.next();
   while (!next.done) next = steps.next(yield step({ ...next.value, isLast: true }));
@@ -33,8 +36,8 @@ export function* andCommit<T>(part: Transaction<T>): Transaction<T> {
 const MOST_ROWS = 256;
 
 /** Part of a transaction: inserts rows with a few statements. `insert` is an `INSERT … VALUES (…)` of one row. */
-export function insertAll<P extends Values>(insert: Statement<P>, rows: readonly P[]): Transaction<unknown> {
-  const parts: Transaction<unknown>[] = [];
+export function insertAll<P extends Values>(insert: ChangeStatement<P>, rows: readonly P[]): Change<unknown> {
+  const parts: Change<unknown>[] = [];
   for (let done = 0; done < rows.length; ) {
     const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - done)));
     parts.push(all(insertOf(insert, count), ...rows.slice(done, (done += count)).flat()));
@@ -42,12 +45,12 @@ export function insertAll<P extends Values>(insert: Statement<P>, rows: readonly
   return together(parts);
 }
 
-const inserts = new Map<Statement, Map<number, Statement>>();
+const inserts = new Map<ChangeStatement, Map<number, ChangeStatement>>();
 
 /** The insert of one row as one of several rows. */
-function insertOf(insert: Statement, rows: number): Statement {
+function insertOf(insert: ChangeStatement, rows: number): ChangeStatement {
   if (rows === 1) return insert;
-  const known = inserts.get(insert) ?? new Map<number, Statement>();
+  const known = inserts.get(insert) ?? new Map<number, ChangeStatement>();
   inserts.set(insert, known);
   let statement = known.get(rows);
   if (!statement) {
@@ -55,13 +58,14 @@ function insertOf(insert: Statement, rows: number): Statement {
     const width = Math.max(...[...row.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
     const copy = (_: unknown, index: number) =>
       row.replaceAll(/\$(\d+)/g, (_name, number) => `$${Number(number) + index * width}`);
-    known.set(rows, (statement = { sql: `${head}${Array.from({ length: rows }, copy).join(", ")}` }));
+    const sql = `${head}${Array.from({ length: rows }, copy).join(", ")}`;
+    known.set(rows, (statement = { sql, kind: "change" }));
   }
   return statement;
 }
 
 /** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */
-export function* withoutCommit<T>(part: Transaction<T>): Transaction<T> {
+export function* withoutCommit<T>(part: Change<T>): Change<T> {
   const [result] = yield* together([part]);
   return result as T;
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { statement } from "./statement.ts";
+import { change, query } from "./statement.ts";
 import type { Storage } from "./storage.ts";
 import { first } from "./transaction.ts";
 
 type GenerationRow = { generation: string };
 
-const read = statement<[], GenerationRow>("SELECT generation FROM store_generation");
+const read = query<[], GenerationRow>("SELECT generation FROM store_generation");
 // If two processes start at the same time, the generation of the first one stays.
-const keep = statement<[generation: string], GenerationRow>(
+const keep = change<[generation: string], GenerationRow>(
   `INSERT INTO store_generation (only_row, generation) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET generation = store_generation.generation RETURNING generation`,
 );
@@ -16,7 +16,7 @@ const keep = statement<[generation: string], GenerationRow>(
  * For a store that was restored or copied: its next start gives it a new generation. Ids after the backup are given
  * again, to other things.
  */
-export const endGeneration = statement("DELETE FROM store_generation");
+export const endGeneration = change("DELETE FROM store_generation");
 
 /**
  * A random text that the store keeps from its first start until it is restored. What must differ afterwards, although it

@@ -1,4 +1,4 @@
-import { type Statement, statement } from "./statement.ts";
+import { change, type Statement } from "./statement.ts";
 
 /** The maximum number of rows deleted in one transaction. It bounds how long one blocks others. */
 export const DELETE_BATCH_SIZE = 500;
@@ -22,7 +22,7 @@ export function accountTable(name: string, ...key: [string, ...string[]]): Owned
 
 function ownedTable(name: string, owner: string, key: readonly string[]): OwnedTable {
   const columns = key.join(", ");
-  const deleteSome = statement<[owner: number | string]>(
+  const deleteSome = change<[owner: number | string]>(
     `DELETE FROM ${name} WHERE ${owner} = $1 AND (${columns}) IN
        (SELECT ${columns} FROM ${name} WHERE ${owner} = $1 LIMIT ${DELETE_BATCH_SIZE})
      RETURNING ${owner}`,

@@ -1,5 +1,5 @@
-import { cachedStatement, type Row, type SqlParameter, type Statement, type Values } from "./statement.ts";
-import { all, type Transaction } from "./transaction.ts";
+import { cachedQuery, type QueryStatement, type Row, type SqlParameter, type Values } from "./statement.ts";
+import { all, type Query } from "./transaction.ts";
 
 /** A page of a list. */
 export interface Page<T, P = bigint> {
@@ -106,7 +106,7 @@ interface ScannedRow extends Row {
  * one more row contains the id of the last scanned row, after which the next page starts. It is one statement: between
  * two statements, others could add rows that both miss. `show` gets rows with `id` and the columns of the selection.
  */
-export function* readPage<T>(page: PageSelection, show: (row: never) => T): Transaction<Page<T>> {
+export function* readPage<T>(page: PageSelection, show: (row: never) => T): Query<Page<T>> {
   const rows = yield* all(...pageQuery({ ...page, limit: page.limit + 1 }));
   const end = rows.find(({ reached }) => reached !== null);
   const result = pageOf(
@@ -118,7 +118,7 @@ export function* readPage<T>(page: PageSelection, show: (row: never) => T): Tran
   return end && result.next === undefined ? { ...result, next: end.id } : result;
 }
 
-function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Values] {
+function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ...Values] {
   const { table, columns, after, sort, by, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
@@ -141,7 +141,7 @@ function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Valu
   if (scanned.length === 0 && leads.length < 2) {
     const attachedColumns = attached ? [`${attached.of(table, true)} AS ${attached.name}`] : [];
     const sql = `SELECT ${["id", ...columns, ...attachedColumns].join(", ")}, NULL AS reached ${source} LIMIT ${bind(page.limit)}`;
-    return [cachedStatement(sql), ...parameters];
+    return [cachedQuery(sql), ...parameters];
   }
   const filters = scanned.map((condition) => condition(bind)).join(" AND ") || "TRUE";
   const limit = bind(page.limit);
@@ -165,7 +165,7 @@ function pageQuery(page: PageSelection): [Statement<Values, ScannedRow>, ...Valu
         FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${scanLimit - 1}) AS scan_end
       )
     SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY ${ordered(by)}`;
-  return [cachedStatement(sql), ...parameters];
+  return [cachedQuery(sql), ...parameters];
 
   /** The rows from which the page is taken, of those that have this value in the leading column. */
   function sourceOf(value: string | undefined): string {

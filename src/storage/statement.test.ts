@@ -1,18 +1,19 @@
 import { expect, test } from "bun:test";
-import { lockStatement, statement } from "./statement.ts";
+import { change, lockStatement, query } from "./statement.ts";
 import type { Storage } from "./storage.ts";
 import { all, first } from "./transaction.ts";
 
-const rename = statement<[name: string, shop: number, id: bigint]>("UPDATE pets SET name = $1 WHERE …");
-const count = statement("SELECT count(*) AS pets FROM pets");
+const rename = change<[name: string, shop: number, id: bigint]>("UPDATE pets SET name = $1 WHERE …");
+const namesakes = query<[shop: number, name: string]>("SELECT id FROM pets WHERE …");
+const count = query("SELECT count(*) AS pets FROM pets");
 
 // The compiler checks these lines: it reports an error if it accepts one below `@ts-expect-error`.
 const streams = (storage: Storage) => [
-  storage.stream(rename, "Rex", 1, 7n),
-  // @ts-expect-error -- the id is missing
-  storage.stream(rename, "Rex", 1),
-  // @ts-expect-error -- the shop and the id are swapped
-  storage.stream(rename, "Rex", 7n, 1),
+  storage.stream(namesakes, 1, "Rex"),
+  // @ts-expect-error -- the name is missing
+  storage.stream(namesakes, 1),
+  // @ts-expect-error -- the shop and the name are swapped
+  storage.stream(namesakes, "Rex", 1),
 ];
 const steps = (shopOrName: number | string) => [
   all(rename, "Rex", 1, 7n),

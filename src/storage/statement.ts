@@ -1,3 +1,5 @@
+import type { StepKind } from "../contract/transaction.ts";
+
 /** A value of a column. Every integer is a bigint, so that 64-bit values stay exact. */
 export type SqlValue = string | bigint | null;
 /** A value of a parameter. Numbers must be integers. */
@@ -7,9 +9,22 @@ export type IdRow = { id: bigint };
 /** The values of a statement's parameters, in order. */
 export type Values = readonly SqlParameter[];
 
-/** A SQL statement that all engines understand, with the types of its parameters (`$1`, `$2`, …) and rows. */
-export interface Statement<P extends Values = Values, R extends Row = Row> {
+/** What a statement does. An engine refuses a query that changes the store. */
+type StatementKind = Exclude<StepKind, "wait">;
+
+/** SQL that an engine runs for itself, with the types of its parameters (`$1`, `$2`, …) and rows. */
+export interface Command<P extends Values = Values, R extends Row = Row> {
   readonly sql: string;
+  readonly kind?: StatementKind;
+  /** Only carry the types. */
+  readonly parameters?: P;
+  readonly row?: R;
+}
+
+/** A SQL statement that all engines understand. */
+export interface Statement<P extends Values = Values, R extends Row = Row, K extends StatementKind = StatementKind>
+  extends Command<P, R> {
+  readonly kind: K;
   /** True if the statement takes a lock: see `lockStatement`. */
   readonly locks?: true;
   /** True if the statement finds a row by its key: see `lookUp`. */
@@ -20,10 +35,12 @@ export interface Statement<P extends Values = Values, R extends Row = Row> {
   readonly acrossShops?: true;
   /** True if the statement raises the version of a shop: see `raisesVersion`. */
   readonly raisesVersion?: true;
-  /** Only carry the types. */
-  readonly parameters?: P;
-  readonly row?: R;
 }
+
+/** A statement that only reads. */
+export type QueryStatement<P extends Values = Values, R extends Row = Row> = Statement<P, R, "query">;
+/** A statement that inserts, updates or deletes. */
+export type ChangeStatement<P extends Values = Values, R extends Row = Row> = Statement<P, R, "change">;
 
 /** All statements that were made when their modules were loaded. */
 export const statements: Statement[] = [];
@@ -31,41 +48,56 @@ export const statements: Statement[] = [];
 /** The values of the parameters of a statement. */
 export type ValuesOf<S> = S extends Statement<infer P> ? P : never;
 
-export function statement<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
-  return made({ sql });
+/** A statement that only reads. */
+export function query<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
+  return made({ sql, kind: "query" });
 }
 
-function made<P extends Values, R extends Row>(one: Statement<P, R>): Statement<P, R> {
-  statements.push(one);
-  return one;
+/** A statement that inserts, updates or deletes. */
+export function change<P extends Values = [], R extends Row = Row>(sql: string): ChangeStatement<P, R> {
+  return made({ sql, kind: "change" });
+}
+
+function made<S extends Statement>(statement: S): S {
+  statements.push(statement);
+  return statement;
 }
 
 const cached = new Map<string, Statement>();
 
 /**
- * A statement whose text is composed while the service runs. The same text gives the same statement, because an engine
+ * A query whose text is composed while the service runs. The same text gives the same statement, because an engine
  * prepares each statement once. Statements are never removed, so only use it for few different texts.
  */
-export function cachedStatement<R extends Row>(sql: string): Statement<Values, R> {
-  let known = cached.get(sql);
-  if (!known) cached.set(sql, (known = { sql }));
-  return known as Statement<Values, R>;
+export function cachedQuery<R extends Row>(sql: string): QueryStatement<Values, R> {
+  return fromCache({ sql, kind: "query" }) as QueryStatement<Values, R>;
+}
+
+/** The same for a change. */
+export function cachedChange(sql: string): ChangeStatement {
+  return fromCache({ sql, kind: "change" }) as ChangeStatement;
+}
+
+function fromCache(statement: Statement): Statement {
+  const known = cached.get(statement.sql);
+  if (!known) cached.set(statement.sql, statement);
+  return known ?? statement;
 }
 
 /**
  * A statement that finds one row by its key. None of its parameters is null. PostgreSQL finds the rows of many requests
  * with one statement.
  */
-export function lookUp<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
-  return made({ sql, isLookUp: true });
+export function lookUp<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
+  return made({ sql, kind: "query", isLookUp: true });
 }
 
 /**
  * A statement that reads one page, with a limit. None of its parameters is null. PostgreSQL reads the pages of many
  * requests with one statement.
  */
-export function pageRead<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
-  return made({ sql, isPage: true });
+export function pageRead<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
+  return made({ sql, kind: "query", isPage: true });
 }
 
 /**
@@ -73,8 +105,8 @@ export function pageRead<P extends Values = [], R extends Row = Row>(sql: string
  * Every other statement on such a table names one shop.
  * For background work, it reads only keys, ids and times. Later statements read the rest, and name the shop.
  */
-export function acrossShops<P extends Values = [], R extends Row = Row>(sql: string): Statement<P, R> {
-  return made({ sql, acrossShops: true });
+export function acrossShops<P extends Values = [], R extends Row = Row>(sql: string): QueryStatement<P, R> {
+  return made({ sql, kind: "query", acrossShops: true });
 }
 
 /**
@@ -88,16 +120,16 @@ export function acrossShops<P extends Values = [], R extends Row = Row>(sql: str
  */
 export function lockStatement<P extends [owner: number | string, ...Values], R extends Row = Row>(
   sql: string,
-): Statement<P, R> {
-  return made({ sql, locks: true });
+): ChangeStatement<P, R> {
+  return made({ sql, kind: "change", locks: true });
 }
 
 /**
  * A statement that raises the version of a shop when it is committed: see `Storage.versionOf`. Its first parameter is the
  * shop.
  */
-export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): Statement<P> {
-  return made({ sql, raisesVersion: true });
+export function raisesVersion<P extends [shop: number, ...Values]>(sql: string): ChangeStatement<P> {
+  return made({ sql, kind: "change", raisesVersion: true });
 }
 
 /** What the engine gives an appended row. */
@@ -119,11 +151,11 @@ export interface Append<R extends Values = Values, L extends Values = Values> {
    * Counts rows: `$2` is the time, `$3` their number, and the others are the sums of their `amounts`. Returns what the
    * first row gets, to which the others add 1 each; no row if the data of the shop was deleted.
    */
-  readonly count: Statement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
+  readonly count: ChangeStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
   /** `INSERT … VALUES (…)`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */
-  readonly insert: Statement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
+  readonly insert: ChangeStatement<[shop: number, id: bigint, at: number | bigint, ...row: R]>;
   /** The same. `$4` is the id in the log. */
-  readonly log: Statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
+  readonly log: ChangeStatement<[shop: number, id: bigint, at: number | bigint, logId: bigint, ...logged: L]>;
 }
 
 /** JSON of values, such as several rows for one parameter. 64-bit integers are exact, because they become strings. */

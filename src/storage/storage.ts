@@ -1,8 +1,8 @@
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
 import type { AccountListener } from "./account-changes.ts";
-import type { Row, Statement, Values } from "./statement.ts";
-import type { Transaction } from "./transaction.ts";
+import type { QueryStatement, Row, Values } from "./statement.ts";
+import type { Change, Read } from "./transaction.ts";
 
 /** A store of rows. Every engine passes the suites in `test/conformance/`. */
 export interface Storage {
@@ -13,13 +13,13 @@ export interface Storage {
    * Throws `StorageUnavailable`, or what the read throws. `payer` is charged for its time after a wait, and decides when it
    * goes on after a pause: see `Turns`.
    */
-  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T>;
+  read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T>;
   /**
    * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
    * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.
    */
   stream<P extends Values, R extends Row>(
-    statement: Statement<P, R>,
+    statement: QueryStatement<P, R>,
     ...parameters: NoInfer<P>
   ): AsyncIterable<readonly R[]>;
   /**
@@ -31,7 +31,7 @@ export interface Storage {
    * the commit fails. `payer` is charged for the time. Transactions of payers that have used their share of the event loop
    * come after those of others: see `Turns`.
    */
-  write<T>(body: () => Transaction<T>, payer?: Payer): Promise<T>;
+  write<T>(body: () => Change<T>, payer?: Payer): Promise<T>;
   /**
    * Calls back within 1 s after another process has changed an account, its keys or its shops (see `noteAccountChange`),
    * perhaps also for other accounts. A transaction may be open.

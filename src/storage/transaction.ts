@@ -1,7 +1,7 @@
-import type { Step, Transaction } from "../contract/transaction.ts";
+import type { Change, Read, Step, StepKind, Steps } from "../contract/transaction.ts";
 import type { Append, Appended, Row, SqlParameter, Statement, Values } from "./statement.ts";
 
-export type { Transaction } from "../contract/transaction.ts";
+export type { Change, Query, Read, Steps } from "../contract/transaction.ts";
 
 /** A step that runs a statement. The engine returns its rows. */
 export interface StatementStep {
@@ -52,26 +52,26 @@ interface Pause {
 export type KnownStep = StoreStep | AfterCommit | Wait | Pause;
 
 /** Creates a step. The brand of `Step` exists only in the types, and only this function adds it. */
-export function step(known: KnownStep): Step {
-  return known as KnownStep & Step;
+export function step<K extends StepKind>(known: KnownStep): Step<K> {
+  return known as KnownStep & Step<K>;
 }
 
 /** A running transaction, as engines see it: they pass the result of each step to `next`. */
 export type KnownSteps<T> = Generator<KnownStep & Step, T, unknown>;
 
 /** Inside a transaction: runs the statement and returns all rows. */
-export function* all<P extends Values, R extends Row>(
-  statement: Statement<P, R>,
+export function* all<P extends Values, R extends Row, K extends Statement["kind"]>(
+  statement: Statement<P, R, K>,
   ...parameters: NoInfer<P>
-): Transaction<readonly R[]> {
+): Steps<readonly R[], K> {
   return (yield step({ statement, parameters })) as readonly R[];
 }
 
 /** Inside a transaction: runs the statement and returns its first row, if there is one. */
-export function* first<P extends Values, R extends Row>(
-  statement: Statement<P, R>,
+export function* first<P extends Values, R extends Row, K extends Statement["kind"]>(
+  statement: Statement<P, R, K>,
   ...parameters: NoInfer<P>
-): Transaction<R | undefined> {
+): Steps<R | undefined, K> {
   return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
@@ -79,7 +79,7 @@ export function* first<P extends Values, R extends Row>(
 export function* append<R extends Values, L extends Values>(
   to: Append<R, L>,
   row: NoInfer<NewRow<R, L>>,
-): Transaction<Appended | undefined> {
+): Change<Appended | undefined> {
   return ((yield step({ ...row, append: to, isLast: true })) as readonly Appended[])[0];
 }
 
@@ -88,12 +88,12 @@ export function* append<R extends Values, L extends Values>(
  * result. The action runs once, however often the transaction runs. It does not run if the transaction is rolled back or
  * the outcome of the commit is unknown. It must not throw, because the transaction would appear to have failed.
  */
-export function* afterCommit(action: () => void): Transaction<void> {
+export function* afterCommit(action: () => void): Change<void> {
   yield step({ afterCommit: action });
 }
 
 /** Inside a read: waits for something other than the store, such as the limiter. */
-export function* waitFor<T>(value: T | Promise<T>): Transaction<T> {
+export function* waitFor<T>(value: T | Promise<T>): Read<T> {
   return value instanceof Promise ? ((yield step({ waitsFor: value })) as T) : value;
 }
 
@@ -101,7 +101,7 @@ export function* waitFor<T>(value: T | Promise<T>): Transaction<T> {
  * Inside a read, between two pieces of work: the event loop may turn to others before the read goes on. Its later steps
  * may then see a later state of the store.
  */
-export function* pause(): Transaction<void> {
+export function* pause(): Read<void> {
   yield step({ pauses: true });
 }
 
@@ -113,7 +113,7 @@ export class TransactionRun<T> {
   #next: IteratorResult<KnownStep, T>;
 
   /** Runs the body up to its first step in the store. Throws the errors of the body. */
-  constructor(body: () => Transaction<T>) {
+  constructor(body: () => Change<T>) {
     this.#steps = body() as KnownSteps<T>;
     this.#next = this.#steps.next();
     this.#collect();

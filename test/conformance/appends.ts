@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import { type Append, type Appended, lockStatement, type Row, statement } from "../../src/storage/statement.ts";
+import { type Append, type Appended, change, lockStatement, query, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all, append, first } from "../../src/storage/transaction.ts";
 import { failureOf } from "../harness/failure-of.ts";
@@ -18,27 +18,27 @@ interface AmountRow extends Row {
 }
 type PetValues = [name: string, categoryId: number, status: string | null];
 
-const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
+const addShop = change("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
 const appended: Append<PetValues, [actor: string]> = {
   count: lockStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>(
     `UPDATE shops SET last_at = $2, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
        open_orders = open_orders + $4 WHERE shop = $1
      RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
   ),
-  insert: statement<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(
+  insert: change<[shop: number, id: bigint, at: number | bigint, ...PetValues]>(
     `INSERT INTO pets (shop, id, added_at, name, category_id, status)
      VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6)`,
   ),
-  log: statement<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
+  log: change<[shop: number, id: bigint, at: number | bigint, logId: bigint, actor: string]>(
     "INSERT INTO events (shop, pet_id, at, id, type, actor) VALUES ($1, $2, $3, $4, 'pet.created', $5)",
   ),
 };
-const log = statement<[], LogRow>(
+const log = query<[], LogRow>(
   `SELECT events.id, at, actor, name, category_id FROM events JOIN pets ON pets.shop = events.shop AND pets.id = pet_id
    WHERE events.shop = 1 ORDER BY events.id`,
 );
-const sumOfAmounts = statement<[], AmountRow>("SELECT open_orders AS amount FROM shops WHERE shop = 1");
-const deletePet = statement<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
+const sumOfAmounts = query<[], AmountRow>("SELECT open_orders AS amount FROM shops WHERE shop = 1");
+const deletePet = change<[id: bigint]>("DELETE FROM pets WHERE shop = 1 AND id = $1");
 
 interface Values {
   readonly shop?: number;

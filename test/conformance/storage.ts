@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { noteAccountChange } from "../../src/storage/account-changes.ts";
 import { andCommit, together, withoutCommit } from "../../src/storage/combined-steps.ts";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import { type Row, raisesVersion, statement } from "../../src/storage/statement.ts";
+import { change, query, type Row, raisesVersion } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { afterCommit, all, first, pause, type Transaction, waitFor } from "../../src/storage/transaction.ts";
+import { afterCommit, all, first, pause, type Query, type Read, waitFor } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { failureOf } from "../harness/failure-of.ts";
 import { eventually } from "../harness/program.ts";
@@ -32,28 +32,28 @@ interface CountRow extends Row {
 
 // Only SQL that every engine understands, on tables that the migrations make.
 const columns = "id, name, category_id, status";
-const addPet = statement<[id: number, name: string, categoryId: number | bigint, status: string | null], PetRow>(
+const addPet = change<[id: number, name: string, categoryId: number | bigint, status: string | null], PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, status, added_at) VALUES (1, $1, $2, $3, $4, 0) RETURNING ${columns}`,
 );
-const allPets = statement<[], PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
-const petById = statement<[id: number | bigint], PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND id = $1`);
-const petsFrom = statement<[categoryId: number | bigint, limit: number], PetRow>(
+const allPets = query<[], PetRow>(`SELECT ${columns} FROM pets ORDER BY id`);
+const petById = query<[id: number | bigint], PetRow>(`SELECT ${columns} FROM pets WHERE shop = 1 AND id = $1`);
+const petsFrom = query<[categoryId: number | bigint, limit: number], PetRow>(
   `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id LIMIT $2`,
 );
-const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
-const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
-const addCounter = statement<[id: string]>(
+const countPets = query<[], CountRow>("SELECT count(*) AS figure FROM pets");
+const addShop = change("INSERT INTO shops (shop, account_id, mode) VALUES (1, 'acc_shop', 'test')");
+const addCounter = change<[id: string]>(
   "INSERT INTO accounts (id, name, plan, per_minute, created_at) VALUES ($1, 'Counter', 'enterprise', 1, 0)",
 );
-const readCounter = statement<[id: string], CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
-const setCounter = statement<[perMinute: bigint, id: string]>("UPDATE accounts SET per_minute = $1 WHERE id = $2");
+const readCounter = query<[id: string], CountRow>("SELECT per_minute AS figure FROM accounts WHERE id = $1");
+const setCounter = change<[perMinute: bigint, id: string]>("UPDATE accounts SET per_minute = $1 WHERE id = $2");
 let lastId = 0;
 /** Parameters of `addPet`: each animal has a different id. */
 const petRow = (name: string, categoryId: number | bigint, status: string | null) =>
   [++lastId, name, categoryId, status] as const;
 const addRex = () => andCommit(first(addPet, ...petRow("Rex", 1, null)));
 const addAll = (rows: readonly ReturnType<typeof petRow>[]) => together(rows.map((row) => all(addPet, ...row)));
-const nonsense = statement("SELECT nothing FROM nowhere");
+const nonsense = query("SELECT nothing FROM nowhere");
 
 const add = (storage: Storage, name: string) => storage.write(() => first(addPet, ...petRow(name, 1, null)));
 const names = async (storage: Storage) => (await storage.read(all(allPets))).map(({ name }) => name);
@@ -72,7 +72,7 @@ function* countTwice(wait: () => Promise<number>) {
 }
 
 /** Pauses until there are animals. Returns how often. */
-function* pauseUntilAdded(): Transaction<number> {
+function* pauseUntilAdded(): Read<number> {
   let pauses = 0;
   for (; (yield* first(countPets))?.figure === 0n; pauses++) yield* pause();
   return pauses;
@@ -178,7 +178,7 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
 
       test("fails with the error of what it waits for, or its own", async () => {
         const reason = new Error("Away.");
-        const mistaken = function* (): Transaction<never> {
+        const mistaken = function* (): Query<never> {
           yield* all(countPets);
           throw reason;
         };
@@ -186,19 +186,22 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         expect(await failureOf(() => storage.read(mistaken()))).toBe(reason);
       });
 
-      test("cannot append, note an action or run steps together; and a change cannot wait or pause", async () => {
-        const reads = [addAll([petRow("Rex", 1, null)]), afterCommit(() => {})];
-        for (const read of reads) expect(await failureOf(() => storage.read<unknown>(read))).toBeInstanceOf(TypeError);
-        const waiting = function* () {
-          yield* all(addPet, ...petRow("Rex", 1, null));
-          yield* waitFor(Promise.resolve());
-        };
-        const pausing = function* () {
-          yield* all(addPet, ...petRow("Rex", 1, null));
-          yield* pause();
-        };
-        for (const change of [waiting, pausing])
-          expect(String(await failureOf(() => storage.write(change)))).toContain("A change paused or waited");
+      test("runs queries together", async () => {
+        await storage.write(() => addAll([petRow("Rex", 1, null), petRow("Tom", 1, null)]));
+        const found = await storage.read(
+          together<unknown, "query">([all(countPets), together([all(countPets), all(countPets)])]),
+        );
+        expect(found).toEqual([[{ figure: 2n }], [[{ figure: 2n }], [{ figure: 2n }]]]);
+      });
+
+      test("cannot change the store or note an action, even past the compiler; and a change cannot wait or pause", async () => {
+        const asQuery = query("DELETE FROM pets");
+        const reads = [all(asQuery), first(asQuery), afterCommit(() => {}) as never];
+        for (const read of reads) expect(await failureOf(() => storage.read<unknown>(read))).toBeInstanceOf(Error);
+        for (const mistake of [() => waitFor(Promise.resolve()), pause])
+          expect(String(await failureOf(() => storage.write(() => mistake() as never)))).toContain(
+            "A change paused or waited",
+          );
         expect(await names(storage)).toEqual([]);
       });
     });
@@ -265,11 +268,11 @@ export function storageConformance(engineName: string, engine: StorageEngine): v
         const pets = ["Rex", "Tom", "Kim"].map((name) => petRow(name, 1, null));
         await storage.write(() => addAll(pets));
         const found: string[] = [];
-        const read = function* ([id, name]: (typeof pets)[number]): Transaction<void> {
+        const read = function* ([id, name]: (typeof pets)[number]): Query<void> {
           for (let times = 0; times < 2; times++) found.push(`${name}: ${(yield* first(petById, id))?.name}`);
         };
         await storage.write(() =>
-          together<unknown>([together(pets.slice(0, 2).map(read)), ...pets.slice(2).map(read)]),
+          together<unknown, "query">([together(pets.slice(0, 2).map(read)), ...pets.slice(2).map(read)]),
         );
         expect(new Set(found)).toEqual(new Set(["Rex: Rex", "Tom: Tom", "Kim: Kim"]));
       });

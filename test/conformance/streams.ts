@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import { type Row, statement } from "../../src/storage/statement.ts";
+import { change, query, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { all, first } from "../../src/storage/transaction.ts";
 import { failureOf } from "../harness/failure-of.ts";
@@ -22,16 +22,16 @@ interface CountRow extends Row {
 }
 
 const columns = "name, category_id, status";
-const addPet = statement<[id: number, name: string, categoryId: number, status: string | null]>(
+const addPet = change<[id: number, name: string, categoryId: number, status: string | null]>(
   `INSERT INTO pets (shop, id, added_at, ${columns}) VALUES (1, $1, 0, $2, $3, $4)`,
 );
 /** Each animal has a different id. */
 let lastId = 0;
-const petsFrom = statement<[categoryId: number], PetRow>(
+const petsFrom = query<[categoryId: number], PetRow>(
   `SELECT ${columns} FROM pets WHERE shop = 1 AND category_id >= $1 ORDER BY id`,
 );
-const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
-const nonsense = statement("SELECT nothing FROM nowhere");
+const countPets = query<[], CountRow>("SELECT count(*) AS figure FROM pets");
+const nonsense = query("SELECT nothing FROM nowhere");
 
 const row = (line: number) => [line, `Pet ${line}`, line, line % 2 === 0 ? "sold" : null] as const;
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => row(from + index));

@@ -19,8 +19,10 @@ import { defineError, failure } from "${root}/src/contract/errors.ts";
 import type { Handlers } from "${root}/src/contract/handler.ts";
 import { defineOperation } from "${root}/src/contract/operation.ts";
 import { Int64 } from "${root}/src/contract/schemas.ts";
-import { statement } from "${root}/src/storage/statement.ts";
-import { all } from "${root}/src/storage/transaction.ts";
+import { together } from "${root}/src/storage/combined-steps.ts";
+import { change, query } from "${root}/src/storage/statement.ts";
+import type { Storage } from "${root}/src/storage/storage.ts";
+import { afterCommit, all, append, waitFor } from "${root}/src/storage/transaction.ts";
 export const toyNotFound = defineError({ code: "toy_not_found", status: 404, meaning: "No toy has this id." });
 export const toyBroken = defineError({ code: "toy_broken", status: 409, meaning: "The toy is broken." });
 const common = {
@@ -38,7 +40,10 @@ const common = {
 } as const;
 export const reads = [defineOperation(common)] as const;
 export const changes = [defineOperation({ ...common, name: "mendToy", method: "POST" })] as const;
-export const mend = () => all(statement<[name: string]>("UPDATE toys SET name = $1"), "whole");
+export { afterCommit, append, together, waitFor };
+export declare const storage: Storage;
+export const count = () => all(query("SELECT count(*) FROM toys"));
+export const mend = () => all(change<[name: string]>("UPDATE toys SET name = $1"), "whole");
 export const say = () => failure(toyNotFound, "There is none.");
 export type Reads = Handlers<typeof reads>;
 export type Changes = Handlers<typeof changes>;
@@ -92,17 +97,49 @@ const compilerMessages: Readonly<Record<string, readonly [code: string, message:
     `const one: Changes = { mendToy: async () => ({ body: { id: 1n } }) };`,
     "Type 'Promise<{ body: { id: bigint; }; }>' is missing the following properties from type 'Generator<…'",
   ],
+  "nothing wrong with several queries at once": [
+    `const one: Reads = { *getToy() { yield* together([count(), count()]); yield* waitFor(storage.check()); return say(); } };`,
+    "",
+  ],
+  "a GET that changes": [
+    `const one: Reads = { *getToy() { yield* mend(); return say(); } };`,
+    `Type '"change"' is not assignable to type '"query" | "wait"'.`,
+  ],
+  "a GET that changes beside a query": [
+    `const one: Reads = { *getToy() { yield* together([count(), mend()]); return say(); } };`,
+    `Type '"change"' is not assignable to type '"query" | "wait"'.`,
+  ],
+  "a GET that appends": [
+    `const one: Reads = { *getToy() { yield* append({} as never, {} as never); return say(); } };`,
+    `Type '"change"' is not assignable to type '"query" | "wait"'.`,
+  ],
+  "a GET with an effect": [
+    `const one: Reads = { *getToy() { yield* afterCommit(() => {}); return say(); } };`,
+    `Type '"change"' is not assignable to type '"query" | "wait"'.`,
+  ],
+  "a read that changes": [
+    `const one = () => storage.read(mend());`,
+    `Type '"change"' is not assignable to type '"query" | "wait"'.`,
+  ],
+  "a stream of a change": [
+    `const one = () => storage.stream(change("DELETE FROM toys"));`,
+    `Type '"change"' is not assignable to type '"query"'.`,
+  ],
+  "a change that waits, while it holds locks": [
+    `const one: Changes = { *mendToy() { yield* waitFor(storage.check()); return say(); } };`,
+    `Type '"wait"' is not assignable to type '"change" | "query"'.`,
+  ],
   "a value that is yielded": [
     `const one: Changes = { *mendToy() { yield 42; return say(); } };`,
-    "Type 'number' is not assignable to type 'Step'.",
+    `Type 'number' is not assignable to type 'Step<"change" | "query">'.`,
   ],
   "a promise that is yielded": [
     `const one: Changes = { *mendToy() { yield Promise.resolve(); return say(); } };`,
-    "Property '[yieldStarIsNeeded]' is missing in type 'Promise<void>' but required in type 'Step'.",
+    `Property '[yieldStarIsNeeded]' is missing in type 'Promise<void>' but required in type 'Step<"change" | "query">'.`,
   ],
   "yield in place of yield*": [
     `const one: Changes = { *mendToy() { yield mend(); return say(); } };`,
-    "Property '[yieldStarIsNeeded]' is missing in type 'Generator<Step, readonly Row[], unknown>' but required in type 'Step'.",
+    `Property '[yieldStarIsNeeded]' is missing in type 'Generator<Step<"change">, readonly Row[], unknown>' but required in type 'Step<"change" | "query">'.`,
   ],
   "an error that the operation does not declare": [
     `const one: Reads = { *getToy() { return failure(toyBroken, "It fell."); } };`,

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "../../src/storage/errors.ts";
-import type { Row, Statement, Values } from "../../src/storage/statement.ts";
+import type { QueryStatement, Row, Values } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { Transaction } from "../../src/storage/transaction.ts";
+import type { Change, Read } from "../../src/storage/transaction.ts";
 import type { MaybePromise } from "../../src/timing/maybe-promise.ts";
 import { readStepwise } from "./stepwise-read.ts";
 
@@ -20,7 +20,7 @@ export class DistantStorage implements Storage {
     this.#storage = storage;
   }
 
-  read<T>(transaction: Transaction<T>): Promise<T> {
+  read<T>(transaction: Read<T>): Promise<T> {
     return readStepwise(
       (step) => this.#storage.read(step),
       transaction,
@@ -33,13 +33,13 @@ export class DistantStorage implements Storage {
   }
 
   stream<P extends Values, R extends Row>(
-    statement: Statement<P, R>,
+    statement: QueryStatement<P, R>,
     ...parameters: NoInfer<P>
   ): AsyncIterable<readonly R[]> {
     return this.#storage.stream(statement, ...parameters);
   }
 
-  write<T>(body: () => Transaction<T>): Promise<T> {
+  write<T>(body: () => Change<T>): Promise<T> {
     return this.writesLeft-- > 0 ? this.#storage.write(body) : Promise.reject(new StorageUnavailable("full"));
   }
 

@@ -1,6 +1,6 @@
 import { readConfig, valuesOf } from "../../src/config.ts";
 import { scopes } from "../../src/contract/caller.ts";
-import type { BoundOperation } from "../../src/contract/handler.ts";
+import type { BoundOperation, BoundRead } from "../../src/contract/handler.ts";
 import { timestampOf } from "../../src/contract/schemas.ts";
 import { openCallerParts, type ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
@@ -13,6 +13,7 @@ import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/po
 import { Connection } from "../../src/storage/postgres/connection.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { isShared, listsOf, readTogether } from "../../src/storage/postgres/shared-reads.ts";
+import type { QueryStatement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { StatementStep } from "../../src/storage/transaction.ts";
 import { Log } from "../../src/telemetry/log.ts";
@@ -105,7 +106,7 @@ export class Recorder {
 /** The statement of two requests that share a read. */
 function twice({ statement, parameters }: StatementStep): StatementStep {
   const [types, lists] = listsOf([parameters, parameters]);
-  return { statement: readTogether(statement, types), parameters: lists };
+  return { statement: readTogether(statement as QueryStatement, types), parameters: lists };
 }
 
 /** A store in PostgreSQL with large tables that measures the cost of reads. */
@@ -153,7 +154,7 @@ export class PageCosts {
     const recorder = new Recorder(this.storage);
     const bound = bindAll(recorder.storage, this.#limiter, domains).find(({ operation }) => operation.name === name);
     const expensive: unknown[] = [];
-    const items = await walkPages(recorder.storage, bound as BoundOperation, caller, samples, async (request) => {
+    const items = await walkPages(recorder.storage, bound as BoundRead, caller, samples, async (request) => {
       const reads = recorder.take();
       if (reads.length === 0) throw new Error(`A page of ${name} reads nothing of the store.`);
       const looksThrough = reads.some(({ statement }) => statement.sql.includes("AS scanned_rows"));
@@ -168,7 +169,7 @@ export class PageCosts {
   /** The reads that touch more blocks than they may, each with its plan. */
   async tooExpensive(reads: readonly StatementStep[], maxBlocks: number) {
     for (const { statement } of reads) this.made.add(statement.sql);
-    const shared = reads.filter(({ statement }) => isShared(statement)).map(twice);
+    const shared = reads.filter(({ statement }) => isShared(statement as QueryStatement)).map(twice);
     const expensive: Cost[] = [];
     for (const mode of ["service", "custom"] as const) {
       for (const read of reads) expensive.push(...(await this.#above(maxBlocks, read, mode)));

@@ -1,5 +1,5 @@
 import type { Caller } from "../../src/contract/caller.ts";
-import type { BoundOperation, Input, Page } from "../../src/contract/handler.ts";
+import type { BoundRead, Input, Page } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -87,7 +87,7 @@ function requestsFor({ params, query }: Operation, samples: Samples): Omit<PageR
  */
 export async function walkPages(
   storage: Storage,
-  { operation, handle }: BoundOperation,
+  { operation, read }: BoundRead,
   caller: Caller,
   samples: Samples,
   page: (request: PageRequest) => Promise<void>,
@@ -95,7 +95,7 @@ export async function walkPages(
   let items = 0;
   for (const request of requestsFor(operation, samples)) {
     const ask = async (after: unknown): Promise<unknown> => {
-      const outcome = await storage.read(handle({ ...request, after, body: undefined, caller } as unknown as Input));
+      const outcome = await storage.read(read({ ...request, after, body: undefined, caller } as unknown as Input));
       await page({ ...request, after });
       if ("error" in outcome) return undefined;
       items += ((outcome as Page).items as unknown[]).length;

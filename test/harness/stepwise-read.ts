@@ -1,11 +1,11 @@
-import type { Statement } from "../../src/storage/statement.ts";
+import type { QueryStatement, Statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { all, type KnownSteps, type StatementStep, type Transaction } from "../../src/storage/transaction.ts";
+import { all, type KnownSteps, type Read, type StatementStep } from "../../src/storage/transaction.ts";
 
 /** Runs a read with `read`, one step at a time. Calls `before` with each step in the store. */
 export async function readStepwise<T>(
   read: Storage["read"],
-  transaction: Transaction<T>,
+  transaction: Read<T>,
   before: (step: StatementStep) => Promise<void> | void,
 ): Promise<T> {
   const steps = transaction as KnownSteps<T>;
@@ -22,12 +22,12 @@ export async function readStepwise<T>(
     }
     const { statement, parameters } = step as StatementStep;
     await before({ statement, parameters });
-    next = steps.next(await read(all(statement, ...parameters)));
+    next = steps.next(await read(all(statement as QueryStatement, ...parameters)));
   }
   return next.value;
 }
 
 /** The statement of a transaction's first step. */
-export function firstStatementOf(transaction: Transaction<unknown>): Statement {
+export function firstStatementOf(transaction: Read<unknown>): Statement {
   return (transaction.next().value as StatementStep).statement;
 }

@@ -3,7 +3,7 @@ import { bind, type Handlers, type Streamed } from "../../src/contract/handler.t
 import { defineOperation, type Tag } from "../../src/contract/operation.ts";
 import { Int64, Text } from "../../src/contract/schemas.ts";
 import type { StreamSink } from "../../src/contract/stream.ts";
-import type { Transaction } from "../../src/contract/transaction.ts";
+import type { Query } from "../../src/contract/transaction.ts";
 import { defineDomain } from "../../src/domains/domain.ts";
 
 const tag: Tag = { name: "ticks", description: "A stream for tests.", stability: "experimental" };
@@ -51,7 +51,7 @@ export class TickSource {
     streamTicks: ({ lastEventId }) => this.#follow(lastEventId),
   };
 
-  *#follow(lastEventId: bigint | undefined): Transaction<Streamed<typeof streamTicks>> {
+  *#follow(lastEventId: bigint | undefined): Query<Streamed<typeof streamTicks>> {
     this.resumedAt.push(lastEventId);
     const start = (sink: StreamSink<Tick>) => {
       this.sinks.add(sink);

@@ -8,7 +8,7 @@ import { defineDomain } from "../../src/domains/domain.ts";
 import { setting } from "../../src/settings/setting.ts";
 import type { Migration } from "../../src/storage/migrations/migration.ts";
 import { pageOf } from "../../src/storage/pages.ts";
-import { type Row, statement } from "../../src/storage/statement.ts";
+import { change, query, type Row } from "../../src/storage/statement.ts";
 import { all, first } from "../../src/storage/transaction.ts";
 import type { Command } from "../../src/terminal/command.ts";
 
@@ -74,15 +74,15 @@ interface ToyRow extends Row {
 interface CountRow extends Row {
   toys: bigint;
 }
-const byId = statement<[id: bigint], ToyRow>("SELECT id, name FROM toys WHERE id = $1");
-const rowsAfter = statement<[id: bigint, limit: number], ToyRow>(
+const byId = query<[id: bigint], ToyRow>("SELECT id, name FROM toys WHERE id = $1");
+const rowsAfter = query<[id: bigint, limit: number], ToyRow>(
   "SELECT id, name FROM toys WHERE id > $1 ORDER BY id LIMIT $2",
 );
-const insert = statement<[name: string], ToyRow>("INSERT INTO toys (name) VALUES ($1) RETURNING id, name");
-const discardOld = statement<[kept: number], ToyRow>(
+const insert = change<[name: string], ToyRow>("INSERT INTO toys (name) VALUES ($1) RETURNING id, name");
+const discardOld = change<[kept: number], ToyRow>(
   "DELETE FROM toys WHERE id <= (SELECT max(id) FROM toys) - CAST($1 AS BIGINT) RETURNING id, name",
 );
-const count = statement<[], CountRow>("SELECT count(*) AS toys FROM toys");
+const count = query<[], CountRow>("SELECT count(*) AS toys FROM toys");
 
 const settings = {
   PETSTORE_TOYS_KEPT: setting<number>({

@@ -4,7 +4,7 @@ import { App } from "../../src/app/app.ts";
 import { domains } from "../../src/app/domains.ts";
 import { KeyStore } from "../../src/domains/keys/keys.store.ts";
 import type { IssuedKey } from "../../src/domains/keys/keys.ts";
-import type { Transaction } from "../../src/storage/transaction.ts";
+import type { Query } from "../../src/storage/transaction.ts";
 import { type Evidence, evidence } from "../harness/evidence.ts";
 
 /** A longer body is a file of another project: the bundle of the reference page. */
@@ -39,11 +39,11 @@ function recordKey(issued: unknown, to: Evidence): void {
   if (typeof key === "string") to.key(key);
 }
 
-function isTransaction(result: unknown): result is Transaction<unknown> {
+function isTransaction(result: unknown): result is Query<unknown> {
   return typeof result === "object" && result !== null && Symbol.iterator in result && "next" in result;
 }
 
-function* recordStep(step: Transaction<unknown>, to: Evidence): Transaction<unknown> {
+function* recordStep(step: Query<unknown>, to: Evidence): Query<unknown> {
   const result = yield* step;
   recordKey(result, to);
   return result;

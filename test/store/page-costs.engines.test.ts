@@ -32,9 +32,9 @@ import { webhookDueTimes } from "../../src/domains/webhooks/webhook-due-times.st
 import { migrations } from "../../src/storage/migrations.ts";
 import { pageOf } from "../../src/storage/pages.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
-import { statement as newStatement, type Row } from "../../src/storage/statement.ts";
+import { query as newQuery, type Row } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { all, first, type Transaction } from "../../src/storage/transaction.ts";
+import { all, first, type Read } from "../../src/storage/transaction.ts";
 import { allStatements, oneLine } from "../harness/all-statements.ts";
 import { development } from "../harness/key-environments.ts";
 import {
@@ -121,7 +121,7 @@ const listToys = defineOperation({
 const sandbox = { shop: 1, accountId: "account 500", mode: "test" } as const;
 
 /** Reads besides the pages of lists, which follow from the contract. */
-const work: Record<string, (storage: Storage) => Transaction<unknown> | Promise<unknown>> = {
+const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown>> = {
   "an animal": (storage) => new PetStore(storage).get(1, end),
   "an order": (storage) => new OrderStore(storage, {} as never, clock, 0).get(1, end),
   "orders that are due": (storage) => new Reservations(storage, {} as never, clock).expireDue(),
@@ -290,7 +290,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL, only the blocks t
   });
 
   test("control: a list that is read without an index is reported", async () => {
-    const page = newStatement<[id: bigint, limit: number], ToyRow>(
+    const page = newQuery<[id: bigint, limit: number], ToyRow>(
       "SELECT id, name FROM toys WHERE id > $1 ORDER BY name, id LIMIT $2",
     );
     const handlers: Handlers<readonly [typeof listToys]> = {

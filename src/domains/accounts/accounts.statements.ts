@@ -1,5 +1,5 @@
 import type { Quota } from "../../contract/caller.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { change, query, type Row } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
 import { type Plan, plans } from "./accounts.ts";
 
@@ -24,37 +24,37 @@ type DeletedRow = IdRow & { deleted_at: bigint };
 const newColumns = "id, name, plan, per_minute, per_day, created_at";
 const accountColumns = `${newColumns}, deleted_at, suspended_at`;
 
-export const allAccounts = statement<[], AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
-export const anyAccount = statement<[], IdRow>("SELECT id FROM accounts LIMIT 1");
-export const accountById = statement<[id: string], AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
-export const insertAccount = statement<
+export const allAccounts = query<[], AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
+export const anyAccount = query<[], IdRow>("SELECT id FROM accounts LIMIT 1");
+export const accountById = query<[id: string], AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
+export const insertAccount = change<
   [id: string, name: string, plan: Plan, ...CustomQuota, createdAt: number],
   AccountRow
 >(`INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`);
-export const updateName = statement<[name: string, id: string], AccountRow>(
+export const updateName = change<[name: string, id: string], AccountRow>(
   `UPDATE accounts SET name = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
-export const updatePlan = statement<[plan: Plan, ...CustomQuota, id: string], AccountRow>(
+export const updatePlan = change<[plan: Plan, ...CustomQuota, id: string], AccountRow>(
   `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 
 /** Suspends an account. An account that is already suspended keeps its time of suspension. */
-export const suspend = statement<[at: number, id: string], AccountRow>(
+export const suspend = change<[at: number, id: string], AccountRow>(
   `UPDATE accounts SET suspended_at = COALESCE(suspended_at, $1) WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
-export const resume = statement<[id: string], AccountRow>(
+export const resume = change<[id: string], AccountRow>(
   `UPDATE accounts SET suspended_at = NULL WHERE id = $1 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 /** Deletes an account. An account that is already deleted keeps its time of deletion. */
-export const markDeleted = statement<[at: number, id: string], AccountRow>(
+export const markDeleted = change<[at: number, id: string], AccountRow>(
   `UPDATE accounts SET deleted_at = COALESCE(deleted_at, $1) WHERE id = $2 RETURNING ${accountColumns}`,
 );
 /** Reads all accounts: there is no index of the few that are deleted. */
-export const deletedAccounts = statement<[], DeletedRow>(
+export const deletedAccounts = query<[], DeletedRow>(
   "SELECT id, deleted_at FROM accounts WHERE deleted_at IS NOT NULL ORDER BY deleted_at",
 );
-export const clearAccountName = statement<[id: string]>("UPDATE accounts SET name = '' WHERE id = $1");
-export const removeAccount = statement<[id: string]>("DELETE FROM accounts WHERE id = $1");
+export const clearAccountName = change<[id: string]>("UPDATE accounts SET name = '' WHERE id = $1");
+export const removeAccount = change<[id: string]>("DELETE FROM accounts WHERE id = $1");
 
 export function toQuota({ plan, per_minute, per_day }: PlanRow): Quota {
   const quota = plans[plan as Plan];

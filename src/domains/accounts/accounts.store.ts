@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/caller.ts";
 import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
 import * as sql from "./accounts.statements.ts";
 import { type AccountRow, toAccount } from "./accounts.statements.ts";
@@ -36,7 +36,7 @@ export class AccountStore {
     return (await this.#storage.read(all(sql.allAccounts))).map(toAccount);
   }
 
-  *get(id: string): Transaction<Account | undefined> {
+  *get(id: string): Query<Account | undefined> {
     const row = yield* first(sql.accountById, id);
     return row && toAccount(row);
   }
@@ -49,7 +49,7 @@ export class AccountStore {
   }
 
   /** Part of a transaction: creates an account and its shops. Throws `OperatorError` if the plan does not allow the quota. */
-  *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Transaction<Account> {
+  *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Change<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
     yield* createShops(id);
@@ -97,7 +97,7 @@ export class AccountStore {
     });
   }
 
-  #change(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
+  #change(accountId: string, change: () => Change<AccountRow | undefined>): Promise<Account> {
     const changed = this.#changed;
     return this.#write(accountId, function* () {
       yield* noteAccountChange(accountId, changed);
@@ -105,7 +105,7 @@ export class AccountStore {
     });
   }
 
-  async #write(accountId: string, change: () => Transaction<AccountRow | undefined>): Promise<Account> {
+  async #write(accountId: string, change: () => Change<AccountRow | undefined>): Promise<Account> {
     const row = await this.#storage.write(change);
     if (!row) throw noSuchAccount(accountId);
     return toAccount(row);

@@ -1,8 +1,8 @@
 import { nameKey } from "../../../csv/name-key.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
-import { type IdRow, type Row, statement } from "../../storage/statement.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { change, type IdRow, query, type Row } from "../../storage/statement.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
@@ -34,14 +34,14 @@ import {
 /** The animals, as far as categories need them. */
 export interface CategorizedPets {
   /** Part of a transaction: how many animals refer to the category. */
-  countIn(shop: LockedShop, categoryId: bigint): Transaction<bigint>;
+  countIn(shop: LockedShop, categoryId: bigint): Query<bigint>;
   /**
    * Part of a transaction: moves all animals of one category to another. Returns the event, which the caller must
    * publish; undefined if there is no such animal.
    */
-  reassign(shop: LockedShop, from: bigint, to: bigint): Transaction<NewEvent | undefined>;
+  reassign(shop: LockedShop, from: bigint, to: bigint): Change<NewEvent | undefined>;
   /** Part of a transaction: the first id, from this one on, that no animal refers to. */
-  firstUnreferenced(shop: LockedShop, from: bigint): Transaction<bigint>;
+  firstUnreferenced(shop: LockedShop, from: bigint): Query<bigint>;
 }
 
 interface CategoryRow extends Row {
@@ -54,31 +54,31 @@ export const categoryTables = [shopTable("categories", "id"), shopTable("deleted
 const columns = `id, name, ${metadataColumn("category", "categories")}`;
 type Key = [shop: number, id: bigint];
 
-const byId = statement<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
-const byNameKey = statement<[shop: number, nameKey: string], IdRow>(
+const byId = query<Key, CategoryRow>(`SELECT ${columns} FROM categories WHERE shop = $1 AND id = $2`);
+const byNameKey = query<[shop: number, nameKey: string], IdRow>(
   "SELECT id FROM categories WHERE shop = $1 AND name_key = $2",
 );
-const keysOf = statement<[shop: number], IdRow & { key: string }>(
+const keysOf = query<[shop: number], IdRow & { key: string }>(
   "SELECT id, name_key AS key FROM categories WHERE shop = $1",
 );
-const firstRows = statement<[shop: number, limit: number], CategoryRow>(
+const firstRows = query<[shop: number, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 ORDER BY id LIMIT $2`,
 );
-const rowsAfter = statement<[...Key, limit: number], CategoryRow>(
+const rowsAfter = query<[...Key, limit: number], CategoryRow>(
   `SELECT ${columns} FROM categories WHERE shop = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
-const insert = statement<[...Key, name: string, nameKey: string, hasMetadata: 1 | null]>(
+const insert = change<[...Key, name: string, nameKey: string, hasMetadata: 1 | null]>(
   "INSERT INTO categories (shop, id, name, name_key, has_metadata) VALUES ($1, $2, $3, $4, $5)",
 );
-const setFields = statement<[name: string, nameKey: string, hasMetadata: 1 | null, ...Key]>(
+const setFields = change<[name: string, nameKey: string, hasMetadata: 1 | null, ...Key]>(
   "UPDATE categories SET name = $1, name_key = $2, has_metadata = $3 WHERE shop = $4 AND id = $5",
 );
-const remove = statement<Key>("DELETE FROM categories WHERE shop = $1 AND id = $2");
-const noteDeletion = statement<Key>("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
-const lastAssigned = statement<[shop: number], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
-const noteAssigned = statement<[id: bigint, shop: number]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
+const remove = change<Key>("DELETE FROM categories WHERE shop = $1 AND id = $2");
+const noteDeletion = change<Key>("INSERT INTO deleted_categories (shop, id) VALUES ($1, $2) ON CONFLICT DO NOTHING");
+const lastAssigned = query<[shop: number], IdRow>("SELECT last_category_id AS id FROM shops WHERE shop = $1");
+const noteAssigned = change<[id: bigint, shop: number]>("UPDATE shops SET last_category_id = $1 WHERE shop = $2");
 /** The first id, from `$1` on, that no category has had. `EXISTS`: for `IN`, SQLite would read all ids of the shop. */
-export const firstUnused = statement<[id: bigint, shop: number], IdRow>(`
+export const firstUnused = query<[id: bigint, shop: number], IdRow>(`
   WITH RECURSIVE candidate (id) AS (
     SELECT CAST($1 AS BIGINT)
     UNION ALL
@@ -97,12 +97,12 @@ function toCategory(row: CategoryRow): Category {
 }
 
 /** Part of a transaction: the ids of all categories of a shop, by the `nameKey` of each. */
-export function* categoryIds(shop: number): Transaction<ReadonlyMap<string, bigint>> {
+export function* categoryIds(shop: number): Query<ReadonlyMap<string, bigint>> {
   return new Map((yield* all(keysOf, shop)).map(({ key, id }) => [key, id]));
 }
 
 /** Part of a transaction: whether the category exists. */
-export function* categoryExists({ shop }: LockedShop, id: bigint): Transaction<boolean> {
+export function* categoryExists({ shop }: LockedShop, id: bigint): Query<boolean> {
   return (yield* first(byId, shop, id)) !== undefined;
 }
 
@@ -125,13 +125,13 @@ export class CategoryStore {
     this.#clock = clock;
   }
 
-  *get(shop: number, id: bigint): Transaction<Category | undefined> {
+  *get(shop: number, id: bigint): Query<Category | undefined> {
     const row = yield* first(byId, shop, id);
     return row && toCategory(row);
   }
 
   /** Up to `limit` categories with an id above `after` (from the first on, if it is absent), by ascending id. */
-  *page(shop: number, after: bigint | undefined, limit: number): Transaction<Page<Category>> {
+  *page(shop: number, after: bigint | undefined, limit: number): Query<Page<Category>> {
     const rows =
       after === undefined ? yield* all(firstRows, shop, limit + 1) : yield* all(rowsAfter, shop, after, limit + 1);
     return pageOf(rows, limit, toCategory, ({ id }) => id);
@@ -141,7 +141,7 @@ export class CategoryStore {
   *add(
     author: Author,
     { id, name, metadata: given }: { id?: bigint; name: string; metadata?: Metadata },
-  ): Transaction<Category | "id taken" | "name taken"> {
+  ): Change<Category | "id taken" | "name taken"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if (id !== undefined && (yield* first(byId, shop, id))) return "id taken";
@@ -161,7 +161,7 @@ export class CategoryStore {
     id: bigint,
     patch: CategoryPatch,
     isExpected: Expectation,
-  ): Transaction<Category | "not found" | "not expected" | "name taken" | TooMuchMetadata> {
+  ): Change<Category | "not found" | "not expected" | "name taken" | TooMuchMetadata> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
@@ -192,7 +192,7 @@ export class CategoryStore {
     id: bigint,
     moveTo: bigint | undefined,
     isExpected: Expectation,
-  ): Transaction<null | "not found" | "not expected" | "no target" | InUse> {
+  ): Change<null | "not found" | "not expected" | "no target" | InUse> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
@@ -219,7 +219,7 @@ export class CategoryStore {
    * An id that no category has had and no animal refers to. The last one is remembered, so that smaller ids are not
    * searched again.
    */
-  *#assignId(locked: LockedShop): Transaction<bigint> {
+  *#assignId(locked: LockedShop): Change<bigint> {
     const { shop } = locked;
     let id = ((yield* first(lastAssigned, shop)) as IdRow).id + 1n;
     for (;;) {

@@ -1,4 +1,4 @@
-import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, change, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
@@ -28,7 +28,7 @@ const oldestAfter = acrossShops<[shop: bigint, limit: number], OldestRow>(
      ON oldest.shop = shops.shop AND oldest.id = (SELECT min(id) FROM events WHERE events.shop = shops.shop)
    WHERE shops.shop > $1 ORDER BY shops.shop LIMIT $2`,
 );
-const removeBefore = statement<[shop: number, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
+const removeBefore = change<[shop: number, id: bigint]>("DELETE FROM events WHERE shop = $1 AND id < $2");
 
 /** Deletes events that are too old, a few at a time. The newest is always kept, so that clients can always continue after it. */
 export class EventRetention {

@@ -1,6 +1,6 @@
 import type { StreamSink, StreamSource } from "../../contract/stream.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type Transaction, waitFor } from "../../storage/transaction.ts";
+import { type Read, waitFor } from "../../storage/transaction.ts";
 import { nextTurn } from "../../timing/waiting.ts";
 import type { Event } from "./events.schemas.ts";
 import { newestEventsOf } from "./events.statements.ts";
@@ -51,7 +51,7 @@ export class EventWatch {
     shop: number,
     after: bigint | undefined,
     filters: EventFilters,
-  ): Transaction<StreamSource<Event> | Expired | NotYetStored> {
+  ): Read<StreamSource<Event> | Expired | NotYetStored> {
     const { first, last } = yield* this.#log.storedRange(shop);
     yield* waitFor(this.#storage.settled()); // what was read may not be on disk yet, and nothing is sent before it is
     const from = after !== undefined && after < 0n ? 0n : after;

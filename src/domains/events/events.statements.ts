@@ -1,8 +1,8 @@
 import { parseJson } from "../../contract/parse-json.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
-import { cachedStatement, type IdRow, type Row, statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { cachedQuery, type IdRow, query, type Row } from "../../storage/statement.ts";
+import { all, type Query } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
 import { keyIdOf } from "./publish.ts";
 
@@ -36,10 +36,10 @@ export const columns = [...smallColumns, "data", "previous"];
 
 export const eventTables = [shopTable("events", "id")];
 
-export const byId = statement<[shop: number, id: bigint], EventRow>(
+export const byId = query<[shop: number, id: bigint], EventRow>(
   `SELECT id, ${columns.join(", ")} FROM events WHERE shop = $1 AND id = $2`,
 );
-export const storedRange = statement<[shop: number], StoredRangeRow>(`
+export const storedRange = query<[shop: number], StoredRangeRow>(`
   SELECT (SELECT min(id) FROM events WHERE events.shop = shops.shop) AS first_id, last_event_id AS last_id
   FROM shops WHERE shop = $1
 `);
@@ -47,7 +47,7 @@ export const storedRange = statement<[shop: number], StoredRangeRow>(`
  * Of the ids from `$1` to `$2`, the first whose event is not before the time `$3`, in Unix milliseconds; `$2` + 1 if all
  * are before it. A binary search: no id is missing in the range, and times never decrease.
  */
-export const firstSince = statement<[from: bigint, to: bigint, at: number, shop: number], IdRow>(`
+export const firstSince = query<[from: bigint, to: bigint, at: number, shop: number], IdRow>(`
   WITH RECURSIVE part (low, high) AS (
     SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT) + 1
     UNION ALL
@@ -56,7 +56,7 @@ export const firstSince = statement<[from: bigint, to: bigint, at: number, shop:
   )
   SELECT low AS id FROM part WHERE low = high
 `);
-export const petOfOrder = statement<[shop: number, id: bigint], IdRow>(
+export const petOfOrder = query<[shop: number, id: bigint], IdRow>(
   "SELECT pet_id AS id FROM store_orders WHERE shop = $1 AND id = $2",
 );
 
@@ -90,11 +90,11 @@ function actorOf({ actor, request_id }: EventRow): Event["actor"] {
 }
 
 /** The ids of the newest events of these shops, except deleted ones. `shops` must not be empty. */
-export function newestEventsOf(shops: readonly number[]): Transaction<readonly NewestRow[]> {
+export function newestEventsOf(shops: readonly number[]): Query<readonly NewestRow[]> {
   // The list is padded, so that there are few statements: an engine prepares each once.
   const size = 2 ** Math.ceil(Math.log2(shops.length));
   const parameters = Array.from({ length: size }, (_, index) => shops[index] ?? (shops[0] as number));
   const list = parameters.map((_, index) => `$${index + 1}`).join(", ");
   const sql = `SELECT shop, last_event_id AS id FROM shops WHERE shop IN (${list}) AND account_id IS NOT NULL`;
-  return all(cachedStatement<NewestRow>(sql), ...parameters);
+  return all(cachedQuery<NewestRow>(sql), ...parameters);
 }

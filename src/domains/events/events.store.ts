@@ -1,5 +1,5 @@
 import { type Condition, emptyPage, type Page, readPage } from "../../storage/pages.ts";
-import { first, type Transaction } from "../../storage/transaction.ts";
+import { first, type Read } from "../../storage/transaction.ts";
 import type { Event } from "./events.schemas.ts";
 import * as sql from "./events.statements.ts";
 import { columns, type StoredRange, smallColumns, toEvent, toStoredRange } from "./events.statements.ts";
@@ -39,7 +39,7 @@ interface Ids {
 /** Reads the logs of shops. */
 export class EventLog {
   /** One event. */
-  *get(shop: number, id: bigint): Transaction<Event | "not found" | Expired> {
+  *get(shop: number, id: bigint): Read<Event | "not found" | Expired> {
     const row = yield* first(sql.byId, shop, id);
     if (row) return toEvent(row);
     const stored = yield* this.storedRange(shop);
@@ -49,7 +49,7 @@ export class EventLog {
   }
 
   /** The ids of the stored events. */
-  *storedRange(shop: number): Transaction<StoredRange> {
+  *storedRange(shop: number): Read<StoredRange> {
     return toStoredRange(yield* first(sql.storedRange, shop));
   }
 
@@ -57,13 +57,13 @@ export class EventLog {
    * Up to `limit` events after `afterId`, the oldest first. If it has not read all, `next` is the last id that it has
    * read: a page may have fewer than `limit` events, although more follow.
    */
-  *after(shop: number, afterId: bigint, limit: number, filters: EventFilters = {}): Transaction<Page<Event> | Expired> {
+  *after(shop: number, afterId: bigint, limit: number, filters: EventFilters = {}): Read<Page<Event> | Expired> {
     const page = yield* this.between(shop, afterId, undefined, limit, filters, "id");
     return "refused" in page && page.refused !== "expired" ? emptyPage : page;
   }
 
   /** Like `after`, but from the first stored event on. */
-  *first(shop: number, limit: number, filters: EventFilters = {}): Transaction<Page<Event>> {
+  *first(shop: number, limit: number, filters: EventFilters = {}): Read<Page<Event>> {
     const stored = yield* this.storedRange(shop);
     return yield* this.#page(shop, { from: stored.first, to: stored.last }, limit, filters, "id");
   }
@@ -72,12 +72,7 @@ export class EventLog {
    * Up to `limit` events, the newest first: before `beforeId` or, if it is absent, from the newest one on. `next` is as in
    * `after`.
    */
-  *before(
-    shop: number,
-    beforeId: bigint | undefined,
-    limit: number,
-    filters: EventFilters = {},
-  ): Transaction<Page<Event>> {
+  *before(shop: number, beforeId: bigint | undefined, limit: number, filters: EventFilters = {}): Read<Page<Event>> {
     const stored = yield* this.storedRange(shop);
     const ids = { from: stored.first, to: idBefore(beforeId, stored.last) };
     return yield* this.#page(shop, ids, limit, filters, "-id");
@@ -91,7 +86,7 @@ export class EventLog {
     limit: number,
     filters: EventFilters,
     sort: "id" | "-id",
-  ): Transaction<Page<Event> | Expired | NotYetStored> {
+  ): Read<Page<Event> | Expired | NotYetStored> {
     const stored = yield* this.storedRange(shop);
     const { last } = stored;
     const from = idAfter(afterId);
@@ -103,7 +98,7 @@ export class EventLog {
     return from < now.first ? { refused: "expired", first: now.first } : page;
   }
 
-  *#page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Transaction<Page<Event>> {
+  *#page(shop: number, ids: Ids, limit: number, filters: EventFilters, sort: "id" | "-id"): Read<Page<Event>> {
     const { orderId, since, until, hidden } = filters;
     const types = filters.type?.filter((type) => !hidden?.has(type));
     const petId = orderId === undefined ? filters.petId : yield* this.#petOf(shop, orderId, filters.petId);
@@ -126,13 +121,13 @@ export class EventLog {
   }
 
   /** The animal of an order, which never changes; `none` if there is no such order, or it is for another animal. */
-  *#petOf(shop: number, orderId: bigint, petId: bigint | undefined): Transaction<bigint | "none"> {
+  *#petOf(shop: number, orderId: bigint, petId: bigint | undefined): Read<bigint | "none"> {
     const id = (yield* first(sql.petOfOrder, shop, orderId))?.id;
     return id === undefined || (petId !== undefined && petId !== id) ? "none" : id;
   }
 
   /** The first of these ids whose event is not before a time; `to` + 1 if all are before it. */
-  *#firstSince(shop: number, { from, to }: Ids, time: number): Transaction<bigint> {
+  *#firstSince(shop: number, { from, to }: Ids, time: number): Read<bigint> {
     const found = yield* first(sql.firstSince, from, to, time, shop);
     if (found) return found.id;
     const { first: now } = yield* this.storedRange(shop); // events were deleted after the range was read

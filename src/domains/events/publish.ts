@@ -1,8 +1,8 @@
 import type { Caller } from "../../contract/caller.ts";
 import type { EventType } from "../../contract/operation.ts";
 import { andCommit, insertAll, together } from "../../storage/combined-steps.ts";
-import { statement } from "../../storage/statement.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import { change } from "../../storage/statement.ts";
+import type { Change } from "../../storage/transaction.ts";
 import { type LockedShop, updateShop } from "../shops/figures.ts";
 import type { NewEvent } from "./new-event.ts";
 
@@ -50,7 +50,7 @@ type New = [
 ];
 type Json = [data: string | null, previous: string | null];
 
-const insert = statement<readonly [shop: number, id: bigint, ...New, ...Json]>(`
+const insert = change<readonly [shop: number, id: bigint, ...New, ...Json]>(`
   INSERT INTO events (shop, id, at, type, pet_id, subject, actor, request_id, data, previous)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `);
@@ -63,7 +63,7 @@ export function publish(
   locked: LockedShop,
   { actor, requestId }: Author,
   events: readonly NewEvent[],
-): Transaction<unknown> {
+): Change<unknown> {
   const { shop, at } = locked;
   if (events.length === 0) {
     if (Object.values(locked.changes).every((by) => by === 0)) return together([]);
@@ -77,14 +77,14 @@ export function publish(
 }
 
 /** Like `publish`, as the last step of a transaction. The commit follows in the same round trip. */
-export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Transaction<unknown> {
+export function publishLast(locked: LockedShop, author: Author, events: readonly NewEvent[]): Change<unknown> {
   return andCommit(publish(locked, author, events));
 }
 
 type NewPetEvent = [type: string, actor: string, requestId: string | null, dataAfterId: string];
 
 /** The log's part of an `append` of animals. */
-export const logNewPet = statement<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
+export const logNewPet = change<[shop: number, id: bigint, at: number | bigint, eventId: bigint, ...NewPetEvent]>(
   `INSERT INTO events (shop, pet_id, at, id, type, actor, request_id, data)
    VALUES ($1, $2, $3, $4, $5, $6, $7, '{"id":' || $2 || $8)`,
 );

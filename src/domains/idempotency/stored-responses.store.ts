@@ -3,9 +3,9 @@ import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { together, withoutCommit } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
-import { acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type ExpiryClock, HOUR_MS } from "../../timing/clock.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
 
@@ -32,27 +32,27 @@ const claim = lockStatement<[shop: number, digest: string, fingerprint: string, 
      WHERE stored_responses.due_at <= $5
    RETURNING digest`,
 );
-const find = statement<Key, ResponseRow>(
+const find = query<Key, ResponseRow>(
   "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2",
 );
-const shopExists = statement<[shop: number]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
-const setResponse = statement<[response: string, ...Key]>(
+const shopExists = query<[shop: number]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
+const setResponse = change<[response: string, ...Key]>(
   "UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3",
 );
-const move = statement<[to: number, ...Key]>("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
-const remove = statement<Key>("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
+const move = change<[to: number, ...Key]>("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
+const remove = change<Key>("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
 const due = acrossShops<[dueAt: number, limit: number], DueRow>(
   "SELECT shop, digest FROM stored_responses WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
 );
-const removeExpired = statement<[...Key, dueAt: number]>(
+const removeExpired = change<[...Key, dueAt: number]>(
   "DELETE FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at <= $3",
 );
-const countWaiting = statement<[shop: number, now: number, limit: number], WaitingRow>(
+const countWaiting = query<[shop: number, now: number, limit: number], WaitingRow>(
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM stored_responses WHERE shop = $1 AND due_at > $2 LIMIT $3) AS waiting`,
 );
 // Not that of the fast-forward itself, which is still empty: it lasts as long as any other.
-const bringNearer = statement<[milliseconds: number, shop: number]>(
+const bringNearer = change<[milliseconds: number, shop: number]>(
   "UPDATE stored_responses SET due_at = due_at - $1 WHERE shop = $2 AND response <> ''",
 );
 
@@ -66,7 +66,7 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     this.#expiry = expiry;
   }
 
-  *claim(shop: number, digest: string, fingerprint: string, now: number): Transaction<StoredResponse | undefined> {
+  *claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined> {
     const dueAt = now + LIFETIME;
     for (;;) {
       if (yield* first(claim, shop, digest, fingerprint, dueAt, this.#expiry.now())) return undefined;
@@ -77,27 +77,27 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     }
   }
 
-  withoutCommit<T>(change: Transaction<T>): Transaction<T> {
-    return withoutCommit(change);
+  withoutCommit<T>(part: Change<T>): Change<T> {
+    return withoutCommit(part);
   }
 
-  *store(shop: number, digest: string, response: string): Transaction<void> {
+  *store(shop: number, digest: string, response: string): Change<void> {
     yield* all(setResponse, response, shop, digest);
   }
 
-  *move(shop: number, digest: string, to: number): Transaction<void> {
+  *move(shop: number, digest: string, to: number): Change<void> {
     yield* all(move, to, shop, digest);
   }
 
-  *release(shop: number, digest: string): Transaction<void> {
+  *release(shop: number, digest: string): Change<void> {
     yield* all(remove, shop, digest);
   }
 
-  *waiting({ shop }: Sandbox, most: number): Transaction<Waiting[]> {
+  *waiting({ shop }: Sandbox, most: number): Query<Waiting[]> {
     return waitingOf("stored_response", yield* first(countWaiting, shop, this.#expiry.now(), most));
   }
 
-  *bringNearer({ shop }: Sandbox, milliseconds: number): Transaction<void> {
+  *bringNearer({ shop }: Sandbox, milliseconds: number): Change<void> {
     yield* all(bringNearer, milliseconds, shop);
   }
 

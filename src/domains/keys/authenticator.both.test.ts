@@ -7,7 +7,7 @@ import { development, production } from "../../../test/harness/key-environments.
 import { ManualClock } from "../../../test/harness/manual-clock.ts";
 import type { Mode } from "../../contract/caller.ts";
 import { SqliteStorage } from "../../storage/sqlite/sqlite-storage.ts";
-import { statement } from "../../storage/statement.ts";
+import { change } from "../../storage/statement.ts";
 import { all } from "../../storage/transaction.ts";
 import { AccountStore } from "../accounts/accounts.store.ts";
 import type { KeyEnvironment } from "./api-key.ts";
@@ -60,7 +60,7 @@ test("a key with one wrong character is refused without a look-up", async () => 
 /** Gives a key of this mode and cell to the account, even if the store belongs to another environment. */
 async function issueFor(environment: KeyEnvironment, mode: Mode): Promise<string> {
   const { accountId } = issued.record;
-  await storage.write(() => all(statement("DELETE FROM store_environment")));
+  await storage.write(() => all(change("DELETE FROM store_environment")));
   const { key } = await new KeyStore(storage, environment).issueKey(accountId, "other", ["read"], 0, mode);
   storage.reads = 0;
   return key;
@@ -108,11 +108,11 @@ describe("after a change", () => {
       },
       1,
     ],
-  ] as const)("%s", async (_, change, times) => {
+  ] as const)("%s", async (_, act, times) => {
     await reads();
     for (let round = 0; round < 2; round++) {
       const { version } = authenticator;
-      change(issued.record.accountId);
+      act(issued.record.accountId);
       expect(authenticator.version).toBeGreaterThan(version); // requests in flight ask again
       expect(await reads()).toBe(times);
     }

@@ -4,7 +4,7 @@ import type { Failure } from "../../contract/errors.ts";
 import type { Authenticator, Ban } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { isWellFormedKey, type KeyEnvironment, keyDigest, keyForm } from "./api-key.ts";
 import type { KeyStore } from "./keys.store.ts";
@@ -104,7 +104,7 @@ export class KeyAuthenticator implements Authenticator {
     return known.version >= (this.#changed.get(known.caller.accountId) ?? 0) ? known.caller : undefined;
   }
 
-  *#find(digest: string, now: number): Transaction<Caller | Failure | undefined> {
+  *#find(digest: string, now: number): Query<Caller | Failure | undefined> {
     const version = this.#version;
     const found = yield* this.#keys.findCaller(digest, now);
     if (!found || "error" in found) return found;

@@ -1,7 +1,7 @@
 import type { Caller, Mode, Scope } from "../../contract/caller.ts";
 import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import { accountTable } from "../../storage/owned-table.ts";
-import { lookUp, type Row, statement } from "../../storage/statement.ts";
+import { change, lookUp, query, type Row } from "../../storage/statement.ts";
 import { type PlanRow, toQuota } from "../accounts/accounts.statements.ts";
 import type { ApiKey } from "./keys.ts";
 
@@ -50,38 +50,38 @@ const keyColumns =
   "banned_until, bans";
 
 const accountIsNotDeleted = "(SELECT deleted_at FROM accounts WHERE accounts.id = account_id) IS NULL";
-export const keysOfAll = statement<[], KeyRow>(
+export const keysOfAll = query<[], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
-export const keysOfAccount = statement<[accountId: string], KeyRow>(
+export const keysOfAccount = query<[accountId: string], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND ${accountIsNotDeleted} ORDER BY created_at, id`,
 );
-export const keysAfter = statement<[accountId: string, ...Position], KeyRow>(
+export const keysAfter = query<[accountId: string, ...Position], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND (created_at, id) > ($2, $3)
    ORDER BY created_at, id LIMIT $4`,
 );
-export const keysOfModeAfter = statement<[accountId: string, mode: Mode, ...Position], KeyRow>(
+export const keysOfModeAfter = query<[accountId: string, mode: Mode, ...Position], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys WHERE account_id = $1 AND mode = $2 AND (created_at, id) > ($3, $4)
    ORDER BY created_at, id LIMIT $5`,
 );
-export const validKeys = statement<[accountId: string, mode: Mode, now: number], KeyRow>(
+export const validKeys = query<[accountId: string, mode: Mode, now: number], KeyRow>(
   `SELECT ${keyColumns} FROM api_keys
    WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
    ORDER BY created_at, id`,
 );
-export const countKeys = statement<[accountId: string, mode: Mode], CountRow>(
+export const countKeys = query<[accountId: string, mode: Mode], CountRow>(
   "SELECT count(*) AS keys FROM api_keys WHERE account_id = $1 AND mode = $2",
 );
-export const deleteEndedKeys = statement<[accountId: string, mode: Mode, now: number, limit: number]>(
+export const deleteEndedKeys = change<[accountId: string, mode: Mode, now: number, limit: number]>(
   `DELETE FROM api_keys WHERE id IN (
      SELECT id FROM api_keys WHERE account_id = $1 AND mode = $2 AND (revoked_at IS NOT NULL OR expires_at <= $3)
      ORDER BY created_at, id LIMIT $4
    )`,
 );
-export const ownerOfKey = statement<[id: string], OwnerRow>(
+export const ownerOfKey = query<[id: string], OwnerRow>(
   `SELECT account_id FROM api_keys WHERE id = $1 AND ${accountIsNotDeleted}`,
 );
-export const keyById = statement<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
+export const keyById = query<[id: string], KeyRow>(`SELECT ${keyColumns} FROM api_keys WHERE id = $1`);
 export const keyByDigest = lookUp<[digest: string], CallerRow>(
   `SELECT api_keys.id, api_keys.account_id, api_keys.mode, api_keys.name, scopes, expires_at, revoked_at, last_used_at, banned_until, bans,
      plan, per_minute, per_day, suspended_at, shop
@@ -90,22 +90,22 @@ export const keyByDigest = lookUp<[digest: string], CallerRow>(
      LEFT JOIN shops ON shops.account_id = api_keys.account_id AND shops.mode = api_keys.mode
    WHERE digest = $1`,
 );
-export const insertKey = statement<[...NewKeyValues, scopes: string, createdAt: number, end: number | null], KeyRow>(
+export const insertKey = change<[...NewKeyValues, scopes: string, createdAt: number, end: number | null], KeyRow>(
   `INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at, planned_end, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING ${keyColumns}`,
 );
 // A key that is already revoked keeps its time of revocation.
-export const revoke = statement<[at: number, id: string], KeyRow>(
+export const revoke = change<[at: number, id: string], KeyRow>(
   `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${keyColumns}`,
 );
 // A key that expires earlier does not change.
-export const expire = statement<[at: number, id: string, after: number], KeyRow>(
+export const expire = change<[at: number, id: string, after: number], KeyRow>(
   `UPDATE api_keys SET expires_at = $1 WHERE id = $2 AND (expires_at IS NULL OR expires_at > $3)`,
 );
-export const touch = statement<[at: number, id: string, before: number]>(
+export const touch = change<[at: number, id: string, before: number]>(
   `UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 );
-export const ban = statement<[until: number | null, bans: number, id: string]>(
+export const ban = change<[until: number | null, bans: number, id: string]>(
   "UPDATE api_keys SET banned_until = $1, bans = $2 WHERE id = $3",
 );
 

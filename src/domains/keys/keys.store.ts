@@ -6,7 +6,7 @@ import { type AccountListener, noteAccountChange } from "../../storage/account-c
 import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { noSuchAccount, OperatorError } from "../accounts/accounts.ts";
 import { randomBase62 } from "../accounts/base62.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -69,7 +69,7 @@ export class KeyStore {
   }
 
   /** A key, valid or not. */
-  *find(id: string): Transaction<ApiKey | undefined> {
+  *find(id: string): Query<ApiKey | undefined> {
     const row = yield* first(sql.keyById, id);
     return row && toApiKey(row);
   }
@@ -82,7 +82,7 @@ export class KeyStore {
     mode: Mode | undefined,
     after: string | undefined,
     limit: number,
-  ): Transaction<Page<ApiKey, string>> {
+  ): Query<Page<ApiKey, string>> {
     const [createdAt, id] = after === undefined ? [-1, ""] : readPosition(after);
     const rows =
       mode === undefined
@@ -92,7 +92,7 @@ export class KeyStore {
   }
 
   /** Who sends requests with the key of this digest. A failure says that it has expired or was revoked. */
-  *findCaller(digest: string, now: number): Transaction<Caller | Failure | undefined> {
+  *findCaller(digest: string, now: number): Query<Caller | Failure | undefined> {
     const row = yield* first(sql.keyByDigest, digest);
     return row && toCaller(digest, row, now);
   }
@@ -102,12 +102,12 @@ export class KeyStore {
    * two concurrent requests could both add the last allowed key. The lock is that of the shop, which gets the event.
    * `lockShops` states the order of locks.
    */
-  lock(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
+  lock(accountId: string, mode: Mode, now: number): Change<LockedShop> {
     return lockShopOf(accountId, mode, now);
   }
 
   /** Like `lock`, for the mode of a key, which it returns too; undefined if the account has no such key. */
-  *lockAndFind(accountId: string, keyId: string, now: number): Transaction<LockedKey | undefined> {
+  *lockAndFind(accountId: string, keyId: string, now: number): Change<LockedKey | undefined> {
     const locked = yield* lockShopOfKey(accountId, keyId, now);
     const key = yield* this.find(keyId);
     if (key?.accountId !== accountId) return undefined;
@@ -116,12 +116,12 @@ export class KeyStore {
   }
 
   /** Part of a transaction: the keys of an account and mode that are valid. */
-  *valid(accountId: string, mode: Mode, now: number): Transaction<ApiKey[]> {
+  *valid(accountId: string, mode: Mode, now: number): Query<ApiKey[]> {
     return (yield* all(sql.validKeys, accountId, mode, now)).map(toApiKey);
   }
 
   /** Part of a transaction that has locked the shop of the new key: issues it. */
-  *issue(locked: LockedShop, author: Author, newKey: NewKey, now: number): Transaction<IssuedKey> {
+  *issue(locked: LockedShop, author: Author, newKey: NewKey, now: number): Change<IssuedKey> {
     const { accountId, mode, name, scopes, plannedEnd } = newKey;
     const { isProduction, cell } = this.#environment;
     if (!modesOf(this.#environment).includes(mode))
@@ -142,7 +142,7 @@ export class KeyStore {
   }
 
   /** Part of a transaction: issues a replacement for a valid key, which stays valid for another `overlap` milliseconds. */
-  *rotate({ key, locked }: LockedKey, author: Author, overlap: number, now: number): Transaction<Rotation> {
+  *rotate({ key, locked }: LockedKey, author: Author, overlap: number, now: number): Change<Rotation> {
     yield* all(sql.expire, now + overlap, key.id, now + overlap);
     yield* noteAccountChange(key.accountId, this.#changed);
     const replaced = (yield* this.find(key.id)) as ApiKey;
@@ -151,7 +151,7 @@ export class KeyStore {
   }
 
   /** Part of a transaction: revokes a key. Repeating it is not an error. */
-  *revoke({ key, locked }: LockedKey, author: Author, now: number): Transaction<ApiKey> {
+  *revoke({ key, locked }: LockedKey, author: Author, now: number): Change<ApiKey> {
     const revoked = toApiKey((yield* first(sql.revoke, now, key.id)) as KeyRow);
     yield* noteAccountChange(key.accountId, this.#changed);
     if (key.revokedAt === null) yield* publishKey(locked, author, eventOf(keyRevoked, shown(revoked), shown(key)));
@@ -173,7 +173,7 @@ export class KeyStore {
     return this.#storage.write(() => this.#lockAndIssue({ accountId, mode, name, scopes, plannedEnd: null }, now));
   }
 
-  *#lockAndIssue(newKey: NewKey, now: number): Transaction<IssuedKey> {
+  *#lockAndIssue(newKey: NewKey, now: number): Change<IssuedKey> {
     const locked = yield* this.lock(newKey.accountId, newKey.mode, now);
     return yield* this.issue(locked, operator(locked.shop), newKey, now);
   }
@@ -205,7 +205,7 @@ export class KeyStore {
     return this.#change(keyId, now, (found) => this.#ban(found, now));
   }
 
-  *#ban({ key, locked }: LockedKey, now: number): Transaction<Ban | undefined> {
+  *#ban({ key, locked }: LockedKey, now: number): Change<Ban | undefined> {
     if (!isValid(key, now)) return undefined;
     const running = banEnd(key, now);
     if (running !== undefined) return { until: running, seconds: undefined };
@@ -241,7 +241,7 @@ export class KeyStore {
   }
 
   /** Changes a key in a transaction. Undefined if there is no such key, or its account was deleted. */
-  async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Transaction<T>): Promise<T | undefined> {
+  async #change<T>(keyId: string, now: number, change: (key: LockedKey) => Change<T>): Promise<T | undefined> {
     const owner = await this.#storage.read(first(sql.ownerOfKey, keyId));
     return owner && this.#storage.write(() => this.#lockAndChange(owner.account_id, keyId, now, change));
   }
@@ -250,8 +250,8 @@ export class KeyStore {
     accountId: string,
     keyId: string,
     now: number,
-    change: (key: LockedKey) => Transaction<T>,
-  ): Transaction<T | undefined> {
+    change: (key: LockedKey) => Change<T>,
+  ): Change<T | undefined> {
     const found = yield* this.lockAndFind(accountId, keyId, now);
     return found && (yield* change(found));
   }
@@ -261,7 +261,7 @@ export class KeyStore {
  * Part of a transaction: adds an event about a key to the log of its shop. A live key that changes a test key is not
  * named there: test keys know of no live key.
  */
-function publishKey(locked: LockedShop, author: Author, event: NewEvent): Transaction<unknown> {
+function publishKey(locked: LockedShop, author: Author, event: NewEvent): Change<unknown> {
   const isOther = author.shop !== locked.shop;
   return publish(locked, isOther ? { ...author, actor: UNNAMED_KEY } : author, [event]);
 }

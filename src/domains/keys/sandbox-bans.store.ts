@@ -1,15 +1,15 @@
 import { type DueTimes, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
 import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
-import { statement } from "../../storage/statement.ts";
+import { change, query } from "../../storage/statement.ts";
 import { all, first } from "../../storage/transaction.ts";
 import type { Host } from "../domain.ts";
 
-const count = statement<[accountId: string, now: number], WaitingRow>(
+const count = query<[accountId: string, now: number], WaitingRow>(
   `SELECT count(*) AS count, min(banned_until) AS next FROM api_keys
    WHERE account_id = $1 AND mode = 'test' AND banned_until > $2`,
 );
 // Also those that have ended: a day later, the next ban is a first one.
-const bringNearer = statement<[milliseconds: number, accountId: string]>(
+const bringNearer = change<[milliseconds: number, accountId: string]>(
   `UPDATE api_keys SET banned_until = banned_until - $1
    WHERE account_id = $2 AND mode = 'test' AND banned_until IS NOT NULL RETURNING id`,
 );

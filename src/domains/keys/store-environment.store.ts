@@ -1,12 +1,12 @@
-import { statement } from "../../storage/statement.ts";
+import { change, query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { first, type Transaction } from "../../storage/transaction.ts";
+import { type Change, first } from "../../storage/transaction.ts";
 
 type EnvironmentRow = { environment: "production" | "other" };
 
-const readEnvironment = statement<[], EnvironmentRow>("SELECT environment FROM store_environment");
+const readEnvironment = query<[], EnvironmentRow>("SELECT environment FROM store_environment");
 // If two services create the first key at the same time, the record of the first one stays.
-const keepEnvironment = statement<[environment: string], EnvironmentRow>(
+const keepEnvironment = change<[environment: string], EnvironmentRow>(
   `INSERT INTO store_environment (only_row, environment) VALUES (1, $1)
    ON CONFLICT (only_row) DO UPDATE SET environment = store_environment.environment RETURNING environment`,
 );
@@ -18,7 +18,7 @@ export async function belongsToProduction(storage: Storage): Promise<boolean | u
 }
 
 /** Part of a transaction: records whether the store belongs to production, unless it is recorded. Returns the record. */
-export function* recordEnvironment(isProduction: boolean): Transaction<boolean> {
+export function* recordEnvironment(isProduction: boolean): Change<boolean> {
   // `keepEnvironment` locks the only row until the commit. Keys of all accounts would wait for each other.
   const recorded = yield* first(readEnvironment);
   const kept = recorded ?? (yield* first(keepEnvironment, isProduction ? "production" : "other"));

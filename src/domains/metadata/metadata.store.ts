@@ -1,8 +1,8 @@
 import { insertAll } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import type { PageSelection } from "../../storage/pages.ts";
-import { statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { change } from "../../storage/statement.ts";
+import { all, type Change } from "../../storage/transaction.ts";
 import { type Metadata, sameMetadata } from "./metadata.schemas.ts";
 
 /** The kinds of resources that can have metadata. */
@@ -33,14 +33,12 @@ export const metadataTables = [shopTable("metadata", "kind", "id")];
 
 type Key = [shop: number, kind: MetadataKind, id: bigint];
 
-const insert = statement<[...Key, pairs: string]>(
-  "INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)",
-);
-const set = statement<[...Key, pairs: string]>(
+const insert = change<[...Key, pairs: string]>("INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)");
+const set = change<[...Key, pairs: string]>(
   `INSERT INTO metadata (shop, kind, id, pairs) VALUES ($1, $2, $3, $4)
    ON CONFLICT (shop, kind, id) DO UPDATE SET pairs = excluded.pairs`,
 );
-const remove = statement<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
+const remove = change<Key>("DELETE FROM metadata WHERE shop = $1 AND kind = $2 AND id = $3");
 
 /** The value of `has_metadata` in the row of a resource. */
 export function metadataFlag(pairs: Metadata | undefined): 1 | null {
@@ -57,7 +55,7 @@ export function insertMetadata(
   shop: number,
   kind: MetadataKind,
   resources: readonly { readonly id: bigint; readonly metadata?: Metadata | undefined }[],
-): Transaction<unknown> {
+): Change<unknown> {
   const rows = resources.flatMap(({ id, metadata }): [...Key, string][] =>
     metadata ? [[shop, kind, id, JSON.stringify(metadata)]] : [],
   );
@@ -74,7 +72,7 @@ export function* replaceMetadata(
   id: bigint,
   before: Metadata | undefined,
   after: Metadata | undefined,
-): Transaction<void> {
+): Change<void> {
   if (sameMetadata(before, after)) return;
   if (after) yield* all(set, shop, kind, id, JSON.stringify(after));
   else yield* all(remove, shop, kind, id);

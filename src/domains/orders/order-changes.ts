@@ -1,4 +1,4 @@
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Change } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
@@ -35,7 +35,7 @@ export interface OrderedPets {
     shop: LockedShop,
     petId: bigint,
     ...change: PetChange
-  ): Transaction<ChangedPet | "not found" | RefusedTransition>;
+  ): Change<ChangedPet | "not found" | RefusedTransition>;
 }
 
 interface ChangedPet {

@@ -3,8 +3,8 @@ import { MAX_IDS } from "../../contract/paging.ts";
 import { INT64_MAX, millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
-import { acrossShops, type IdRow, type Row, statement } from "../../storage/statement.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import { acrossShops, change, type IdRow, query, type Row } from "../../storage/statement.ts";
+import type { Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
@@ -72,58 +72,53 @@ const listed = [
 const written = `id, ${listed.join(", ")}, NULL AS metadata`;
 const select = `SELECT id, ${listed.join(", ")}, due_at, ${metadataColumn("order", "store_orders")} FROM store_orders`;
 
-export const byId = statement<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
+export const byId = query<Key, StoredOrderRow>(`${select} WHERE shop = $1 AND id = $2`);
 // `$2` is listed twice, so that PostgreSQL uses the index that has `pet_id` before the id. See docs/decisions.md.
-export const lastByPet = statement<Key, StoredOrderRow>(
+export const lastByPet = query<Key, StoredOrderRow>(
   `${select} WHERE shop = $1 AND pet_id IN ($2, $2) ORDER BY pet_id DESC, id DESC LIMIT 1`,
 );
-export const openByPet = statement<Key, StoredOrderRow>(
-  `${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`,
-);
+export const openByPet = query<Key, StoredOrderRow>(`${select} WHERE status = 'placed' AND shop = $1 AND pet_id = $2`);
 // Without orders of deleted shops, which cannot be locked: they would keep orders of other shops from expiring.
 export const due = acrossShops<[now: number, after: number, limit: number], DueRow>(
   `SELECT shop, id, due_at FROM store_orders WHERE status = 'placed' AND due_at <= $1 AND due_at > $2
      AND (SELECT account_id FROM shops WHERE shops.shop = store_orders.shop) IS NOT NULL
    ORDER BY due_at LIMIT $3`,
 );
-export const dueOfShop = statement<[shop: number, status: string, after: bigint, now: number, limit: number], IdRow>(
+export const dueOfShop = query<[shop: number, status: string, after: bigint, now: number, limit: number], IdRow>(
   `SELECT id FROM store_orders WHERE shop = $1 AND status IN ($2, $2) AND id > $3 AND due_at <= $4
    ORDER BY status, id LIMIT $5`,
 );
 /** The number of open orders up to a limit, and when the first one expires. */
-export const openOfShop = statement<[shop: number, status: string, limit: number], WaitingRow>(
+export const openOfShop = query<[shop: number, status: string, limit: number], WaitingRow>(
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM store_orders WHERE shop = $1 AND status IN ($2, $2) ORDER BY status, id LIMIT $3) AS open`,
 );
-export const bringNearer = statement<[milliseconds: number, shop: number]>(
+export const bringNearer = change<[milliseconds: number, shop: number]>(
   "UPDATE store_orders SET due_at = due_at - $1 WHERE shop = $2 AND status = 'placed'",
 );
-export const nextId = statement<[shop: number], IdRow>(
+export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
-export const insert = statement<NewOrderValues, OrderRow>(
+export const insert = change<NewOrderValues, OrderRow>(
   `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, amount, currency, has_metadata)
    VALUES ($1, $2, $3, $4, 'placed', $5, $6, $6, $7, $8, $9) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
 export const setStatus = { cancelled: statusUpdate("cancelled"), returned: statusUpdate("returned") };
-export const setConfirmed = statement<
-  [at: number, ...Key, ...PriceValues, ...SellerValues, ...SoldPetValues],
-  OrderRow
->(
+export const setConfirmed = change<[at: number, ...Key, ...PriceValues, ...SellerValues, ...SoldPetValues], OrderRow>(
   `UPDATE store_orders SET status = 'confirmed', confirmed_at = $1, amount = $4, currency = $5, seller_key = $6, seller = $7,
      pet_name = $8, category_id = $9
    WHERE shop = $2 AND id = $3 RETURNING ${written}`,
 );
-export const setNotes = statement<[reference: string | null, hasMetadata: 1 | null, ...Key]>(
+export const setNotes = change<[reference: string | null, hasMetadata: 1 | null, ...Key]>(
   "UPDATE store_orders SET reference = $1, has_metadata = $2 WHERE shop = $3 AND id = $4",
 );
-export const setExpired = statement<[...Key, end: number]>(
+export const setExpired = change<[...Key, end: number]>(
   "UPDATE store_orders SET status = 'expired', expires_at = $3 WHERE shop = $1 AND id = $2",
 );
 
 function statusUpdate(status: "cancelled" | "returned") {
-  return statement<[at: number, ...Key], OrderRow>(
+  return change<[at: number, ...Key], OrderRow>(
     `UPDATE store_orders SET status = '${status}', ${status}_at = $1 WHERE shop = $2 AND id = $3 RETURNING ${written}`,
   );
 }
@@ -136,7 +131,7 @@ export function readOrders(
   after: bigint | undefined,
   limit: number,
   filters: OrderFilters,
-): Transaction<Page<StoreOrder>> {
+): Query<Page<StoreOrder>> {
   const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
   const by = field === "confirmedAt" ? "confirmed_at" : undefined;

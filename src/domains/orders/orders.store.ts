@@ -1,6 +1,6 @@
 import type { Page } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
 import {
@@ -81,13 +81,13 @@ export class OrderStore {
     this.reservations = new Reservations(storage, pets, clock);
   }
 
-  *get(shop: number, id: bigint): Transaction<StoreOrder | undefined> {
+  *get(shop: number, id: bigint): Query<StoreOrder | undefined> {
     const row = yield* first(sql.byId, shop, id);
     return row && toOrder(row);
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Transaction<Page<StoreOrder>> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Query<Page<StoreOrder>> {
     return readOrders(shop, after, limit, filters);
   }
 
@@ -95,10 +95,7 @@ export class OrderStore {
    * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. If the
    * animal is not available, the result is a `RefusedTransition`; its `from` is the status of the animal.
    */
-  *place(
-    author: Author,
-    newOrder: NewStoreOrder,
-  ): Transaction<StoreOrder | "not found" | RefusedTransition | NoCurrency> {
+  *place(author: Author, newOrder: NewStoreOrder): Change<StoreOrder | "not found" | RefusedTransition | NoCurrency> {
     const { petId, reference, confirm } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
@@ -130,7 +127,7 @@ export class OrderStore {
     id: bigint,
     patch: StoreOrderPatch,
     isExpected: (order: StoreOrder) => boolean,
-  ): Transaction<StoreOrder | "not found" | "not expected" | TooMuchMetadata> {
+  ): Change<StoreOrder | "not found" | "not expected" | TooMuchMetadata> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(sql.byId, shop, id);
@@ -156,7 +153,7 @@ export class OrderStore {
     id: bigint,
     isExpected: (order: StoreOrder) => boolean,
     { price }: StoreOrderConfirmation,
-  ): Transaction<ChangedOrder | NoCurrency> {
+  ): Change<ChangedOrder | NoCurrency> {
     const locked = yield* lockShop(author.shop, this.#clock.now());
     const complete = price && (yield* completePrice(author.shop, price));
     if (complete && "refused" in complete) return complete;
@@ -169,7 +166,7 @@ export class OrderStore {
     id: bigint,
     change: Exclude<OrderChange, typeof orderChanges.confirm>,
     isExpected: (order: StoreOrder) => boolean,
-  ): Transaction<ChangedOrder> {
+  ): Change<ChangedOrder> {
     return yield* this.#change(yield* lockShop(author.shop, this.#clock.now()), author, id, change, isExpected);
   }
 
@@ -180,7 +177,7 @@ export class OrderStore {
     { from, to, event, pet }: OrderChange,
     isExpected: (order: StoreOrder) => boolean,
     price?: Price,
-  ): Transaction<ChangedOrder> {
+  ): Change<ChangedOrder> {
     const { shop } = author;
     const order = yield* first(sql.byId, shop, id);
     if (!order) return "not found";
@@ -226,7 +223,7 @@ function* confirmed(
   id: bigint,
   { name, categoryId }: { readonly name: string; readonly categoryId: bigint },
   price: Price | undefined,
-): Transaction<OrderRow> {
+): Change<OrderRow> {
   addToFigure(locked, "sold");
   const { shop, at } = locked;
   const by = [keyIdOf(actor) ?? null, seller] as const;

@@ -2,7 +2,7 @@ import { type DueTimes, type Sandbox, type Waiting, waitingOf } from "../../cont
 import { timestampOf } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { publish, system } from "../events/publish.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
@@ -72,7 +72,7 @@ export class Reservations implements DueTimes {
     if (failure !== undefined) throw failure;
   }
 
-  *bringNearer({ shop }: Sandbox, milliseconds: number): Transaction<void> {
+  *bringNearer({ shop }: Sandbox, milliseconds: number): Change<void> {
     yield* all(sql.bringNearer, milliseconds, shop);
   }
 
@@ -90,17 +90,17 @@ export class Reservations implements DueTimes {
     }
   }
 
-  *waiting({ shop }: Sandbox, most: number): Transaction<Waiting[]> {
+  *waiting({ shop }: Sandbox, most: number): Query<Waiting[]> {
     return waitingOf("reservation", yield* first(sql.openOfShop, shop, "placed", most));
   }
 
   /** Part of a transaction: expires those of these orders that are still open and whose reservation has ended. */
-  *#expireAll(shop: number, ids: readonly bigint[], now: number): Transaction<void> {
+  *#expireAll(shop: number, ids: readonly bigint[], now: number): Change<void> {
     const locked = yield* lockShop(shop, now);
     yield* together(ids.map((id) => this.#expireIfOver(locked, id)));
   }
 
-  *#expireIfOver(locked: LockedShop, id: bigint): Transaction<void> {
+  *#expireIfOver(locked: LockedShop, id: bigint): Change<void> {
     const order = yield* first(sql.byId, locked.shop, id);
     if (order?.status === "placed" && isOver(order, locked)) yield* expire(locked, order, this.#pets);
   }
@@ -110,7 +110,7 @@ export class Reservations implements DueTimes {
  * Part of a transaction: expires an open order, so that its animal is available again. If a fast-forward has brought
  * the end nearer, the order now shows the real one.
  */
-export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Transaction<void> {
+export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Change<void> {
   const { id, pet_id, expires_at } = row;
   const end = Math.min(Number(expires_at), locked.at);
   yield* all(sql.setExpired, locked.shop, id, end);

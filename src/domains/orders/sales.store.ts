@@ -1,7 +1,7 @@
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { isOneOf } from "../../storage/pages.ts";
-import { cachedStatement, type Row, type SqlParameter, statement } from "../../storage/statement.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { cachedQuery, query, type Row, type SqlParameter } from "../../storage/statement.ts";
+import { all, first, type Query } from "../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS } from "../../timing/clock.ts";
 import { MAX_DAYS, MAX_SALES, type Sales, type SalesFigures } from "./sales.operations.ts";
 import { daysOfZone, type ZoneDay } from "./zone-days.ts";
@@ -48,7 +48,7 @@ interface NumbersRow extends Row {
 const numberIn = (column: string) =>
   `(SELECT count(*) FROM (SELECT id FROM store_orders WHERE shop = $1 AND ${column} >= $2 AND ${column} < $3
      ORDER BY ${column} LIMIT ${MAX_SALES + 1}) AS part)`;
-const numbersIn = statement<[shop: number, since: number, until: number], NumbersRow>(
+const numbersIn = query<[shop: number, since: number, until: number], NumbersRow>(
   `SELECT ${numberIn("confirmed_at")} AS sales, ${numberIn("returned_at")} AS returns`,
 );
 
@@ -58,7 +58,7 @@ const sizes = [1, 8, 32, MAX_DAYS + 2];
 const NAMES = 500;
 
 /** Part of a read: what a shop has sold, by default today. `now` is in Unix milliseconds. */
-export function* readSales(shop: number, span: Span, now: number): Transaction<Sales | WrongSpan> {
+export function* readSales(shop: number, span: Span, now: number): Query<Sales | WrongSpan> {
   const today = daysOfZone(span.timeZone, now - 2 * DAY_MS, now + 2 * DAY_MS)?.find(({ end }) => now < end);
   if (!today) return wrong("timeZone", "must be a time zone of the IANA database, such as Europe/Berlin");
   const since = span.since === undefined ? today.start : millisecondsOf(span.since);
@@ -103,7 +103,7 @@ function wrong(parameter: keyof Span, message: string): WrongSpan {
  * Sales and returns of days, grouped. It is one statement, so that all figures are of one moment. It has a part for each
  * day: grouping all days together is slower, because it sorts more rows.
  */
-function groups(shop: number, days: readonly ZoneDay[]): Transaction<readonly GroupRow[]> {
+function groups(shop: number, days: readonly ZoneDay[]): Query<readonly GroupRow[]> {
   const size = sizes.find((one) => one >= days.length) ?? days.length;
   const parameters: SqlParameter[] = [shop];
   const bind = (value: number) => `$${parameters.push(value)}`;
@@ -117,16 +117,16 @@ function groups(shop: number, days: readonly ZoneDay[]): Transaction<readonly Gr
          GROUP BY category_id, seller_key, seller, currency`,
     );
   });
-  return all(cachedStatement<GroupRow>(parts.flat().join(" UNION ALL ")), ...parameters);
+  return all(cachedQuery<GroupRow>(parts.flat().join(" UNION ALL ")), ...parameters);
 }
 
 /** The names that these categories have now. */
-function* categoryNames(shop: number, ids: readonly bigint[]): Transaction<ReadonlyMap<bigint, string>> {
+function* categoryNames(shop: number, ids: readonly bigint[]): Query<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
   for (let done = 0; done < ids.length; done += NAMES) {
     const parameters: SqlParameter[] = [shop];
     const isOne = isOneOf(ids.slice(done, done + NAMES))((value) => `$${parameters.push(value)}`);
-    const named = cachedStatement<CategoryRow>(`SELECT id, name FROM categories WHERE shop = $1 AND ${isOne}`);
+    const named = cachedQuery<CategoryRow>(`SELECT id, name FROM categories WHERE shop = $1 AND ${isOne}`);
     for (const { id, name } of yield* all(named, ...parameters)) names.set(id, name);
   }
   return names;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { petsDomain } from "../../../test/harness/pets-domain.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import type { PetStatus } from "./pets.schemas.ts";
 import type { DecidingOrder } from "./several-pets.store.ts";
@@ -271,7 +271,7 @@ test("PETSTORE_STRICT_CATEGORIES applies to a new category of an animal, not to 
   await strict.stop();
 });
 
-function* openForFirst(_shop: LockedShop, id: bigint): Transaction<DecidingOrder | undefined> {
+function* openForFirst(_shop: LockedShop, id: bigint): Query<DecidingOrder | undefined> {
   return id === 1n ? { id, isOpen: true } : undefined;
 }
 

@@ -6,7 +6,7 @@ import { newTestStore, type TestStore } from "../../../test/harness/test-store.t
 import type { Page } from "../../contract/handler.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import { createShops, shopOf } from "../shops/shops.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { petHandlers } from "./pets.handlers.ts";
@@ -88,7 +88,7 @@ test("a page has the next animals with the status, wherever they lie", async () 
 
 test("the default order is read and cached in the same way if a client asks for it", async () => {
   const { listPets } = petHandlers(new PetStore(storage)) as unknown as {
-    listPets: (input: object) => Transaction<Page>;
+    listPets: (input: object) => Query<Page>;
   };
   const list = (sort?: string) => listPets({ caller: { shop }, query: { limit: 2, sort }, after: undefined });
   expect(firstStatementOf(list("id"))).toBe(firstStatementOf(list()));

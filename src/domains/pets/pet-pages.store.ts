@@ -2,9 +2,9 @@ import { folded } from "../../../csv/name-key.ts";
 import { RecentMap } from "../../collections/recent-map.ts";
 import { INT64_MAX, INT64_MIN } from "../../contract/schemas.ts";
 import { type Condition, isOneOf, type Page, pageOf, readPage } from "../../storage/pages.ts";
-import { pageRead, type Statement, statement, type Values } from "../../storage/statement.ts";
+import { pageRead, type QueryStatement, query, type Values } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { all, type Query } from "../../storage/transaction.ts";
 import { attachedMetadata } from "../metadata/metadata.store.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
@@ -30,7 +30,7 @@ export const rowsAfterByStatus = pageRead<PageByStatus, PetRow>(
   `SELECT ${columns} FROM pets WHERE shop = $1 AND status IN ($2, $2) AND id > $3 ORDER BY status, id LIMIT $4`,
 );
 // The animals with a status among nearby ids. `coalesce` keeps the planner from using the index by status.
-export const rowsNear = statement<PageNear, PetRow>(
+export const rowsNear = query<PageNear, PetRow>(
   `SELECT ${columns} FROM pets
    WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5`,
 );
@@ -46,7 +46,7 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Transaction<Page<Pet>> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Query<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort === "-id") {
       return readPets(shop, after, limit, filters);
@@ -61,7 +61,7 @@ export class PetPages {
    * index, and remembers the list as scattered. A scattered list is read by the index until one of its pages spans
    * fewer than `SPREAD` × n ids.
    */
-  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Transaction<Page<Pet>> {
+  *#readByStatus(shop: number, after: bigint | undefined, limit: number, status: PetStatus): Query<Page<Pet>> {
     const byIndex = () => this.#read(rowsAfterByStatus, [shop, status, after ?? INT64_MIN, limit + 1], limit);
     if (after === undefined || !this.#storage.readsSynchronously) return yield* byIndex();
     const list = `${shop} ${status}`;
@@ -77,7 +77,7 @@ export class PetPages {
     return page;
   }
 
-  *#read<P extends Values>(rows: Statement<P, PetRow>, parameters: NoInfer<P>, limit: number): Transaction<Page<Pet>> {
+  *#read<P extends Values>(rows: QueryStatement<P, PetRow>, parameters: NoInfer<P>, limit: number): Query<Page<Pet>> {
     return pageOf(yield* all(rows, ...parameters), limit, toPet, ({ id }) => id);
   }
 }
@@ -90,7 +90,7 @@ export function readPets(
   after: bigint | undefined,
   limit: number,
   { status, categoryId, ids, name, sort }: ListFilters,
-): Transaction<Page<Pet>> {
+): Query<Page<Pet>> {
   const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];

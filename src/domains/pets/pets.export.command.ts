@@ -1,6 +1,6 @@
 import { asFileError, FileError, writeNewFile } from "../../files/new-file.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { statement } from "../../storage/statement.ts";
+import { query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { first } from "../../storage/transaction.ts";
 import type { Command } from "../../terminal/command.ts";
@@ -12,9 +12,9 @@ import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type Format, fileHead, petWriter } from "./pets.files.ts";
 import { columns, type PetRow, toPet } from "./pets.statements.ts";
 
-const everyRow = statement<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
+const everyRow = query<[shop: number], PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 ORDER BY id`);
 /** The shop's own figures. Counting the rows of a large shop takes longer than a statement may. */
-const countOf = statement<[shop: number], { animals: bigint }>(
+const countOf = query<[shop: number], { animals: bigint }>(
   `SELECT ${allAnimals} AS animals FROM shops WHERE shop = $1`,
 );
 

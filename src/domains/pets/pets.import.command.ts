@@ -2,7 +2,7 @@ import { createReadStream, statSync } from "node:fs";
 import { asFileError } from "../../files/new-file.ts";
 import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { silentObserver } from "../../storage/storage.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
@@ -30,7 +30,7 @@ type StrictSetting = (settings: CommandContext["settings"]) => boolean;
 interface ImportCategories {
   readonly categoryExists: CategoryCheck;
   /** Part of a transaction: the ids of all categories of a shop, by name. */
-  readonly categoryIds: (shop: number) => Transaction<CategoryIds>;
+  readonly categoryIds: (shop: number) => Query<CategoryIds>;
 }
 
 /** The command that imports animals. */

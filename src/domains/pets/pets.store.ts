@@ -1,7 +1,7 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, append, first, type Transaction } from "../../storage/transaction.ts";
+import { all, append, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { type Author, newPetEvent, publishLast } from "../events/publish.ts";
@@ -21,11 +21,7 @@ import { type RefusedTransition, refusalOf, type StatusCause } from "./transitio
  * Part of a transaction: the order that decides the animal's status; undefined if none does. It may first expire an
  * order, which changes the animal.
  */
-export type FindDecidingOrder = (
-  shop: LockedShop,
-  petId: bigint,
-  pets: PetStore,
-) => Transaction<DecidingOrder | undefined>;
+export type FindDecidingOrder = (shop: LockedShop, petId: bigint, pets: PetStore) => Change<DecidingOrder | undefined>;
 
 /** The animal's status cannot be changed manually because this order has sold it. */
 interface SoldByOrder {
@@ -69,13 +65,13 @@ export class PetStore {
     this.several = new SeveralPets(clock, categoryExists, decidingOrder && ((...one) => decidingOrder(...one, this)));
   }
 
-  *get(shop: number, id: bigint): Transaction<Pet | undefined> {
+  *get(shop: number, id: bigint): Query<Pet | undefined> {
     const row = yield* first(byId, shop, id);
     return row && toPet(row);
   }
 
   /** The last steps of a transaction: adds an animal. */
-  *add(author: Author, pet: NewPet): Transaction<Pet | "unknown category"> {
+  *add(author: Author, pet: NewPet): Change<Pet | "unknown category"> {
     const { shop } = author;
     const { name, categoryId, status } = pet;
     if (pet.metadata) {
@@ -104,9 +100,7 @@ export class PetStore {
     id: bigint,
     patch: PetPatch,
     isExpected: Expectation,
-  ): Transaction<
-    Pet | "not found" | "not expected" | "unknown category" | "open order" | SoldByOrder | TooMuchMetadata
-  > {
+  ): Change<Pet | "not found" | "not expected" | "unknown category" | "open order" | SoldByOrder | TooMuchMetadata> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = patch.status && this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
@@ -138,7 +132,7 @@ export class PetStore {
     author: Author,
     id: bigint,
     isExpected: Expectation,
-  ): Transaction<null | "not found" | "not expected" | "open order"> {
+  ): Change<null | "not found" | "not expected" | "open order"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
@@ -164,7 +158,7 @@ export class PetStore {
     id: bigint,
     to: PetStatus,
     cause: StatusCause,
-  ): Transaction<ChangedPet | "not found" | RefusedTransition> {
+  ): Change<ChangedPet | "not found" | RefusedTransition> {
     const { shop } = locked;
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";

@@ -1,8 +1,8 @@
 import { foldedToStore } from "../../contract/schemas.ts";
 import { insertAll, together } from "../../storage/combined-steps.ts";
 import { isOneOf } from "../../storage/pages.ts";
-import { cachedStatement, type IdRow, type SqlParameter, type ValuesOf } from "../../storage/statement.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { cachedChange, type IdRow, type SqlParameter, type ValuesOf } from "../../storage/statement.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { eventsOf } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
@@ -17,7 +17,7 @@ import { insert, lastId, setLastId } from "./pets.statements.ts";
 import { countFewer } from "./pets-by-category.store.ts";
 
 /** Part of a transaction: true if an animal may be in this category. */
-export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Transaction<boolean>;
+export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Query<boolean>;
 
 /** An order that decides the status of its animal: it is open and reserves the animal, or it has sold the animal. */
 export interface DecidingOrder {
@@ -51,10 +51,10 @@ interface OrderedPets {
 /** The events of animals. */
 export const petEvent = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null }));
 
-type FindDecidingOrder = (shop: LockedShop, petId: bigint) => Transaction<DecidingOrder | undefined>;
+type FindDecidingOrder = (shop: LockedShop, petId: bigint) => Change<DecidingOrder | undefined>;
 
 /** All animals with these ids. */
-function* petsOf(shop: number, ids: bigint[]): Transaction<readonly Pet[]> {
+function* petsOf(shop: number, ids: bigint[]): Query<readonly Pet[]> {
   const pets: Pet[] = [];
   for (let after: bigint | undefined; ; ) {
     const { items, next } = yield* readPets(shop, after, ids.length, { ids });
@@ -64,10 +64,10 @@ function* petsOf(shop: number, ids: bigint[]): Transaction<readonly Pet[]> {
   }
 }
 
-function removeAll(shop: number, ids: readonly bigint[]): Transaction<unknown> {
+function removeAll(shop: number, ids: readonly bigint[]): Change<unknown> {
   const parameters: SqlParameter[] = [shop];
   const isOne = isOneOf(ids)((id) => `$${parameters.push(id)}`);
-  return all(cachedStatement(`DELETE FROM pets WHERE shop = $1 AND ${isOne}`), ...parameters);
+  return all(cachedChange(`DELETE FROM pets WHERE shop = $1 AND ${isOne}`), ...parameters);
 }
 
 /** Adds and deletes several animals at once. All methods are transactions. */
@@ -87,7 +87,7 @@ export class SeveralPets {
    * Adds animals in this order, all or none, unless `skips` leaves out those with faults. Those without an id get the next
    * ones. An id must be above all ids that the shop has assigned.
    */
-  *add(author: Author, pets: readonly ImportedPet[], skips = false): Transaction<AddedPets> {
+  *add(author: Author, pets: readonly ImportedPet[], skips = false): Change<AddedPets> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const unknown = yield* this.#unknownCategories(locked, pets);
@@ -121,7 +121,7 @@ export class SeveralPets {
   }
 
   /** The categories of animals that do not exist, if they must. */
-  *#unknownCategories(locked: LockedShop, pets: readonly NewPet[]): Transaction<ReadonlySet<bigint>> {
+  *#unknownCategories(locked: LockedShop, pets: readonly NewPet[]): Query<ReadonlySet<bigint>> {
     const unknown = new Set<bigint>();
     const exists = this.#categoryExists;
     if (!exists) return unknown;
@@ -136,7 +136,7 @@ export class SeveralPets {
    * Deletes animals, all or none: those that an order reserves or has sold are not deleted. Ids of no animal are ignored.
    * Returns the ids of the deleted ones.
    */
-  *delete(author: Author, ids: bigint[]): Transaction<readonly bigint[] | OrderedPets> {
+  *delete(author: Author, ids: bigint[]): Change<readonly bigint[] | OrderedPets> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     let pets = yield* petsOf(shop, ids);

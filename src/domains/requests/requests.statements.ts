@@ -2,13 +2,14 @@ import { millisecondsOf } from "../../contract/schemas.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import {
   acrossShops,
-  cachedStatement,
+  cachedQuery,
+  change,
   lockStatement,
+  query,
   type Row,
   type SqlParameter,
-  statement,
 } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { all, type Query } from "../../storage/transaction.ts";
 import type { StatusClass } from "./requests.operations.ts";
 import type { valuesOf } from "./stored-request.ts";
 
@@ -45,7 +46,7 @@ export const takeNumbers = lockStatement<[shop: number, count: number], NumberRo
    ON CONFLICT (shop) DO UPDATE SET last = request_numbers.last + excluded.last RETURNING last`,
 );
 /** Adds a record, unless its key already has `$11` in that second: other processes record requests of the key too. */
-export const insertRecord = statement<[...RecordValues, number: number, second: number, most: number]>(
+export const insertRecord = change<[...RecordValues, number: number, second: number, most: number]>(
   `INSERT INTO request_records (shop, id, at, key_id, operation, status, code, facts, number)
    SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS TEXT),
      CAST($6 AS BIGINT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
@@ -54,11 +55,11 @@ export const insertRecord = statement<[...RecordValues, number: number, second: 
    ) < $11
    ON CONFLICT (shop, id) DO NOTHING`,
 );
-export const deleteUpTo = statement<[shop: number, number: number]>(
+export const deleteUpTo = change<[shop: number, number: number]>(
   "DELETE FROM request_records WHERE shop = $1 AND number <= $2",
 );
 
-export const recordById = statement<[shop: number, id: string], RecordRow>(
+export const recordById = query<[shop: number, id: string], RecordRow>(
   `SELECT ${columns} FROM request_records WHERE shop = $1 AND id = $2`,
 );
 /** For an operator, who knows only the id. It uses the index of each shop. */
@@ -72,10 +73,10 @@ export const findOld = acrossShops<[before: number, limit: number], FoundRow>(
 export const shopsSince = acrossShops<[at: number], ShopRow>(
   "SELECT DISTINCT shop FROM request_records WHERE at >= $1",
 );
-export const recordsSince = statement<[shop: number, at: number], RecordRow>(
+export const recordsSince = query<[shop: number, at: number], RecordRow>(
   `SELECT ${columns} FROM request_records WHERE shop = $1 AND at >= $2`,
 );
-export const deleteOld = statement<[shop: number, at: number, limit: number], DeletedRow>(
+export const deleteOld = change<[shop: number, at: number, limit: number], DeletedRow>(
   `DELETE FROM request_records WHERE shop = $1 AND number IN (
      SELECT number FROM request_records WHERE shop = $1 AND at < $2 ORDER BY at LIMIT $3
    ) RETURNING number`,
@@ -103,7 +104,7 @@ export function readRecords(
   [at, number]: readonly [number, number],
   limit: number,
   { status, code, operation, keyId, since }: RecordFilters,
-): Transaction<readonly RecordRow[]> {
+): Query<readonly RecordRow[]> {
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const conditions = [
@@ -118,5 +119,5 @@ export function readRecords(
   // The index has all columns of the filters: only matching rows are looked up.
   const sql = `SELECT ${columns} FROM request_records WHERE ${conditions.join(" AND ")}
     ORDER BY at DESC, number DESC LIMIT ${bind(limit)}`;
-  return all(cachedStatement<RecordRow>(sql), ...parameters);
+  return all(cachedQuery<RecordRow>(sql), ...parameters);
 }

@@ -3,7 +3,7 @@ import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import { MAX_PER_SECOND, MAX_RECORDS, RETENTION_DAYS } from "./requests.operations.ts";
@@ -40,7 +40,7 @@ export class RequestStore {
     filters: RecordFilters,
     after: string | undefined,
     limit: number,
-  ): Transaction<Page<StoredRequest, string>> {
+  ): Query<Page<StoredRequest, string>> {
     const until = filters.until === undefined ? Number.MAX_SAFE_INTEGER : millisecondsOf(filters.until);
     const [at, number] = after === undefined ? [until, 0] : readPosition(after);
     const start = at < until ? ([at, number] as const) : ([until, 0] as const);
@@ -53,7 +53,7 @@ export class RequestStore {
   }
 
   /** The record of a request; undefined if the shop has none. */
-  *get(shop: number, id: string): Transaction<StoredRequest | undefined> {
+  *get(shop: number, id: string): Query<StoredRequest | undefined> {
     const row = yield* first(sql.recordById, shop, id);
     return row && toStored(shop, row);
   }
@@ -93,7 +93,7 @@ export class RequestStore {
 }
 
 /** Part of a transaction: adds records to one shop. */
-function* addTo(shop: number, records: readonly StoredRequest[]): Transaction<void> {
+function* addTo(shop: number, records: readonly StoredRequest[]): Change<void> {
   const taken = yield* first(sql.takeNumbers, shop, records.length);
   if (!taken) return;
   const last = Number(taken.last);

@@ -1,5 +1,5 @@
 import { withoutCommit } from "../../storage/combined-steps.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Change } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS, HOUR_MS, systemClock } from "../../timing/clock.ts";
 import { type Author, operator } from "../events/publish.ts";
 
@@ -40,17 +40,14 @@ const returned = "Goldie";
 
 /** The stores that the samples are added to. */
 export interface SampleStores {
-  readonly categories: { add(author: Author, category: { name: string }): Transaction<unknown> };
+  readonly categories: { add(author: Author, category: { name: string }): Change<unknown> };
   readonly pets: {
-    add(
-      author: Author,
-      pet: { name: string; categoryId: bigint; status?: "available" | "pending" },
-    ): Transaction<unknown>;
+    add(author: Author, pet: { name: string; categoryId: bigint; status?: "available" | "pending" }): Change<unknown>;
   };
   /** `sell` returns the id of the order. */
   readonly orders: {
-    sell(author: Author, petId: bigint, cents: bigint): Transaction<bigint>;
-    takeBack(author: Author, orderId: bigint): Transaction<unknown>;
+    sell(author: Author, petId: bigint, cents: bigint): Change<bigint>;
+    takeBack(author: Author, orderId: bigint): Change<unknown>;
   };
 }
 
@@ -58,7 +55,7 @@ export interface SampleStores {
  * Part of a transaction: adds animals and their sales of the last days to the author's shop, which must be empty and new:
  * its log begins in the past. `now` is in Unix milliseconds.
  */
-export function* addSamples(author: Author, now: number, storesOn: (clock: Clock) => SampleStores): Transaction<void> {
+export function* addSamples(author: Author, now: number, storesOn: (clock: Clock) => SampleStores): Change<void> {
   let time = now - DAYS * DAY_MS;
   const stores = storesOn({ ...systemClock, now: () => time });
   for (const name of categories) yield* withoutCommit(stores.categories.add(author, { name }));

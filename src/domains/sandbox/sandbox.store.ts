@@ -2,9 +2,9 @@ import type { Caller, ShopName } from "../../contract/caller.ts";
 import { type DueTimes, waitingKinds } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
-import { type Row, statement } from "../../storage/statement.ts";
+import { query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { first, type Transaction } from "../../storage/transaction.ts";
+import { type Change, first, type Read } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { Author } from "../events/publish.ts";
 import { allAnimals } from "../shops/figures.ts";
@@ -22,7 +22,7 @@ interface ContentsRow extends Row {
 }
 
 // Orders are never deleted, so the last id is the number of orders.
-const contents = statement<[shop: number], ContentsRow>(`
+const contents = query<[shop: number], ContentsRow>(`
   SELECT last_order_id AS orders, ${allAnimals} AS animals,
     (SELECT count(*) FROM categories WHERE shop = $1) AS categories
   FROM shops WHERE shop = $1
@@ -48,7 +48,7 @@ export class SandboxStore {
     this.#parts = parts;
   }
 
-  *get(name: ShopName): Transaction<Sandbox> {
+  *get(name: ShopName): Read<Sandbox> {
     const shop = yield* currentShop(name);
     const held = yield* first(contents, shop);
     const waiting: Sandbox["waiting"] = [];
@@ -65,7 +65,7 @@ export class SandboxStore {
   }
 
   /** Part of a transaction: all that waits is due this many milliseconds earlier. Call `settleFastForward` afterwards. */
-  *fastForward(caller: Caller, by: number): Transaction<void> {
+  *fastForward(caller: Caller, by: number): Change<void> {
     yield* lockShop(caller.shop, this.#parts.clock.now());
     for (const owner of this.#parts.dueTimes) if (owner.bringNearer) yield* owner.bringNearer(caller, by);
   }
@@ -85,7 +85,7 @@ export class SandboxStore {
   }
 
   /** Part of a transaction: replaces a sandbox with a new shop. Returns its number. Call `settleReset` afterwards. */
-  *reset(name: ShopName, author: Author, animals: "none" | "samples"): Transaction<number> {
+  *reset(name: ShopName, author: Author, animals: "none" | "samples"): Change<number> {
     const now = this.#parts.clock.now();
     const locked = yield* lockShop(author.shop, now);
     const replacement = yield* replaceShop(locked, name, now);

@@ -1,5 +1,5 @@
 import { raisesVersion } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change } from "../../storage/transaction.ts";
 import { DAY_MS } from "../../timing/clock.ts";
 
 /** How many animals a shop has, by status: columns of its row. */
@@ -75,7 +75,7 @@ export function countStatus(locked: LockedShop, from: AnimalStatus, to: AnimalSt
 }
 
 /** Part of a transaction: updates the shop's row with the newest event and the recorded changes of figures. */
-export function updateShop(locked: LockedShop): Transaction<unknown> {
+export function updateShop(locked: LockedShop): Change<unknown> {
   const { shop, day, changes, lastEventId } = locked;
   if (Object.keys(changes).length === 0) return all(setLastEvent, shop, lastEventId);
   const by = (names: readonly Figure[]) => names.map((name) => changes[name] ?? 0);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { Int64 } from "../../contract/schemas.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import { currency, sentCurrency } from "./currencies.ts";
 import { currencyOf } from "./shop-settings.store.ts";
 
@@ -35,7 +35,7 @@ export interface NoCurrency {
  * Part of a transaction: the price that a client has sent. If that has no currency, it gets that of the price that it
  * replaces, otherwise that of the shop.
  */
-export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Transaction<Price | NoCurrency> {
+export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Query<Price | NoCurrency> {
   const own = sent.currency ?? replaced?.currency ?? (yield* currencyOf(shop));
   return own === undefined ? { refused: "no currency" } : { amount: sent.amount, currency: own };
 }

@@ -1,5 +1,5 @@
 import type { Mode } from "../../contract/caller.ts";
-import { statement } from "../../storage/statement.ts";
+import { query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all } from "../../storage/transaction.ts";
 import { CommandFailed, type ParsedArguments, type StoreAccess, UsageError } from "../../terminal/command.ts";
@@ -7,7 +7,7 @@ import { shopOf } from "./shops.store.ts";
 
 type AccountRow = { id: string };
 
-const someAccounts = statement<[], AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
+const someAccounts = query<[], AccountRow>("SELECT id FROM accounts WHERE deleted_at IS NULL LIMIT 2");
 
 /** Options of a command that works on one shop. */
 export const shopOptions = {

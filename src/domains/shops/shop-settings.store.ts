@@ -1,6 +1,6 @@
-import { acrossShops, type Row, statement } from "../../storage/statement.ts";
+import { acrossShops, change, query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { offsetsOf, startOfDay } from "../../timing/time-zones.ts";
 import { firstSince, storedRange, toStoredRange } from "../events/events.statements.ts";
@@ -24,14 +24,12 @@ interface SettingsRow extends Row {
 type Offsets = [offset: number, until: number | null, next: number];
 type CountsRow = { [Name in (typeof daily)[number]]: bigint } & { at: bigint | null };
 
-const settingsOf = statement<[shop: number], SettingsRow>("SELECT time_zone, currency FROM shops WHERE shop = $1");
-const setCurrency = statement<[shop: number, currency: string | null]>(
-  "UPDATE shops SET currency = $2 WHERE shop = $1",
-);
-const setTimeZone = statement<[shop: number, timeZone: string, ...Offsets]>(
+const settingsOf = query<[shop: number], SettingsRow>("SELECT time_zone, currency FROM shops WHERE shop = $1");
+const setCurrency = change<[shop: number, currency: string | null]>("UPDATE shops SET currency = $2 WHERE shop = $1");
+const setTimeZone = change<[shop: number, timeZone: string, ...Offsets]>(
   "UPDATE shops SET time_zone = $2, utc_offset = $3, offset_until = $4, next_offset = $5 WHERE shop = $1",
 );
-const setOffsets = statement<[shop: number, timeZone: string, ...Offsets]>(
+const setOffsets = change<[shop: number, timeZone: string, ...Offsets]>(
   "UPDATE shops SET utc_offset = $3, offset_until = $4, next_offset = $5 WHERE shop = $1 AND time_zone = $2",
 );
 const outdated = acrossShops<[now: number, limit: number], { shop: bigint; offset_until: bigint }>(
@@ -44,13 +42,13 @@ const names = (field: "data" | "previous", status: string) =>
   `(${field} LIKE '%${status}%"metadata":{%' OR (${field} LIKE '%${status}%' AND ${field} NOT LIKE '%"metadata":{%'))`;
 const isSold = `type = 'pet.updated' AND ${names("data", '"status":"sold"')} AND ${names("previous", '"status":')}`;
 const count = (condition: string) => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
-const counts = statement<[shop: number, from: bigint], CountsRow>(
+const counts = query<[shop: number, from: bigint], CountsRow>(
   `SELECT ${count("type = 'pet.created'")} AS added, ${count("type = 'order.confirmed'")} AS sold,
      ${count(isSold)} - ${count("type = 'order.confirmed'")} AS marked_sold, ${count("type = 'order.expired'")} AS expired,
      ${count("type = 'order.returned'")} AS returned, min(at) AS at
    FROM events WHERE shop = $1 AND id >= $2`,
 );
-const setCounts = statement<[shop: number, now: number, since: bigint, ...counts: bigint[]]>(
+const setCounts = change<[shop: number, now: number, since: bigint, ...counts: bigint[]]>(
   `UPDATE shops SET counted_since = $3,
      ${["added", "sold", "marked_sold", "expired", "returned"].map((name, index) => `${name}_count = $${index + 4}, ${name}_day = ${localDay("$2")}`).join(", ")}
    WHERE shop = $1`,
@@ -59,7 +57,7 @@ const setCounts = statement<[shop: number, now: number, since: bigint, ...counts
 const event = eventsOf<ShopSettings & { readonly id: string }>(({ id }) => ({ petId: null, subjectId: id }));
 
 /** The shop's own currency, if it has one. */
-export function* currencyOf(shop: number): Transaction<string | undefined> {
+export function* currencyOf(shop: number): Query<string | undefined> {
   return (yield* first(settingsOf, shop))?.currency ?? undefined;
 }
 
@@ -77,7 +75,7 @@ export class ShopSettingsStore {
    * Part of a transaction: changes the settings in the patch. In another time zone, today begins at another time, so its
    * figures are counted again.
    */
-  *update(author: Author, accountId: string, patch: ShopPatch): Transaction<void> {
+  *update(author: Author, accountId: string, patch: ShopPatch): Change<void> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = (yield* first(settingsOf, shop)) as SettingsRow;
@@ -122,7 +120,7 @@ function offsetsAt(timeZone: string, now: number): Offsets {
 }
 
 /** Part of a transaction: counts the figures of today again, from the newest events. */
-function* countToday(locked: LockedShop, timeZone: string): Transaction<void> {
+function* countToday(locked: LockedShop, timeZone: string): Change<void> {
   const { shop, lastEventId, now } = locked;
   const stored = toStoredRange(yield* first(storedRange, shop));
   const isCut = lastEventId - stored.first >= MOST_EVENTS;

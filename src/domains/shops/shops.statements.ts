@@ -1,5 +1,5 @@
 import type { Mode } from "../../contract/caller.ts";
-import { type Appended, acrossShops, lockStatement, type Row, statement } from "../../storage/statement.ts";
+import { type Appended, acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
 import { animalTotals, localDay, ofDay } from "./figures.ts";
 
 export interface ShopRow extends Row {
@@ -40,19 +40,19 @@ export const countAnimals = lockStatement<[shop: number, now: number, animals: n
    RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );
 const settings = "time_zone, utc_offset, offset_until, next_offset, currency";
-export const insert = statement<[accountId: string, mode: Mode], NumberRow>(
+export const insert = change<[accountId: string, mode: Mode], NumberRow>(
   "INSERT INTO shops (account_id, mode) VALUES ($1, $2) RETURNING shop",
 );
 /** The same, with the settings of an older shop, `$3`. */
-export const insertLike = statement<[accountId: string, mode: Mode, older: number], NumberRow>(
+export const insertLike = change<[accountId: string, mode: Mode, older: number], NumberRow>(
   `INSERT INTO shops (account_id, mode, ${settings}) SELECT $1, $2, ${settings} FROM shops WHERE shop = $3 RETURNING shop`,
 );
 /** Ends a shop: nothing more can be written to it. `last_at` is then the real time of its end, `$1`. */
-export const end = statement<[now: number, shop: number]>(
+export const end = change<[now: number, shop: number]>(
   `UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL
    WHERE shop = $2 AND account_id IS NOT NULL`,
 );
-export const endAll = statement<[now: number, accountId: string]>(
+export const endAll = change<[now: number, accountId: string]>(
   "UPDATE shops SET last_at = $1, former_account_id = account_id, account_id = NULL WHERE account_id = $2",
 );
 /** A shop that ended at `$1` or earlier. Also one that ended after `$2`: the clock was ahead then. */
@@ -64,7 +64,7 @@ export const deletedShop = acrossShops<[before: number, after: number], NumberRo
 export const deletedShopOfAccount = acrossShops<[formerAccountId: string], NumberRow>(
   "SELECT shop FROM shops WHERE account_id IS NULL AND former_account_id = $1 LIMIT 1",
 );
-export const remove = statement<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
-export const byAccount = statement<[accountId: string, mode: Mode], NumberRow>(
+export const remove = change<[shop: number]>("DELETE FROM shops WHERE shop = $1 AND account_id IS NULL");
+export const byAccount = query<[accountId: string, mode: Mode], NumberRow>(
   "SELECT shop FROM shops WHERE account_id = $1 AND mode = $2",
 );

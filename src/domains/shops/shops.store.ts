@@ -1,6 +1,6 @@
 import { type Mode, modes, type ShopName } from "../../contract/caller.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
-import { all, first, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { LockedShop } from "./figures.ts";
 import {
   byAccount,
@@ -25,21 +25,21 @@ export class ShopDeleted extends StorageUnavailable {
  * The first step of a transaction that reads or writes the shop: waits for other changes of the shop, and returns the
  * time of this one. `now` is real time in Unix milliseconds. Throws `ShopDeleted`.
  */
-export function* lockShop(shop: number, now: number): Transaction<LockedShop> {
+export function* lockShop(shop: number, now: number): Change<LockedShop> {
   const row = yield* first(lock, shop, now);
   if (!row) throw new ShopDeleted();
   return toLocked(shop, now, row);
 }
 
 /** Like `lockShop`, for the shop of an account that exists. */
-export function* lockShopOf(accountId: string, mode: Mode, now: number): Transaction<LockedShop> {
+export function* lockShopOf(accountId: string, mode: Mode, now: number): Change<LockedShop> {
   const row = yield* first(lockByAccount, accountId, now, mode);
   if (!row) throw new ShopDeleted();
   return toLocked(Number(row.shop), now, row);
 }
 
 /** Like `lockShopOf`, for the shop of a key. Undefined if the account has no such key, or the shop was deleted. */
-export function* lockShopOfKey(accountId: string, keyId: string, now: number): Transaction<LockedShop | undefined> {
+export function* lockShopOfKey(accountId: string, keyId: string, now: number): Change<LockedShop | undefined> {
   const row = yield* first(lockByKey, accountId, now, keyId);
   return row && toLocked(Number(row.shop), now, row);
 }
@@ -49,25 +49,25 @@ function toLocked(shop: number, now: number, { at, last_event_id, day }: ShopRow
 }
 
 /** Part of a transaction: makes the shops of a new account, one for each mode. */
-export function* createShops(accountId: string): Transaction<void> {
+export function* createShops(accountId: string): Change<void> {
   for (const mode of modes) yield* all(insert, accountId, mode);
 }
 
 /** The number of an account's shop; undefined if there is no such account. */
-export function* shopOf(accountId: string, mode: Mode): Transaction<number | undefined> {
+export function* shopOf(accountId: string, mode: Mode): Query<number | undefined> {
   const row = yield* first(byAccount, accountId, mode);
   return row && Number(row.shop);
 }
 
 /** The number of the shop that an account has now. Throws `ShopDeleted`. */
-export function* currentShop({ accountId, mode }: ShopName): Transaction<number> {
+export function* currentShop({ accountId, mode }: ShopName): Query<number> {
   const shop = yield* shopOf(accountId, mode);
   if (shop === undefined) throw new ShopDeleted();
   return shop;
 }
 
 /** Part of a transaction: replaces a shop with an empty one that has its settings, and returns its number. `now` is real time. */
-export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Transaction<number> {
+export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName, now: number): Change<number> {
   yield* all(end, now, shop);
   return Number((yield* first(insertLike, accountId, mode, shop))?.shop);
 }
@@ -77,11 +77,11 @@ export function* replaceShop({ shop }: LockedShop, { accountId, mode }: ShopName
  * live shop, keys, `noteAccountChange`, accounts. On PostgreSQL, the third is a lock for the whole store, so no transaction
  * may wait for a shop afterwards.
  */
-export function* lockShops(accountId: string, now: number): Transaction<void> {
+export function* lockShops(accountId: string, now: number): Change<void> {
   for (const mode of modes.toReversed()) yield* all(lockByAccount, accountId, now, mode);
 }
 
 /** Part of a transaction: ends all shops of an account. `now` is real time in Unix milliseconds. */
-export function* endShops(accountId: string, now: number): Transaction<void> {
+export function* endShops(accountId: string, now: number): Change<void> {
   yield* all(endAll, now, accountId);
 }

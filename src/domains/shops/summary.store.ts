@@ -1,6 +1,6 @@
 import { timestampOf } from "../../contract/schemas.ts";
-import { type Row, statement } from "../../storage/statement.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { query, type Row } from "../../storage/statement.ts";
+import { all, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { dayOf, startOfDay } from "../../timing/time-zones.ts";
 import { daily } from "./figures.ts";
@@ -33,7 +33,7 @@ interface FigureRow extends Row {
 
 const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
 // One statement, so that all figures are consistent.
-const figures = statement<[shop: number], FigureRow>(`
+const figures = query<[shop: number], FigureRow>(`
   SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, counted_since,
     time_zone, currency, category_id, animals
   FROM shops LEFT JOIN (
@@ -53,7 +53,7 @@ export class ShopSummaries {
   }
 
   /** Throws `ShopDeleted`. */
-  *get(shop: number): Transaction<ShopSummary> {
+  *get(shop: number): Query<ShopSummary> {
     return toSummary(yield* all(figures, shop), this.#clock.now());
   }
 }

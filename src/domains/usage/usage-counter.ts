@@ -4,7 +4,7 @@ import { separateQuotaOf } from "../../contract/operation-properties.ts";
 import type { Usage } from "../../http/interfaces.ts";
 import { CommitUnknown } from "../../storage/errors.ts";
 import type { Page } from "../../storage/pages.ts";
-import { type Transaction, waitFor } from "../../storage/transaction.ts";
+import { type Read, waitFor } from "../../storage/transaction.ts";
 import { type Clock, HOUR_MS } from "../../timing/clock.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
 import type { RequestCount, UsageQuery, UsageStore } from "./usage.store.ts";
@@ -71,7 +71,7 @@ export class UsageCounter implements Usage {
     shop: ShopName,
     granularity: Granularity,
     query: Omit<UsageQuery, "now" | "unsaved">,
-  ): Transaction<Page<UsageInterval, number>> {
+  ): Read<Page<UsageInterval, number>> {
     const unsaved = () => this.#unsaved(shop, query.keyId);
     for (;;) {
       const commits = this.#commits;

@@ -9,7 +9,7 @@ import { TestService } from "../../../test/harness/service.ts";
 import { onPostgres } from "../../../test/harness/test-store.ts";
 import { modes, type ShopName } from "../../contract/caller.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { statement } from "../../storage/statement.ts";
+import { query } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, first } from "../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/clock.ts";
@@ -139,8 +139,8 @@ describe("getUsage", () => {
 describe("usage", () => {
   const operation = { name: "listPets" } as Operation;
   const caller = callerWith();
-  const rows = statement<[], { rows: bigint }>("SELECT count(*) AS rows FROM usage_counts");
-  const accountsIn = statement<[], { account_id: string }>(
+  const rows = query<[], { rows: bigint }>("SELECT count(*) AS rows FROM usage_counts");
+  const accountsIn = query<[], { account_id: string }>(
     "SELECT DISTINCT account_id FROM usage_counts ORDER BY account_id",
   );
   let storage: Storage;
@@ -253,7 +253,7 @@ describe("usage", () => {
 
   test.skipIf(!onPostgres)("is saved by two processes at once without a deadlock", async () => {
     // A transaction that waits for another one in a circle is rolled back, and runs again.
-    const rolledBack = statement<[], { rollbacks: bigint }>(
+    const rolledBack = query<[], { rollbacks: bigint }>(
       "SELECT xact_rollback AS rollbacks FROM pg_stat_database WHERE datname = current_database()",
     );
     const other = await service.store.open();
@@ -354,7 +354,7 @@ describe("usage", () => {
 });
 
 test("the store has at most 32 days for each account and key", async () => {
-  const rows = statement<[accountId: string], { days: bigint }>(
+  const rows = query<[accountId: string], { days: bigint }>(
     "SELECT count(*) AS days FROM usage_counts WHERE account_id = $1 GROUP BY key_id",
   );
   for (let day = 0; day < 40; day++) {

@@ -3,7 +3,7 @@ import type { Deprecation, Operation } from "../../contract/operation.ts";
 import { dateToUnixSeconds } from "../../contract/operation-properties.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { Transaction } from "../../storage/transaction.ts";
+import type { Query } from "../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
@@ -33,7 +33,7 @@ interface UsageSources {
 }
 
 interface KnownKeys {
-  find(id: string): Transaction<{ readonly name: string; readonly hint: string } | undefined>;
+  find(id: string): Query<{ readonly name: string; readonly hint: string } | undefined>;
 }
 
 /** The command that shows the largest senders, and the callers of deprecated operations. */

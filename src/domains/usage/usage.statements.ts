@@ -1,5 +1,5 @@
 import type { Mode } from "../../contract/caller.ts";
-import { lockStatement, type Row, statement, type Values } from "../../storage/statement.ts";
+import { change, lockStatement, query, type Row, type Values } from "../../storage/statement.ts";
 
 /** How far back usage is shown, in days. It is stored a day longer, so that the first interval is complete. */
 export const SHOWN_DAYS = 30;
@@ -55,12 +55,12 @@ export const addRequests = hours.map((hour) =>
 /** The most days that `SHOWN_DAYS` overlap. */
 export const READ_DAYS = SHOWN_DAYS + 1;
 /** Reads the counts of a key on several days. `$4` and later are the days. */
-export const readDays = statement<[...Key, ...days: number[]], DayRow>(
+export const readDays = query<[...Key, ...days: number[]], DayRow>(
   `SELECT day, operation, status, ${hours.join(", ")} FROM usage_counts
    WHERE account_id = $1 AND mode = $2 AND key_id = $3 AND day IN (${places(READ_DAYS, 4)})`,
 );
 const sumsBy = (name: string, condition: string) =>
-  statement<[day: number], SumRow>(
+  query<[day: number], SumRow>(
     `SELECT ${name} AS name, status, CAST(sum(${requests}) AS BIGINT) AS requests FROM usage_counts
      WHERE day >= $1 AND ${condition} GROUP BY ${name}, status`,
   );
@@ -71,13 +71,13 @@ export const sums = {
   operations: sumsBy("operation", "key_id = ''"),
 };
 /** The keys that have called an operation since a day: those of the latest hour first, then those with the most calls. */
-export const callersOf = statement<[day: number, operation: string], CallerRow>(
+export const callersOf = query<[day: number, operation: string], CallerRow>(
   `SELECT account_id, key_id, CAST(sum(${requests}) AS BIGINT) AS calls, max(day * 24 + ${lastHour}) AS hour
    FROM usage_counts WHERE day >= $1 AND operation = $2 AND key_id <> ''
    GROUP BY account_id, key_id ORDER BY 4 DESC, 3 DESC, key_id`,
 );
 const deleteWhere = <P extends Values>(condition: string, limit: string) =>
-  statement<P>(
+  change<P>(
     `DELETE FROM usage_counts WHERE (${key}) IN (SELECT ${key} FROM usage_counts WHERE ${condition} LIMIT ${limit})
      RETURNING day`,
   );

@@ -4,7 +4,7 @@ import { inLockOrder, together } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { all, type Transaction } from "../../storage/transaction.ts";
+import { all, type Change, type Query } from "../../storage/transaction.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from "../../timing/clock.ts";
 import { Pause } from "../../timing/waiting.ts";
 import type { Granularity, UsageInterval } from "./usage.operations.ts";
@@ -86,7 +86,7 @@ export class UsageStore {
     { accountId, mode }: ShopName,
     granularity: Granularity,
     { before = Number.POSITIVE_INFINITY, limit, keyId = "", now, unsaved }: UsageQuery,
-  ): Transaction<Page<UsageInterval, number>> {
+  ): Query<Page<UsageInterval, number>> {
     const length = lengths[granularity];
     const oldest = floorTo(now / HOUR_MS - SHOWN_DAYS * 24, length) * HOUR_SECONDS;
     const days = daysBefore(Math.min(now / 1000, before - 1) / DAY_SECONDS, READ_DAYS);
@@ -147,7 +147,7 @@ export class UsageStore {
 }
 
 /** Part of a transaction: adds requests to their day. */
-function addTo(count: RequestCount): Transaction<unknown> {
+function addTo(count: RequestCount): Change<unknown> {
   const { shop, keyId, hour, operation, status, requests } = count;
   const statement = sql.addRequests[hour % 24] as (typeof sql.addRequests)[number];
   return all(statement, shop.accountId, shop.mode, keyId, dayOf(count), operation, status, requests);

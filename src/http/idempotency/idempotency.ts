@@ -1,8 +1,8 @@
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
 import type { Input } from "../../contract/handler.ts";
-import type { Transaction } from "../../contract/transaction.ts";
+import type { Change } from "../../contract/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import type { CompiledOperation } from "../compiled-operation.ts";
+import type { CompiledChange } from "../compiled-operation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Store, StoredResponse, StoredResponses } from "../interfaces.ts";
 import type { Rendered } from "../response/response.ts";
@@ -29,11 +29,11 @@ export class Idempotency {
   /** Sets `isReplay` of the exchange if the outcome is a stored one. */
   async serve(
     exchange: Exchange,
-    compiled: CompiledOperation,
+    compiled: CompiledChange,
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure> {
-    const { operation, handle, settle, render } = compiled;
+    const { operation, change, settle, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (this.#running.has(keyDigest)) {
@@ -44,10 +44,10 @@ export class Idempotency {
     const responses = this.#responses;
     const now = this.#clock.now();
     /** Runs the change and stores its response, or returns the stored response, in one transaction. */
-    function* once(): Transaction<StoredResponse | Rendered | Failure> {
+    function* once(): Change<StoredResponse | Rendered | Failure> {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
       if (known) return known;
-      const outcome = yield* responses.withoutCommit(handle(input));
+      const outcome = yield* responses.withoutCommit(change(input));
       if (settle && !("error" in outcome)) {
         if ("shop" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
         return { fingerprint, response: "" };

@@ -1,10 +1,10 @@
-import { type Append, jsonWithIntegersAsText, type SqlParameter, type Statement } from "../statement.ts";
+import { type Append, type ChangeStatement, jsonWithIntegersAsText, type SqlParameter } from "../statement.ts";
 import { type AppendStep, countParameters } from "../transaction.ts";
 
-const statements = new Map<Append, Statement>();
+const statements = new Map<Append, ChangeStatement>();
 
 /** The statement that runs one or more steps with the same append to the same shop, with its parameters. */
-export function appendStatement(steps: readonly AppendStep[]): [Statement, SqlParameter[]] {
+export function appendStatement(steps: readonly AppendStep[]): [ChangeStatement, SqlParameter[]] {
   const [{ append }] = steps as [AppendStep];
   const counted = countParameters(steps);
   let statement = statements.get(append);
@@ -13,7 +13,7 @@ export function appendStatement(steps: readonly AppendStep[]): [Statement, SqlPa
 }
 
 /** One statement for all three, to save round trips. `rows` is a parameter: a JSON array of pairs of arrays. */
-function appendAll({ count, insert, log }: Append, rows: string): Statement {
+function appendAll({ count, insert, log }: Append, rows: string): ChangeStatement {
   const [id, logId] = ["(counted.id + number - 1)", "(counted.log_id + number - 1)"];
   return {
     sql: `WITH counted AS (${count.sql}),
@@ -23,11 +23,12 @@ function appendAll({ count, insert, log }: Append, rows: string): Statement {
       inserted AS (${forEachRow(insert, "pair->0", ["$1", id, "counted.at"])}),
       logged AS (${forEachRow(log, "pair->1", ["$1", id, "counted.at", logId])})
       SELECT id, at, log_id FROM counted`,
+    kind: "change",
   };
 }
 
 /** An `INSERT … VALUES (…)` for all rows. Its first parameters are known; the JSON array `array` has the others. */
-function forEachRow({ sql }: Statement, array: string, known: readonly string[]): string {
+function forEachRow({ sql }: ChangeStatement, array: string, known: readonly string[]): string {
   return sql
     .replace(/VALUES \(([^]*)\)$/, (_, values) => `SELECT ${values} FROM counted, given`)
     .replaceAll(/\$(\d+)/g, (_, number) => known[number - 1] ?? `(${array}->>${number - 1 - known.length})`);

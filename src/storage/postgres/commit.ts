@@ -1,16 +1,16 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
-import type { Statement } from "../statement.ts";
+import type { Command } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { endsConnection, isReported } from "./errors.ts";
 
-export const begin: Statement = { sql: "BEGIN" };
+export const begin: Command = { sql: "BEGIN" };
 /**
  * For transactions that begin with a lock (see `lockStatement`): after the wait for it, they see the changes of its
  * previous holder.
  */
-export const beginReadCommitted: Statement = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-export const commit: Statement = { sql: "COMMIT" };
-export const rollback: Statement = { sql: "ROLLBACK" };
+export const beginReadCommitted: Command = { sql: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+export const commit: Command = { sql: "COMMIT" };
+export const rollback: Command = { sql: "ROLLBACK" };
 
 /**
  * Sends a commit right after the statements of `before`, without waiting for them. Throws the error of `before`, or

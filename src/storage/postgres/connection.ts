@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { Command, Row, SqlParameter, Values } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
 import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
@@ -32,7 +32,7 @@ export interface ConnectionOptions {
    * closed.
    */
   readonly deadline: number;
-  /** True if the connection runs only single statements, most of them reads. */
+  /** True if the connection runs only reads, each a single statement. */
   readonly isReader?: boolean;
   /** True if every transaction of the connection begins with a lock: see `lockStatement`. */
   readonly isLocking?: boolean;
@@ -68,7 +68,7 @@ const serializable = {
 export class Connection {
   readonly #pool: SQL;
   readonly #session: ReservedSQL;
-  readonly #templates = new Map<Statement, TemplateStringsArray>();
+  readonly #templates = new Map<Command, TemplateStringsArray>();
   readonly #watch: Timer;
   #isOpen = true;
   #isSilent = false;
@@ -117,7 +117,7 @@ export class Connection {
       },
     });
     try {
-      const session = await withSilenceLimit(reserveSession(pool, host), CONNECT_DEADLINE);
+      const session = await withSilenceLimit(reserveSession(pool, host, isReader === true), CONNECT_DEADLINE);
       connection = new Connection(pool, session, deadline);
       return connection;
     } catch (error) {
@@ -151,7 +151,7 @@ export class Connection {
   }
 
   /** Sends a statement immediately. Resolves with its rows; their `command` is the server's command tag. */
-  async run(statement: Statement, parameters: Values = []): Promise<Row[] & { command: string }> {
+  async run(statement: Command, parameters: Values = []): Promise<Row[] & { command: string }> {
     this.#pending++;
     try {
       // Only in this form does the driver pipeline a statement without parameters.
@@ -183,7 +183,7 @@ export class Connection {
     void this.#pool.close({ timeout: 0 });
   }
 
-  #template(statement: Statement): TemplateStringsArray {
+  #template(statement: Command): TemplateStringsArray {
     let template = this.#templates.get(statement);
     if (!template) {
       template = Object.defineProperty([statement.sql], "raw", {
@@ -196,13 +196,14 @@ export class Connection {
 }
 
 /** Returns the session of a pool if its server is usable. */
-async function reserveSession(pool: SQL, host: Host): Promise<ReservedSQL> {
+async function reserveSession(pool: SQL, host: Host, isReader: boolean): Promise<ReservedSQL> {
   const session = await pool.reserve();
-  // The database may be configured to acknowledge commits before they are on disk. This session overrides that.
+  // A reader must not write, but its server must be one that takes writes: so its later transactions are read-only. The database may be configured to acknowledge commits before they are on disk. This session overrides that.
   const [server] = await session<ServerRow[]>`
     SELECT current_setting('server_version_num') AS version, current_setting('transaction_read_only') AS read_only,
       current_setting('server_encoding') AS encoding,
-      set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false)`;
+      set_config('synchronous_commit', COALESCE(NULLIF(current_setting('synchronous_commit'), 'off'), 'on'), false),
+      set_config('default_transaction_read_only', ${isReader ? "on" : "off"}, false)`;
   requireRecentServer(Number(server?.version));
   requireUsableEncoding(server?.encoding);
   if (server?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from "../errors.ts";
 import { storeMark } from "../generation.ts";
 import { migrations } from "../migrations.ts";
-import type { Statement } from "../statement.ts";
+import type { Command } from "../statement.ts";
 import { type NewestSecrets, type StoreState, stateQueries } from "../store-state.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -11,7 +11,7 @@ import { schemaVersion } from "./schema.ts";
 /** How long a statement may take, in milliseconds. */
 const DEADLINE = 5_000;
 
-const readServer: Statement = {
+const readServer: Command = {
   sql: `SELECT current_setting('server_version') AS version,
           CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
 };

@@ -1,5 +1,5 @@
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
-import type { Statement } from "../statement.ts";
+import type { Command } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { cannotOpen } from "./errors.ts";
@@ -12,7 +12,7 @@ const RETRY = 100;
 
 type CountRow = { sessions: bigint };
 
-const countOthers: Statement<[], CountRow> = {
+const countOthers: Command<[], CountRow> = {
   sql: `SELECT count(*) AS sessions FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
 };

@@ -10,9 +10,9 @@ import { SharedPostgres } from "../../../test/harness/shared-postgres.ts";
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { CommitUnknown, StorageUnavailable, streamIdle } from "../errors.ts";
-import { type Row, statement } from "../statement.ts";
+import { change, query, type Row } from "../statement.ts";
 import type { Storage } from "../storage.ts";
-import { afterCommit, all, first, type Transaction } from "../transaction.ts";
+import { afterCommit, all, type Change, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { openPostgres } from "./opening.ts";
@@ -32,23 +32,21 @@ interface PetRow extends Row {
   name: string;
 }
 // Random ids: with a counter, all transactions would wait for its row.
-const addPet = statement<[name: string, categoryId: number], PetRow>(
+const addPet = change<[name: string, categoryId: number], PetRow>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING name`,
 );
-const addShops = statement(
+const addShops = change(
   "INSERT INTO shops (shop, account_id, mode) SELECT n, 'acc_' || n, 'test' FROM generate_series(1, 3) AS n ON CONFLICT DO NOTHING",
 );
 /** Appends an animal to the first shop or another. */
 const appendPet = (name: string, shop = 1) => new PetStore({} as Storage).add(operator(shop), { name, categoryId: 1n });
-const sessionsInTransaction = statement<[], { sessions: bigint }>(
+const sessionsInTransaction = query<[], { sessions: bigint }>(
   "SELECT count(*) AS sessions FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'",
 );
-const petsFrom = statement<[id: number], PetRow>(
-  "SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5",
-);
-const allPets = statement<[], PetRow>("SELECT name FROM pets");
-const addCategory = statement<[id: number, name: string]>(
+const petsFrom = query<[id: number], PetRow>("SELECT name FROM pets WHERE shop = 1 AND id >= $1 ORDER BY id LIMIT 5");
+const allPets = query<[], PetRow>("SELECT name FROM pets");
+const addCategory = change<[id: number, name: string]>(
   "INSERT INTO categories (shop, id, name, name_key) VALUES (1, $1, $2, $2)",
 );
 
@@ -268,7 +266,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const storage = await open(await newStore());
     await storage.read(all(petsFrom, 1));
     // On an open connection, and on a new one.
-    const reads = [1, 2].map((done) => storage.read(all(statement(`SELECT ${done} AS done FROM pg_sleep(1.5)`))));
+    const reads = [1, 2].map((done) => storage.read(all(query(`SELECT ${done} AS done FROM pg_sleep(1.5)`))));
     // Each time, timers are late, and responses of the server stay unread.
     for (let stall = 0; stall < 4; stall++) {
       Bun.sleepSync(800);
@@ -329,7 +327,7 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
       url.port = String(proxy.port);
       const storage = await open(url.href);
       let done = 0;
-      const noted = <T>(part: () => Transaction<T>) =>
+      const noted = <T>(part: () => Change<T>) =>
         storage.write(function* () {
           yield* afterCommit(() => void done++);
           return yield* part();
@@ -397,8 +395,8 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const url = await newStore();
     const [one, other] = [await open(url), await open(url)];
     await one.write(() => all(addCategory, 1, "0"));
-    const read = statement<[], PetRow>("SELECT name FROM categories WHERE id = 1");
-    const write = statement<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
+    const read = query<[], PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = change<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
     const increment = function* () {
       const row = yield* first(read);
       yield* all(write, String(Number(row?.name) + 1));
@@ -413,13 +411,13 @@ describe.skipIf(postgresMissing !== undefined)("PostgreSQL", () => {
     const { server } = shared as SharedPostgres;
     const database = new URL(url).pathname.slice(1);
     await storage.write(() => all(addCategory, 1, "0"));
-    const read = statement<[], PetRow>("SELECT name FROM categories WHERE id = 1");
-    const write = statement<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
+    const read = query<[], PetRow>("SELECT name FROM categories WHERE id = 1");
+    const write = change<[name: string]>("UPDATE categories SET name = $1 WHERE id = 1");
     let sleeps = 0;
     const written = Promise.allSettled([
       storage.write(function* () {
         const row = yield* first(read);
-        if (sleeps < 2) yield* all(statement(`SELECT ${++sleeps} AS slept FROM pg_sleep(3)`));
+        if (sleeps < 2) yield* all(query(`SELECT ${++sleeps} AS slept FROM pg_sleep(3)`));
         yield* all(write, `${row?.name}, then 1`);
       }),
     ]);

@@ -1,9 +1,9 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
-import type { Row, Statement, Values } from "../statement.ts";
+import type { Command, QueryStatement, Row, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { type KnownSteps, type Transaction, TransactionRun } from "../transaction.ts";
+import { type Change, type KnownSteps, type Read, type StoreStep, TransactionRun } from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -46,11 +46,13 @@ export class PostgresStorage implements Storage {
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;
   readonly #readers: readonly ConnectionSlot[];
+  /** For changes of one statement. */
+  readonly #writer: ConnectionSlot;
   readonly #slots: readonly ConnectionSlot[];
   readonly #appends: AppendQueue;
   readonly #transactions: Transactions;
   readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
-  readonly #lease = new Lease((statement, parameters) => this.#read(statement, parameters));
+  readonly #lease = new Lease((statement, parameters) => this.#change(statement, parameters));
   /** The connections of streams. */
   readonly #streaming = new Set<Connection>();
   readonly #accountChanges = new AccountChanges();
@@ -72,6 +74,7 @@ export class PostgresStorage implements Storage {
     const appends = newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT });
     const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE, { lockTimeout: STEP_LOCK_TIMEOUT }));
     this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
+    this.#writer = appends;
     this.#slots = [appends, ...writers, ...this.#readers];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
@@ -80,21 +83,21 @@ export class PostgresStorage implements Storage {
     this.#poll.unref();
   }
 
-  async read<T>(transaction: Transaction<T>, payer?: Payer): Promise<T> {
-    const steps = transaction as KnownSteps<T>;
-    let next = steps.next();
+  async read<T>(steps: Read<T>, payer?: Payer): Promise<T> {
+    const known = steps as KnownSteps<T>;
+    let next = known.next();
     while (!next.done) {
       const step = next.value;
-      if ("waitsFor" in step) next = steps.next(await step.waitsFor);
-      else if ("pauses" in step) next = steps.next(await turns.pause(payer));
-      else if ("statement" in step) next = steps.next(await this.#shared.rows(step.statement, step.parameters));
-      else throw new TypeError("A step of a read must be one statement.");
+      if ("waitsFor" in step) next = known.next(await step.waitsFor);
+      else if ("pauses" in step) next = known.next(await turns.pause(payer));
+      else if ("afterCommit" in step) throw new TypeError("A read has no commit.");
+      else next = known.next(await this.#query(step));
     }
     return next.value;
   }
 
   async *stream<P extends Values, R extends Row>(
-    statement: Statement<P, R>,
+    statement: QueryStatement<P, R>,
     ...parameters: NoInfer<P>
   ): AsyncGenerator<R[]> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
@@ -112,7 +115,7 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  async write<T>(body: () => Transaction<T>): Promise<T> {
+  async write<T>(body: () => Change<T>): Promise<T> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
     const run = new TransactionRun(body);
     const { step } = run;
@@ -153,9 +156,9 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
-  /** Does not use the connections of transactions, which may all wait for locks although the store works. */
+  /** Does not use the connections of larger transactions, which may all wait for locks although the store works. */
   async check(): Promise<void> {
-    await this.#read(writeNothing, []);
+    await this.#change(writeNothing, []);
   }
 
   async close(): Promise<void> {
@@ -167,14 +170,29 @@ export class PostgresStorage implements Storage {
     for (const connection of this.#streaming) connection.close();
   }
 
+  #query(step: StoreStep): Promise<unknown> {
+    if ("statement" in step) return this.#shared.rows(step.statement as QueryStatement, step.parameters);
+    if ("group" in step) return Promise.all(step.group.map((one) => this.#query(one)));
+    throw new TypeError("A read cannot append.");
+  }
+
   #committed(seconds: number, transactions: number): void {
     this.#observer.committed(seconds, transactions);
     for (const listener of this.#commitListeners) listener();
   }
 
-  async #read(statement: Statement, parameters: Values): Promise<Row[]> {
+  #read(statement: QueryStatement, parameters: Values): Promise<Row[]> {
+    return this.#run(statement, parameters, () => this.#nextReader());
+  }
+
+  /** Runs a statement that is a transaction by itself, and that may run twice. */
+  #change(statement: Command, parameters: Values): Promise<Row[]> {
+    return this.#run(statement, parameters, () => this.#writer);
+  }
+
+  async #run(statement: Command, parameters: Values, nextSlot: () => ConnectionSlot): Promise<Row[]> {
     const started = performance.now();
-    let slot = this.#nextReader();
+    let slot = nextSlot();
     const connection = slot.get();
     // An open connection closes itself if the server is silent, so reads on it need no timer.
     if (!(connection instanceof Promise)) {
@@ -184,19 +202,24 @@ export class PostgresStorage implements Storage {
         slot.failed(connection, error);
         if (!endsConnection(error) || connection.isSilent) throw this.#report(error);
       }
-      slot = this.#nextReader();
+      slot = nextSlot();
     }
     try {
       const left = READ_DEADLINE - (performance.now() - started);
-      return await withSilenceLimit(this.#readOver(slot, statement, parameters), left);
+      return await withSilenceLimit(this.#runOver(slot, statement, parameters, nextSlot), left);
     } catch (error) {
       throw this.#report(error);
     }
   }
 
-  /** Repeats a read on another connection if its connection is lost. All connections may be lost at once. */
-  async #readOver(first: ConnectionSlot, statement: Statement, parameters: Values): Promise<Row[]> {
-    for (let slot = first, attempt = 1; ; slot = this.#nextReader(), attempt++) {
+  /** Repeats a statement on another connection if its connection is lost. All connections may be lost at once. */
+  async #runOver(
+    first: ConnectionSlot,
+    statement: Command,
+    parameters: Values,
+    nextSlot: () => ConnectionSlot,
+  ): Promise<Row[]> {
+    for (let slot = first, attempt = 1; ; slot = nextSlot(), attempt++) {
       const connection = await slot.get();
       try {
         return await connection.run(statement, parameters);

@@ -2,7 +2,7 @@ import { CommitUnknown } from "../errors.ts";
 import { MIGRATIONS_TABLE } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { BATCH, columnList, type Table, type TargetStore } from "../move-tables.ts";
-import { jsonWithIntegersAsText, type Row, type Statement } from "../statement.ts";
+import { type Command, jsonWithIntegersAsText, type Row } from "../statement.ts";
 import type { PostgresAddress } from "./address.ts";
 import { beginReadCommitted, commit } from "./commit.ts";
 import { Connection } from "./connection.ts";
@@ -22,7 +22,7 @@ interface ColumnRow extends Row {
   sequence: string | null;
 }
 
-const readColumns: Statement<[], ColumnRow> = {
+const readColumns: Command<[], ColumnRow> = {
   sql: `SELECT table_name::text, column_name::text, data_type::text,
           CASE is_identity WHEN 'YES' THEN pg_get_serial_sequence(quote_ident(table_name), column_name) END AS sequence
         FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
@@ -37,7 +37,7 @@ export class PostgresTarget implements TargetStore {
   readonly shown: string;
   readonly #connection: Connection;
   readonly #columns: readonly ColumnRow[];
-  readonly #inserts = new Map<Table, Statement>();
+  readonly #inserts = new Map<Table, Command>();
 
   /**
    * Creates the schema if there is none, and begins the transaction. Rejects with `StorageUnusable`.
@@ -125,7 +125,7 @@ export class PostgresTarget implements TargetStore {
     this.#connection.close();
   }
 
-  #insertInto(table: Table): Statement {
+  #insertInto(table: Table): Command {
     const known = this.#inserts.get(table);
     if (known) return known;
     const list = columnList(table.columns);
@@ -145,7 +145,7 @@ export class PostgresTarget implements TargetStore {
     );
   }
 
-  async #run(statement: Statement, parameters: Parameters<Connection["run"]>[1] = []): Promise<Row[]> {
+  async #run(statement: Command, parameters: Parameters<Connection["run"]>[1] = []): Promise<Row[]> {
     try {
       return await this.#connection.run(statement, parameters);
     } catch (error) {

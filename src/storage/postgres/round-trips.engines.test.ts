@@ -4,23 +4,23 @@ import { PostgresServer, postgresMissing } from "../../../test/harness/postgres-
 import { operator } from "../../domains/events/publish.ts";
 import { PetStore } from "../../domains/pets/pets.store.ts";
 import { andCommit, together } from "../combined-steps.ts";
-import { lookUp, pageRead, statement } from "../statement.ts";
+import { change, lookUp, pageRead, query } from "../statement.ts";
 import type { Storage } from "../storage.ts";
 import { all, first } from "../transaction.ts";
 import { type PostgresAddress, parsePostgresAddress } from "./address.ts";
 import { openPostgres } from "./opening.ts";
 import type { PostgresStorage } from "./postgres-storage.ts";
 
-const addShop = statement("INSERT INTO shops (shop, account_id, mode) VALUES (2, 'acc_1', 'test')");
+const addShop = change("INSERT INTO shops (shop, account_id, mode) VALUES (2, 'acc_1', 'test')");
 // Random ids: with a counter, all transactions would wait for its row.
-const addPet = statement<[name: string, categoryId: number]>(
+const addPet = change<[name: string, categoryId: number]>(
   `INSERT INTO pets (shop, id, name, category_id, added_at)
    VALUES (1, CAST(random() * 1e18 AS BIGINT), $1, $2, 0) RETURNING id`,
 );
-const addNamed = statement<[id: bigint, name: string]>(
+const addNamed = change<[id: bigint, name: string]>(
   "INSERT INTO pets (shop, id, name, category_id, added_at) VALUES (1, $1, $2, 1, 0)",
 );
-const petById = statement<[id: number]>("SELECT name FROM pets WHERE shop = 1 AND id = $1");
+const petById = query<[id: number]>("SELECT name FROM pets WHERE shop = 1 AND id = $1");
 /** Returns when the server began the statement that found the animal. */
 const findPet = lookUp<[shop: number, id: bigint]>(
   "SELECT name, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND id = $2",
@@ -30,7 +30,7 @@ const findNamed = pageRead<[shop: number, name: string, id: number, limit: numbe
   `SELECT id, CAST(statement_timestamp() AS TEXT) AS begun FROM pets WHERE shop = $1 AND name IN ($2, $2) AND id > $3
    ORDER BY id LIMIT $4`,
 );
-const touch = statement<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
+const touch = change<[name: string, id: number]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = $2");
 
 describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () => {
   let server: PostgresServer;

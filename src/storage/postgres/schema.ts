@@ -8,7 +8,7 @@ import {
 } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import type { Statement } from "../statement.ts";
+import type { Command } from "../statement.ts";
 import { beginReadCommitted, commit, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import { isLockTimeout } from "./errors.ts";
@@ -18,15 +18,15 @@ const LOCK_DEADLINE = 60_000;
 /** The advisory lock for schema changes: "PETS" in ASCII. */
 const LOCK = 0x50455453;
 
-const limitWait: Statement = { sql: "SELECT set_config('lock_timeout', $1, true)" };
-const lock: Statement = { sql: "SELECT pg_advisory_xact_lock($1)" };
-const countTables: Statement = {
+const limitWait: Command = { sql: "SELECT set_config('lock_timeout', $1, true)" };
+const lock: Command = { sql: "SELECT pg_advisory_xact_lock($1)" };
+const countTables: Command = {
   sql: `SELECT count(*) AS tables, count(*) FILTER (WHERE tablename = 'petstore_leader') AS ours,
           count(*) FILTER (WHERE tablename = '${MIGRATIONS_TABLE}') AS applied
         FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
 };
-const readApplied: Statement = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
-const addApplied: Statement = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
+const readApplied: Command = { sql: `SELECT digest FROM ${MIGRATIONS_TABLE} ORDER BY step` };
+const addApplied: Command = { sql: `INSERT INTO ${MIGRATIONS_TABLE} (step, digest) VALUES ($1, $2)` };
 /**
  * The tables that no migration creates: the applied migrations, and the leader, which only this engine has. The second
  * table also identifies the schema as ours.
@@ -42,7 +42,7 @@ const createOwnTables = `
 `;
 
 /** A write that changes nothing. */
-export const writeNothing: Statement = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
+export const writeNothing: Command = { sql: `UPDATE ${MIGRATIONS_TABLE} SET digest = digest WHERE step = 1` };
 
 export interface SchemaOptions {
   /** The name of the database in messages. */

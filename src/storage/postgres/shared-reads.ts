@@ -1,4 +1,4 @@
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { QueryStatement, Row, SqlParameter, Values } from "../statement.ts";
 
 /** A read of this turn of the event loop. */
 interface Read {
@@ -14,7 +14,7 @@ const PAGES_AT_ONCE = 32;
 const NUMBER = "read_number";
 
 /** True if requests of one turn of the event loop share the statement. */
-export function isShared({ isLookUp, isPage }: Statement): boolean {
+export function isShared({ isLookUp, isPage }: QueryStatement): boolean {
   return isLookUp === true || isPage === true;
 }
 
@@ -23,15 +23,15 @@ export function isShared({ isLookUp, isPage }: Statement): boolean {
  * loop are sent as one statement, which costs the server and this process less. Other reads are sent alone.
  */
 export class SharedReads {
-  readonly #read: (statement: Statement, parameters: Values) => Promise<Row[]>;
-  readonly #together = new Map<Statement, Statement>();
-  #waiting = new Map<Statement, Read[]>();
+  readonly #read: (statement: QueryStatement, parameters: Values) => Promise<Row[]>;
+  readonly #together = new Map<QueryStatement, QueryStatement>();
+  #waiting = new Map<QueryStatement, Read[]>();
 
-  constructor(read: (statement: Statement, parameters: Values) => Promise<Row[]>) {
+  constructor(read: (statement: QueryStatement, parameters: Values) => Promise<Row[]>) {
     this.#read = read;
   }
 
-  rows(statement: Statement, parameters: Values): Promise<Row[]> {
+  rows(statement: QueryStatement, parameters: Values): Promise<Row[]> {
     if (!isShared(statement)) return this.#read(statement, parameters);
     return new Promise((resolve, reject) => {
       const read = { parameters, resolve, reject };
@@ -54,7 +54,7 @@ export class SharedReads {
     }
   };
 
-  async #readAll(statement: Statement, reads: readonly Read[]): Promise<void> {
+  async #readAll(statement: QueryStatement, reads: readonly Read[]): Promise<void> {
     try {
       const [only] = reads;
       if (reads.length === 1 && only) {
@@ -72,7 +72,7 @@ export class SharedReads {
     }
   }
 
-  #togetherFor(statement: Statement, types: readonly string[]): Statement {
+  #togetherFor(statement: QueryStatement, types: readonly string[]): QueryStatement {
     let together = this.#together.get(statement);
     if (!together) this.#together.set(statement, (together = readTogether(statement, types)));
     return together;
@@ -89,7 +89,7 @@ export function listsOf(all: readonly Values[]): [types: string[], lists: string
  * The statement for lists of parameters (see `listsOf`). It runs the original query for each element of the lists, in
  * their order: a nested loop keeps it.
  */
-export function readTogether({ sql, isLookUp }: Statement, types: readonly string[]): Statement {
+export function readTogether({ sql, isLookUp }: QueryStatement, types: readonly string[]): QueryStatement {
   const lists = types.map((type, index) => `CAST(CAST($${index + 1} AS TEXT) AS ${type}[])`);
   const names = types.map((_, index) => `value_${index + 1}`);
   // The limit makes the planner run the query for each element, instead of joining the list with whole tables.
@@ -97,6 +97,7 @@ export function readTogether({ sql, isLookUp }: Statement, types: readonly strin
   return {
     sql: `SELECT given.${NUMBER}, found.* FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS given (${names.join(", ")}, ${NUMBER})
       CROSS JOIN LATERAL (${query}) AS found`,
+    kind: "query",
   };
 }
 

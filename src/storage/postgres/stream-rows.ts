@@ -1,13 +1,13 @@
 import { streamIdle } from "../errors.ts";
-import type { Row, Statement, Values } from "../statement.ts";
+import type { Command, Row, Values } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
 
-const begin: Statement = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+const begin: Command = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
 /** The server's code for a session that it ended because this process was idle in a transaction for too long. */
 const IDLE = "25P03";
 /** Only these rows are in memory at a time. */
-const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
+const fetch: Command = { sql: "FETCH FORWARD 500 FROM streamed" };
 
 /**
  * All rows of a read, from one snapshot, through a cursor (PostgreSQL documentation, DECLARE). The connection must have
@@ -15,7 +15,7 @@ const fetch: Statement = { sql: "FETCH FORWARD 500 FROM streamed" };
  */
 export async function* streamRows<R extends Row>(
   connection: Connection,
-  { sql }: Statement<Values, R>,
+  { sql }: Command<Values, R>,
   parameters: Values,
 ): AsyncGenerator<R[]> {
   try {

@@ -1,7 +1,7 @@
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import type { SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
-import { type StoreStep, type Transaction, TransactionRun } from "../transaction.ts";
+import { type Change, type StoreStep, TransactionRun } from "../transaction.ts";
 import { appendStatement } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
@@ -60,7 +60,7 @@ export class Transactions {
   }
 
   /** Runs a transaction, which `started` has begun. Rejects with the error of its body or of the driver. */
-  run<T>(body: () => Transaction<T>, started: TransactionRun<T>, first: StoreStep): Promise<T> {
+  run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep): Promise<T> {
     const deadline = performance.now() + DEADLINE;
     const owner = lockedBy(first);
     let next: TransactionRun<T> | undefined = started;

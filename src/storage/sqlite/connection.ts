@@ -1,17 +1,17 @@
 import { constants, type Database, type Statement as SqliteStatement } from "bun:sqlite";
-import type { Row, SqlParameter, Statement, Values } from "../statement.ts";
+import type { Command, Row, SqlParameter, Values } from "../statement.ts";
 
 /** Takes no lock before the first statement that needs one. */
-const begin: Statement = { sql: "BEGIN" };
+const begin: Command = { sql: "BEGIN" };
 /** Takes the write lock of the store. */
-export const beginImmediate: Statement = { sql: "BEGIN IMMEDIATE" };
-export const commit: Statement = { sql: "COMMIT" };
-export const rollback: Statement = { sql: "ROLLBACK" };
+export const beginImmediate: Command = { sql: "BEGIN IMMEDIATE" };
+export const commit: Command = { sql: "COMMIT" };
+export const rollback: Command = { sql: "ROLLBACK" };
 
 /** A connection to the store. It prepares each statement once. Throws SQLite's errors. */
 export class Connection {
   readonly #database: Database;
-  readonly #prepared = new Map<Statement, SqliteStatement<Row, SqlParameter[]>>();
+  readonly #prepared = new Map<Command, SqliteStatement<Row, SqlParameter[]>>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -21,16 +21,16 @@ export class Connection {
     return this.#database.inTransaction;
   }
 
-  all(statement: Statement, parameters: Values): Row[] {
+  all(statement: Command, parameters: Values): Row[] {
     return this.#prepare(statement).all(...parameters);
   }
 
-  first(statement: Statement, parameters: Values): Row | undefined {
+  first(statement: Command, parameters: Values): Row | undefined {
     return this.#prepare(statement).get(...parameters) ?? undefined;
   }
 
   /** The rows in batches. The statement stays open, and its snapshot stays fixed, until the last row is read. */
-  *batches(statement: Statement, parameters: Values, size: number): Generator<Row[]> {
+  *batches(statement: Command, parameters: Values, size: number): Generator<Row[]> {
     let batch: Row[] = [];
     for (const row of this.#prepare(statement).iterate(...parameters)) {
       if (batch.push(row) < size) continue;
@@ -40,7 +40,7 @@ export class Connection {
     if (batch.length > 0) yield batch;
   }
 
-  run(statement: Statement): void {
+  run(statement: Command): void {
     this.#prepare(statement).run();
   }
 
@@ -54,13 +54,25 @@ export class Connection {
     this.#database.close();
   }
 
-  #prepare(statement: Statement): SqliteStatement<Row, SqlParameter[]> {
+  #prepare(statement: Command): SqliteStatement<Row, SqlParameter[]> {
     let prepared = this.#prepared.get(statement);
     if (!prepared) {
-      prepared = this.#database.prepare<Row, SqlParameter[]>(forSqlite(statement.sql));
+      const sql = forSqlite(statement.sql);
+      prepared = this.#database.prepare<Row, SqlParameter[]>(sql);
+      if (statement.kind === "query" && this.#writes(sql)) throw new TypeError(`A query changes the store: ${sql}`);
       this.#prepared.set(statement, prepared);
     }
     return prepared;
+  }
+
+  /** True if the program that SQLite makes of a statement begins a write (https://sqlite.org/opcode.html#Transaction). */
+  #writes(sql: string): boolean {
+    const program = this.#database.prepare<{ opcode: string; p2: bigint | number }, []>(`EXPLAIN ${sql}`);
+    try {
+      return program.all().some(({ opcode, p2 }) => opcode === "Transaction" && p2 > 0);
+    } finally {
+      program.finalize();
+    }
   }
 }
 

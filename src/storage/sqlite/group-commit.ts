@@ -1,6 +1,6 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import type { StorageObserver } from "../storage.ts";
-import type { Transaction } from "../transaction.ts";
+import type { Change } from "../transaction.ts";
 import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
 import { type RunGroupOptions, runGroup, type Settle, type Waiting } from "./run-group.ts";
@@ -54,7 +54,7 @@ export class GroupCommit {
   }
 
   /** Resolves after the transaction's commit is on disk. */
-  add<T>(body: () => Transaction<T>, payer: Payer): Promise<T> {
+  add<T>(body: () => Change<T>, payer: Payer): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const added = { body, payer, resolve: resolve as Waiting["resolve"], reject, since: performance.now() };
       const others = this.#waiting.get(payer);

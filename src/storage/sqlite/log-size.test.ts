@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../../test/harness/program.ts";
-import { statement } from "../statement.ts";
+import { change } from "../statement.ts";
 import { all } from "../transaction.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
 
 const MB = 1024 * 1024;
 
 /** Adds 100,000 animals with long names in one transaction: about 28 MB. */
-const addMany = statement<[name: string]>(`
+const addMany = change<[name: string]>(`
   WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 100000)
   INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, n, $1, 1, 0 FROM more
 `);
-const rename = statement<[name: string]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = 1");
+const rename = change<[name: string]>("UPDATE pets SET name = $1 WHERE shop = 1 AND id = 1");
 
 test("the write-ahead log shrinks after a large transaction", async () => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-log-"));

@@ -1,25 +1,25 @@
 import { type Payer, turns } from "../../timing/turns.ts";
-import type { Appended, Row, Statement } from "../statement.ts";
+import type { Appended, Command, Row } from "../statement.ts";
 import {
   type AppendStep,
+  type Change,
   countParameters,
   isSameAppend,
   type StoreStep,
-  type Transaction,
   TransactionRun,
 } from "../transaction.ts";
 import { type Connection, rollback } from "./connection.ts";
 
-const savepoint: Statement = { sql: "SAVEPOINT member" };
-const release: Statement = { sql: "RELEASE member" };
-const undo: Statement = { sql: "ROLLBACK TO member" };
+const savepoint: Command = { sql: "SAVEPOINT member" };
+const release: Command = { sql: "RELEASE member" };
+const undo: Command = { sql: "ROLLBACK TO member" };
 
 /** The time after which a group takes no more members, in milliseconds. It bounds how long one blocks others. */
 const MOST_TIME = 5;
 
 /** A transaction that waits for its commit. */
 export interface Waiting {
-  readonly body: () => Transaction<unknown>;
+  readonly body: () => Change<unknown>;
   /** Who is charged for its time. */
   readonly payer: Payer;
   readonly resolve: (value: unknown) => void;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { StorageUnusable } from "../errors.ts";
-import { type Row, statement } from "../statement.ts";
+import { change, query, type Row } from "../statement.ts";
 import { all, first } from "../transaction.ts";
 import { backupSqlite } from "./backup.ts";
 import { restoreSqlite } from "./restore.ts";
@@ -18,10 +18,10 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement<[name: string]>(
+const addPet = change<[name: string]>(
   "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
 );
-const countPets = statement<[name: string], CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
+const countPets = query<[name: string], CountRow>("SELECT count(*) AS figure FROM pets WHERE name = $1");
 
 /** The numbers of lefts and rights in a copy, which must be a usable store. */
 async function pairsIn(copy: string): Promise<[number, number]> {

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { failureOf } from "../../../test/harness/failure-of.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import { migrations } from "../migrations.ts";
-import { type Row, statement } from "../statement.ts";
+import { change, query, type Row } from "../statement.ts";
 import { all, first } from "../transaction.ts";
 import { Connection } from "./connection.ts";
 import { SqliteStorage } from "./sqlite-storage.ts";
@@ -19,10 +19,10 @@ interface CountRow extends Row {
   figure: bigint;
 }
 
-const addPet = statement<[name: string]>(
+const addPet = change<[name: string]>(
   "INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1",
 );
-const countPets = statement<[], CountRow>("SELECT count(*) AS figure FROM pets");
+const countPets = query<[], CountRow>("SELECT count(*) AS figure FROM pets");
 
 let file: string;
 let storage: SqliteStorage;
@@ -73,8 +73,12 @@ function failingCheckpoints(code: string) {
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its receiver
   const original = Connection.prototype.first;
   const failing = { tried: 0, end: () => spy.mockRestore() };
-  const spy = spyOn(Connection.prototype, "first").mockImplementation(function (this: Connection, query, parameters) {
-    if (!query.sql.includes("PASSIVE")) return original.call(this, query, parameters);
+  const spy = spyOn(Connection.prototype, "first").mockImplementation(function (
+    this: Connection,
+    statement,
+    parameters,
+  ) {
+    if (!statement.sql.includes("PASSIVE")) return original.call(this, statement, parameters);
     failing.tried++;
     throw Object.assign(new Error("a checkpoint failed"), { name: "SQLiteError", code });
   });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { StorageUnusable } from "../errors.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations } from "../migrations.ts";
-import { statement } from "../statement.ts";
+import { query } from "../statement.ts";
 import { silentObserver } from "../storage.ts";
 import { first } from "../transaction.ts";
 import { createStore } from "./creation.ts";
@@ -126,11 +126,11 @@ describe("concurrent opening", () => {
   const script = `
     const { openSqlite } = await import(process.env.SOURCE + "/opening.ts");
     const { all } = await import(process.env.SOURCE + "/../transaction.ts");
-  const { statement } = await import(process.env.SOURCE + "/../statement.ts");
+  const { change, query } = await import(process.env.SOURCE + "/../statement.ts");
     console.log("ready");
     for await (const line of console) break;
     const storage = await openSqlite(process.env.STORE);
-    await storage.write(() => all(statement<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
+    await storage.write(() => all(change<[name: string]>("INSERT INTO pets (shop, id, name, category_id, added_at) SELECT 1, coalesce(max(id), 0) + 1, $1, 1, 0 FROM pets WHERE shop = 1"), "Rex"));
     await storage.close();
   `;
 
@@ -151,7 +151,7 @@ describe("concurrent opening", () => {
     const complaints = await Promise.all(processes.map(({ stderr }) => new Response(stderr).text()));
     expect(complaints).toEqual(Array(6).fill(""));
     const storage = new SqliteStorage(file);
-    expect(storage.read(first(statement("SELECT count(*) AS figure FROM pets")))).toEqual({ figure: 6n });
+    expect(storage.read(first(query("SELECT count(*) AS figure FROM pets")))).toEqual({ figure: 6n });
     await storage.close();
   });
 });

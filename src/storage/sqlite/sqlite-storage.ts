@@ -5,9 +5,9 @@ import { StorageUnavailable } from "../errors.ts";
 import { newerSchema } from "../migrations/applied-migrations.ts";
 import type { Migration } from "../migrations/migration.ts";
 import { migrations as allMigrations } from "../migrations.ts";
-import type { Row, Statement, Values } from "../statement.ts";
+import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../statement.ts";
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
-import { all, type KnownSteps, type Transaction } from "../transaction.ts";
+import { all, type Change, type KnownSteps, type Read, type StoreStep } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
 import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -25,11 +25,11 @@ const VERSIONS = 4_096;
 const fatalCodes = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/;
 
 /** `GroupCommit` syncs the log before a commit is acknowledged. */
-const syncOnlyAtCheckpoints: Statement = { sql: "PRAGMA synchronous = NORMAL" };
-const readDataVersion: Statement = { sql: "PRAGMA data_version" };
-const readSchemaVersion: Statement = { sql: "PRAGMA user_version" };
+const syncOnlyAtCheckpoints: Command = { sql: "PRAGMA synchronous = NORMAL" };
+const readDataVersion: Command = { sql: "PRAGMA data_version" };
+const readSchemaVersion: Command = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
-const writeNothing: Statement = { sql: `PRAGMA application_id = ${APPLICATION_ID}` };
+const writeNothing: ChangeStatement = { sql: `PRAGMA application_id = ${APPLICATION_ID}`, kind: "change" };
 
 /**
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
@@ -102,15 +102,18 @@ export class SqliteStorage implements Storage {
     this.#poll.unref();
   }
 
-  read<T>(transaction: Transaction<T>, payer?: Payer): MaybePromise<T> {
-    return this.#read(transaction as KnownSteps<T>, payer, undefined);
+  read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T> {
+    return this.#read(steps as KnownSteps<T>, payer, undefined);
   }
 
-  stream<P extends Values, R extends Row>(statement: Statement<P, R>, ...parameters: NoInfer<P>): AsyncGenerator<R[]> {
+  stream<P extends Values, R extends Row>(
+    statement: QueryStatement<P, R>,
+    ...parameters: NoInfer<P>
+  ): AsyncGenerator<R[]> {
     return streamRows(this.#file, statement, parameters);
   }
 
-  write<T>(body: () => Transaction<T>, payer?: Payer): Promise<T> {
+  write<T>(body: () => Change<T>, payer?: Payer): Promise<T> {
     if (this.#isClosing) return Promise.reject(new StorageUnavailable("The store is closed."));
     return this.#writes.add(body, payer);
   }
@@ -175,9 +178,9 @@ export class SqliteStorage implements Storage {
         const step = next.value;
         if ("waitsFor" in step) return step.waitsFor.then((found) => this.#goOn(steps, payer, found));
         if ("pauses" in step) return turns.pause(payer).then(() => this.#goOn(steps, payer, undefined));
-        if (!("statement" in step)) throw new TypeError("A step of a read must be one statement.");
+        if ("afterCommit" in step) throw new TypeError("A read has no commit.");
         this.#beginRead();
-        next = steps.next(this.#connection.all(step.statement, step.parameters));
+        next = steps.next(this.#query(step));
       }
       return next.value;
     } catch (error) {
@@ -193,6 +196,12 @@ export class SqliteStorage implements Storage {
     } finally {
       turns.charge(payer, since);
     }
+  }
+
+  #query(step: StoreStep): unknown {
+    if ("statement" in step) return this.#connection.all(step.statement, step.parameters);
+    if ("group" in step) return step.group.map((one) => this.#query(one));
+    throw new TypeError("A read cannot append.");
   }
 
   #beginRead(): void {

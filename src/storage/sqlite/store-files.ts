@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
 import { StorageUnavailable } from "../errors.ts";
-import type { Statement } from "../statement.ts";
+import type { Command } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
 /** The files of the open store were moved, replaced or deleted. */
@@ -88,9 +88,9 @@ const CHECKPOINT_PAGES = 1_000;
 /** The wait after an incomplete checkpoint, in milliseconds. */
 const PAUSE = 1_000;
 
-const measure: Statement = { sql: "PRAGMA wal_checkpoint(NOOP)" };
-const copy: Statement = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
-const copyAll: Statement = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
+const measure: Command = { sql: "PRAGMA wal_checkpoint(NOOP)" };
+const copy: Command = { sql: "PRAGMA wal_checkpoint(PASSIVE)" };
+const copyAll: Command = { sql: "PRAGMA wal_checkpoint(TRUNCATE)" };
 
 export interface CheckpointOptions {
   readonly connection: Connection;
@@ -144,7 +144,7 @@ export class Checkpoints {
     this.#isStopped = true;
   }
 
-  #query(statement: Statement) {
+  #query(statement: Command) {
     const { connection, endRead, failed } = this.#options;
     try {
       endRead();

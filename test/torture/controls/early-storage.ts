@@ -5,10 +5,11 @@ import { appendTogether } from "../../../src/storage/sqlite/run-group.ts";
 import type { Row, Statement, Values } from "../../../src/storage/statement.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import {
+  type Change,
   type KnownSteps,
+  type Read,
   type StatementStep,
   type StoreStep,
-  type Transaction,
   TransactionRun,
 } from "../../../src/storage/transaction.ts";
 
@@ -26,7 +27,7 @@ export class EarlyStorage implements Storage {
     this.#connection = new Connection(this.#database);
   }
 
-  async read<T>(transaction: Transaction<T>): Promise<T> {
+  async read<T>(transaction: Read<T>): Promise<T> {
     const steps = transaction as KnownSteps<T>;
     let next = steps.next();
     while (!next.done) {
@@ -44,7 +45,7 @@ export class EarlyStorage implements Storage {
     yield this.#rows({ statement, parameters }) as R[];
   }
 
-  async write<T>(body: () => Transaction<T>): Promise<T> {
+  async write<T>(body: () => Change<T>): Promise<T> {
     if (!this.#database.inTransaction) {
       this.#database.run("BEGIN IMMEDIATE");
       setTimeout(() => this.#database.run("COMMIT"), DELAY);
@@ -53,7 +54,7 @@ export class EarlyStorage implements Storage {
   }
 
   /** Runs the statements of a transaction. Calls back with the SQL of each but the last, after it has run. */
-  protected run<T>(body: () => Transaction<T>, between = (_sql: string) => {}): T {
+  protected run<T>(body: () => Change<T>, between = (_sql: string) => {}): T {
     const run = new TransactionRun(body);
     for (let step = run.step; step; step = run.step) {
       run.advance(this.#resultOf(step));

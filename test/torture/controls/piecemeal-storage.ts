@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../src/storage/transaction.ts";
+import type { Change } from "../../../src/storage/transaction.ts";
 import { EarlyStorage } from "./early-storage.ts";
 
 /** How long a transaction stays half done, in milliseconds: long enough that a kill often finds it so. */
@@ -8,7 +8,7 @@ const changesStatus = /\bUPDATE pets SET status\b/;
 
 /** A store that breaks its word: it commits each statement of a transaction by itself. */
 export class PiecemealStorage extends EarlyStorage {
-  override async write<T>(body: () => Transaction<T>): Promise<T> {
+  override async write<T>(body: () => Change<T>): Promise<T> {
     return this.run(body, (sql) => {
       if (changesStatus.test(sql)) Bun.sleepSync(HALF_DONE);
     });

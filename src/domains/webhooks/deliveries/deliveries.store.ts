@@ -2,9 +2,9 @@ import { INT64_MAX, timestampOf } from "../../../contract/schemas.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE } from "../../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../../storage/pages.ts";
-import { acrossShops, type Row, statement } from "../../../storage/statement.ts";
+import { acrossShops, change, query, type Row } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
-import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import { all, first, type Query } from "../../../storage/transaction.ts";
 import { DAY_MS } from "../../../timing/clock.ts";
 import type { KeyInShop } from "../endpoints/endpoints.statements.ts";
 import {
@@ -45,14 +45,14 @@ const BATCHES = 20;
 const columns = "id, kind, webhook_id, event_id, event_type, attempt, at, duration, outcome, failure, status";
 const ofEndpoint = "shop = $1 AND endpoint_id = $2";
 
-export const deliveryById = statement<[...KeyInShop, id: bigint], DeliveryRow>(
+export const deliveryById = query<[...KeyInShop, id: bigint], DeliveryRow>(
   `SELECT ${columns}, response FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`,
 );
-const deliveriesBefore = statement<[...KeyInShop, id: bigint, limit: number], DeliveryRow>(
+const deliveriesBefore = query<[...KeyInShop, id: bigint, limit: number], DeliveryRow>(
   `SELECT ${columns}, NULL AS response FROM webhook_deliveries
    WHERE ${ofEndpoint} AND id < $3 ORDER BY id DESC LIMIT $4`,
 );
-const deliveriesBeforeByOutcome = statement<
+const deliveriesBeforeByOutcome = query<
   [...KeyInShop, outcome: DeliveryOutcome, id: bigint, limit: number],
   DeliveryRow
 >(
@@ -63,10 +63,10 @@ const deliveriesBeforeByOutcome = statement<
 const old = acrossShops<[at: number, limit: number], OldRow>(
   "SELECT shop, endpoint_id, id, at FROM webhook_deliveries WHERE at <= $1 ORDER BY at LIMIT $2",
 );
-const remove = statement<[...KeyInShop, id: bigint]>(`DELETE FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`);
+const remove = change<[...KeyInShop, id: bigint]>(`DELETE FROM webhook_deliveries WHERE ${ofEndpoint} AND id = $3`);
 
 /** One delivery, as clients read it. */
-export function* deliveryOf(shop: number, endpointId: string, id: bigint): Transaction<Delivery | undefined> {
+export function* deliveryOf(shop: number, endpointId: string, id: bigint): Query<Delivery | undefined> {
   const row = yield* first(deliveryById, shop, endpointId, id);
   return row && toDelivery(row);
 }
@@ -78,7 +78,7 @@ export function* deliveryPage(
   after: bigint | undefined,
   limit: number,
   outcome: DeliveryOutcome | undefined,
-): Transaction<Page<Delivery>> {
+): Query<Page<Delivery>> {
   const end = after ?? INT64_MAX;
   const rows = outcome
     ? yield* all(deliveriesBeforeByOutcome, shop, endpointId, outcome, end, limit + 1)

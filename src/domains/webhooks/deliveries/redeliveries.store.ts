@@ -1,5 +1,5 @@
 import type { Caller } from "../../../contract/caller.ts";
-import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { storedRange, toStoredRange } from "../../events/events.statements.ts";
 import { lockShop } from "../../shops/shops.store.ts";
@@ -34,7 +34,7 @@ export class RedeliveryStore {
     caller: Caller,
     endpointId: string,
     { from, to, deliveryId }: NewRedelivery,
-  ): Transaction<Redelivery | Refused> {
+  ): Change<Redelivery | Refused> {
     const { accountId, mode, shop } = caller;
     const now = this.#clock.now();
     yield* lockShop(shop, now);
@@ -56,7 +56,7 @@ export class RedeliveryStore {
   }
 
   /** Part of a transaction: stores a test to send. */
-  *addTest(caller: Caller, endpointId: string): Transaction<"added" | "not found" | "too many"> {
+  *addTest(caller: Caller, endpointId: string): Change<"added" | "not found" | "too many"> {
     const { accountId, mode, shop } = caller;
     yield* lockShop(shop, this.#clock.now());
     if (!(yield* first(endpointById, accountId, mode, endpointId))) return "not found";
@@ -67,11 +67,11 @@ export class RedeliveryStore {
   }
 }
 
-function* isFull(shop: number, endpointId: string): Transaction<boolean> {
+function* isFull(shop: number, endpointId: string): Query<boolean> {
   const { waiting } = (yield* first(countRedeliveries, shop, endpointId)) as { waiting: bigint };
   return waiting >= MAX_REDELIVERIES;
 }
 
-function* nextId({ accountId, mode }: Caller, endpointId: string): Transaction<bigint> {
+function* nextId({ accountId, mode }: Caller, endpointId: string): Change<bigint> {
   return ((yield* first(nextRedeliveryId, accountId, mode, endpointId)) as { id: bigint }).id;
 }

@@ -1,4 +1,4 @@
-import { acrossShops, lockStatement, type Row, statement } from "../../../storage/statement.ts";
+import { acrossShops, change, lockStatement, query, type Row } from "../../../storage/statement.ts";
 import {
   type EndpointRow,
   endpointColumns,
@@ -63,20 +63,20 @@ export const withWork = acrossShops<[now: number, longestDelay: number], Endpoin
      AND NOT ${isSuspended}`,
 );
 /** An endpoint of a suspended account is returned as paused. */
-export const courierById = statement<Key, CourierRow>(
+export const courierById = query<Key, CourierRow>(
   `SELECT ${endpointColumns(`CASE WHEN ${isSuspended} THEN 'paused' ELSE state END AS state`)}, shop, last_event_id,
      version, (SELECT count(*) FROM webhook_attempts WHERE ${ofEndpoint("webhook_attempts")} AND event_id > 0) AS attempts
    FROM webhook_endpoints JOIN shops USING (account_id, mode) WHERE ${isOne}`,
 );
 /** What is due, the first first; only tests unless `$5` is 1. */
-export const dueAttempts = statement<
+export const dueAttempts = query<
   [now: number, longestDelay: number, ...KeyInShop, all: 0 | 1, limit: number],
   AttemptRow
 >(
   `SELECT event_id, kind, attempt FROM webhook_attempts
    WHERE ${isDue("due_at")} AND shop = $3 AND endpoint_id = $4 AND (event_id < 0 OR $5 = 1) ORDER BY due_at LIMIT $6`,
 );
-export const redeliveriesOf = statement<KeyInShop, RedeliveryRow>(
+export const redeliveriesOf = query<KeyInShop, RedeliveryRow>(
   "SELECT id, position, last_event FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 ORDER BY id",
 );
 
@@ -91,36 +91,36 @@ export const saveProgress = lockStatement<
      AND EXISTS (SELECT 1 FROM shops WHERE shops.shop = $1 AND shops.account_id IS NOT NULL)
    RETURNING version, last_delivery_id, health, failing_since, waits_until`,
 );
-export const saveHealth = statement<[health: string, failingSince: number | null, waitsUntil: number | null, ...Key]>(
+export const saveHealth = change<[health: string, failingSince: number | null, waitsUntil: number | null, ...Key]>(
   `UPDATE webhook_endpoints SET health = $1, failing_since = $2, waits_until = $3
    WHERE account_id = $4 AND mode = $5 AND id = $6`,
 );
-export const insertDelivery = statement<[...KeyInShop, ...Message, ...Attempt, ...Outcome]>(
+export const insertDelivery = change<[...KeyInShop, ...Message, ...Attempt, ...Outcome]>(
   `INSERT INTO webhook_deliveries (shop, endpoint_id, id, kind, webhook_id, event_id, event_type, attempt, at, duration,
      outcome, failure, status, response)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
-export const deleteDeliveriesUpTo = statement<[...KeyInShop, id: bigint]>(
+export const deleteDeliveriesUpTo = change<[...KeyInShop, id: bigint]>(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2 AND id <= $3",
 );
 /** Ends an event after this attempt, unless a redelivery was asked for during it. */
-export const deleteAttempt = statement<[...KeyInShop, eventId: bigint, attempt: number]>(
+export const deleteAttempt = change<[...KeyInShop, eventId: bigint, attempt: number]>(
   "DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2 AND event_id = $3 AND attempt >= $4",
 );
-export const deleteAttemptsOfEvents = statement<KeyInShop>(
+export const deleteAttemptsOfEvents = change<KeyInShop>(
   "DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2 AND kind = 'event'",
 );
-export const saveRedelivery = statement<[position: bigint, ...KeyInShop, id: bigint]>(
+export const saveRedelivery = change<[position: bigint, ...KeyInShop, id: bigint]>(
   "UPDATE webhook_redeliveries SET position = $1 WHERE shop = $2 AND endpoint_id = $3 AND id = $4",
 );
-export const deleteRedelivery = statement<[...KeyInShop, id: bigint]>(
+export const deleteRedelivery = change<[...KeyInShop, id: bigint]>(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2 AND id = $3",
 );
 /**
  * The oldest event that waits for an attempt, or whose delivery failed after the last one that succeeded; null if there
  * is none. Tests do not count, as in the endpoint's health. A redelivery is no missed event, but its success counts.
  */
-export const oldestUnaccepted = statement<KeyInShop, OldestRow>(
+export const oldestUnaccepted = query<KeyInShop, OldestRow>(
   `SELECT min(event_id) AS event_id FROM (
      SELECT event_id FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2 AND kind = 'event'
      UNION ALL
@@ -129,7 +129,7 @@ export const oldestUnaccepted = statement<KeyInShop, OldestRow>(
          WHERE shop = $1 AND endpoint_id = $2 AND outcome = 'succeeded' AND kind <> 'test')
    ) AS unaccepted`,
 );
-export const moveBackTo = statement<[position: bigint, ...Key]>(
+export const moveBackTo = change<[position: bigint, ...Key]>(
   `UPDATE webhook_endpoints SET position = $1
    WHERE account_id = $2 AND mode = $3 AND id = $4 AND position > $1`,
 );

@@ -1,7 +1,7 @@
 import type { Mode } from "../../../contract/caller.ts";
 import { together } from "../../../storage/combined-steps.ts";
 import type { Storage } from "../../../storage/storage.ts";
-import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import { all, type Change, first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { lockShopOf } from "../../shops/shops.store.ts";
 import { afterDelivery, type Health, hasFailedTooLong } from "../endpoints/endpoint-health.ts";
@@ -93,7 +93,7 @@ export class DispatchStore {
   }
 
   /** Disables an endpoint, whose row `update` changes. False if it has not changed it. */
-  #disable(accountId: string, mode: Mode, id: string, update: () => Transaction<object | undefined>): Promise<boolean> {
+  #disable(accountId: string, mode: Mode, id: string, update: () => Change<object | undefined>): Promise<boolean> {
     const endpoints = this.#endpoints;
     const now = this.#clock.now();
     return this.#storage.write(function* () {
@@ -119,7 +119,7 @@ function* saving(
   { accountId, mode, id, shop, position: before, version }: CourierEndpoint,
   ended: readonly Delivery[],
   moved: Positions,
-): Transaction<Saved | undefined> {
+): Change<Saved | undefined> {
   const position = moved.find(([cursor]) => cursor.id === OWN_CURSOR)?.[1] ?? before;
   const key = [accountId, mode, id] as const;
   const sent = ended.filter((one): one is SentDelivery => one.sent !== undefined);
@@ -127,7 +127,7 @@ function* saving(
   if (!row) return undefined;
   let health = healthOf(row);
   const wasWaiting = health.waitsUntil !== null;
-  const steps: Transaction<unknown>[] = [];
+  const steps: Change<unknown>[] = [];
   let deliveryId = row.last_delivery_id - BigInt(sent.length);
   for (const delivery of sent) {
     deliveryId++;

@@ -1,4 +1,4 @@
-import { statement } from "../../../storage/statement.ts";
+import { query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { first } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
@@ -8,7 +8,7 @@ type CountRow = { endpoints: bigint };
 /** Milliseconds between two counts. They are rare because the statement reads all endpoints. */
 const PERIOD = 60_000;
 
-const countDisabled = statement<[], CountRow>(
+const countDisabled = query<[], CountRow>(
   "SELECT count(*) AS endpoints FROM webhook_endpoints WHERE state = 'disabled'",
 );
 

@@ -1,6 +1,6 @@
 import type { Mode } from "../../../contract/caller.ts";
 import { accountTable, shopTable } from "../../../storage/owned-table.ts";
-import { acrossShops, type IdRow, type Row, statement } from "../../../storage/statement.ts";
+import { acrossShops, change, type IdRow, query, type Row } from "../../../storage/statement.ts";
 import type { DeliveryKind, EndpointState } from "../webhooks.schemas.ts";
 
 export interface EndpointRow extends Row {
@@ -50,8 +50,8 @@ export const endpointColumns = (state: string) =>
      expires_at, CASE WHEN followed_shop = shop THEN position ELSE 0 END AS position`;
 const endpoints = `SELECT ${endpointColumns("state")} FROM webhook_endpoints JOIN shops USING (account_id, mode)`;
 
-export const endpointById = statement<Key, EndpointRow>(`${endpoints} WHERE ${isOne}`);
-export const endpointsOfShop = statement<[accountId: string, mode: Mode], EndpointRow>(
+export const endpointById = query<Key, EndpointRow>(`${endpoints} WHERE ${isOne}`);
+export const endpointsOfShop = query<[accountId: string, mode: Mode], EndpointRow>(
   `${endpoints} WHERE account_id = $1 AND mode = $2 ORDER BY created_at, id`,
 );
 /** The endpoints of all accounts, for operators. */
@@ -59,7 +59,7 @@ export const allEndpoints = acrossShops<[], OwnedEndpointRow>(
   `SELECT ${endpointColumns("state")}, shop FROM webhook_endpoints JOIN shops USING (account_id, mode)
    ORDER BY account_id, mode, created_at, id`,
 );
-export const insertEndpoint = statement<
+export const insertEndpoint = change<
   [...Key, ...NewEndpointValues, shop: number, position: bigint, health: string, expiresAt: number | null]
 >(
   `INSERT INTO webhook_endpoints
@@ -67,12 +67,12 @@ export const insertEndpoint = statement<
       expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, 'enabled', $7, $8, $9, $10, $11, $12)`,
 );
-export const setEndpoint = statement<[...Fields, ...Key]>(
+export const setEndpoint = change<[...Fields, ...Key]>(
   `UPDATE webhook_endpoints SET url = $1, types = $2, description = $3, state = $4, expires_at = $5
    WHERE account_id = $6 AND mode = $7 AND id = $8`,
 );
 /** Restarts the deliveries. The next version makes the process that delivers read the endpoint again. */
-export const restart = statement<[health: string, ...Key]>(
+export const restart = change<[health: string, ...Key]>(
   `UPDATE webhook_endpoints SET health = $1, failing_since = NULL, waits_until = NULL, version = version + 1
    WHERE account_id = $2 AND mode = $3 AND id = $4`,
 );
@@ -80,48 +80,46 @@ export const restart = statement<[health: string, ...Key]>(
  * Skips the events of the shop `$1` up to `$2`. The endpoint may still follow the shop from before a reset. The next
  * version keeps a process with a test in progress from saving the position before.
  */
-export const skipTo = statement<[shop: number, position: bigint, ...Key]>(
+export const skipTo = change<[shop: number, position: bigint, ...Key]>(
   `UPDATE webhook_endpoints SET followed_shop = $1, position = $2, version = version + 1
    WHERE account_id = $3 AND mode = $4 AND id = $5`,
 );
 /** Makes all events due that wait for an attempt. */
-export const makeDue = statement<[dueAt: number, ...KeyInShop]>(
+export const makeDue = change<[dueAt: number, ...KeyInShop]>(
   "UPDATE webhook_attempts SET due_at = $1 WHERE shop = $2 AND endpoint_id = $3 AND event_id > 0",
 );
 /**
  * Sends an event at this time, or a test. It replaces what waits for the same event, except a redelivery that was asked
  * for during the attempt before.
  */
-export const setAttempt = statement<
-  [...KeyInShop, eventId: bigint, kind: DeliveryKind, attempt: number, dueAt: number]
->(
+export const setAttempt = change<[...KeyInShop, eventId: bigint, kind: DeliveryKind, attempt: number, dueAt: number]>(
   `INSERT INTO webhook_attempts (shop, endpoint_id, event_id, kind, attempt, due_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (shop, endpoint_id, event_id)
      DO UPDATE SET kind = excluded.kind, attempt = excluded.attempt, due_at = excluded.due_at
      WHERE webhook_attempts.attempt >= excluded.attempt - 1`,
 );
-export const setSecrets = statement<[secrets: string, ...Key]>(
+export const setSecrets = change<[secrets: string, ...Key]>(
   "UPDATE webhook_endpoints SET secrets = $1 WHERE account_id = $2 AND mode = $3 AND id = $4",
 );
-export const deleteEndpoint = statement<Key>(`DELETE FROM webhook_endpoints WHERE ${isOne}`);
-export const deleteAttempts = statement<KeyInShop>("DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2");
-export const deleteRedeliveries = statement<KeyInShop>(
+export const deleteEndpoint = change<Key>(`DELETE FROM webhook_endpoints WHERE ${isOne}`);
+export const deleteAttempts = change<KeyInShop>("DELETE FROM webhook_attempts WHERE shop = $1 AND endpoint_id = $2");
+export const deleteRedeliveries = change<KeyInShop>(
   "DELETE FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2",
 );
 /** The redeliveries that are not at their end, and the single ones and tests that have not been sent. */
-export const countRedeliveries = statement<KeyInShop, WaitingRow>(
+export const countRedeliveries = query<KeyInShop, WaitingRow>(
   `SELECT (SELECT count(*) FROM webhook_redeliveries WHERE shop = $1 AND endpoint_id = $2)
      + (SELECT count(*) FROM webhook_attempts
         WHERE shop = $1 AND endpoint_id = $2 AND kind <> 'event' AND attempt = 1) AS waiting`,
 );
 /** Returns the id of the next redelivery or test. Ids are never reused: the message id of a test is derived from it. */
-export const nextRedeliveryId = statement<Key, IdRow>(
+export const nextRedeliveryId = change<Key, IdRow>(
   `UPDATE webhook_endpoints SET last_redelivery_id = last_redelivery_id + 1
    WHERE account_id = $1 AND mode = $2 AND id = $3 RETURNING last_redelivery_id AS id`,
 );
-export const insertRedelivery = statement<[...KeyInShop, id: bigint, position: bigint, lastEvent: bigint]>(
+export const insertRedelivery = change<[...KeyInShop, id: bigint, position: bigint, lastEvent: bigint]>(
   `INSERT INTO webhook_redeliveries (shop, endpoint_id, id, position, last_event) VALUES ($1, $2, $3, $4, $5)`,
 );
-export const deleteDeliveries = statement<KeyInShop>(
+export const deleteDeliveries = change<KeyInShop>(
   "DELETE FROM webhook_deliveries WHERE shop = $1 AND endpoint_id = $2",
 );

@@ -1,6 +1,6 @@
 import type { Caller, ShopName } from "../../../contract/caller.ts";
 import { timestampOf } from "../../../contract/schemas.ts";
-import { all, first, type Transaction } from "../../../storage/transaction.ts";
+import { all, type Change, first, type Query } from "../../../storage/transaction.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import { eventsOf } from "../../events/new-event.ts";
 import { type Author, publish, publishLast, system } from "../../events/publish.ts";
@@ -61,11 +61,11 @@ export class EndpointStore {
   }
 
   /** All endpoints of a shop, the oldest first. */
-  *list({ accountId, mode }: ShopName): Transaction<StoredEndpoint[]> {
+  *list({ accountId, mode }: ShopName): Query<StoredEndpoint[]> {
     return (yield* all(sql.endpointsOfShop, accountId, mode)).map(toEndpoint);
   }
 
-  *get({ accountId, mode }: ShopName, id: string): Transaction<StoredEndpoint | undefined> {
+  *get({ accountId, mode }: ShopName, id: string): Query<StoredEndpoint | undefined> {
     const row = yield* first(sql.endpointById, accountId, mode, id);
     return row && toEndpoint(row);
   }
@@ -75,7 +75,7 @@ export class EndpointStore {
     { accountId, mode, expiresAt: keyEnd }: Owner,
     author: Author,
     { url, types = [ALL_TYPES], description = "" }: NewEndpoint,
-  ): Transaction<StoredEndpoint | "too many"> {
+  ): Change<StoredEndpoint | "too many"> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     if ((yield* all(sql.endpointsOfShop, accountId, mode)).length >= MAX_ENDPOINTS) return "too many";
@@ -98,7 +98,7 @@ export class EndpointStore {
     author: Author,
     id: string,
     { paused, expiresAt, ...fields }: EndpointPatch,
-  ): Transaction<StoredEndpoint | "not found" | "expired"> {
+  ): Change<StoredEndpoint | "not found" | "expired"> {
     const { shop } = author;
     const now = this.#clock.now();
     const { locked, before } = yield* this.#lock({ accountId, mode }, shop, id, now);
@@ -127,7 +127,7 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: replaces the secret of an endpoint, unless too many are valid. */
-  *rotate(owner: ShopName, author: Author, id: string): Transaction<StoredEndpoint | "not found" | "too many"> {
+  *rotate(owner: ShopName, author: Author, id: string): Change<StoredEndpoint | "not found" | "too many"> {
     const now = this.#clock.now();
     const { locked, before } = yield* this.#lock(owner, author.shop, id, now);
     if (!before) return "not found";
@@ -140,7 +140,7 @@ export class EndpointStore {
   }
 
   /** Part of a transaction: deletes an endpoint and everything stored about its deliveries. */
-  *delete(owner: ShopName, author: Author, id: string): Transaction<"deleted" | "not found"> {
+  *delete(owner: ShopName, author: Author, id: string): Change<"deleted" | "not found"> {
     const { locked, before } = yield* this.#lock(owner, author.shop, id);
     if (!before) return "not found";
     // First: a save locks this row, and then adds rows to the others.
@@ -159,7 +159,7 @@ export class EndpointStore {
   }
 
   /** Part of a transaction that has disabled an endpoint: publishes the event. */
-  *afterDisabling(locked: LockedShop, before: StoredEndpoint): Transaction<void> {
+  *afterDisabling(locked: LockedShop, before: StoredEndpoint): Change<void> {
     const disabled = this.#recorded({ ...before, state: "disabled" });
     yield* publish(locked, system(locked.shop), [event(endpointDisabled, disabled, this.#recorded(before))]);
   }

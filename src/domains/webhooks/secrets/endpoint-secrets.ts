@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { StorageUnusable } from "../../../storage/errors.ts";
-import { statement } from "../../../storage/statement.ts";
+import { query } from "../../../storage/statement.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { type NewestSecrets, stateQueries } from "../../../storage/store-state.ts";
 import { all } from "../../../storage/transaction.ts";
@@ -65,7 +65,7 @@ export function endpointsWithoutKey(found: readonly NewestSecrets[], secretKeys:
 }
 
 /** The query is in `storage/`, because `doctor` runs it without opening the store. */
-const newestSecrets = statement<[], NewestSecrets>(stateQueries.newestSecrets);
+const newestSecrets = query<[], NewestSecrets>(stateQueries.newestSecrets);
 
 /**
  * Rejects with `StorageUnusable` if enabled endpoints need a key that this process lacks: as the leader, it would send them
