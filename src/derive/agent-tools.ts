@@ -6,6 +6,7 @@ import { isInt64, LOCAL_DESCRIPTION, parseInt64, variantsOf } from "../contract/
 import { exactJson } from "../contract/serialize.ts";
 import { itemsOf } from "../contract/validators.ts";
 import { type Place, toolError } from "./agent-errors.ts";
+import { fitted } from "./agent-results.ts";
 
 type Json = Record<string, unknown>;
 
@@ -78,7 +79,7 @@ function deriveTool(
   const required = shown
     .filter(([input, { isRequired }]) => isRequired || needs.includes(input))
     .map(([input]) => input);
-  const result = { notice: textSchema, [gives]: outputSchema(response.schema), ...(paged && { next: textSchema }) };
+  const results = { notice: textSchema, [gives]: outputSchema(response.schema), ...(paged && { next: textSchema }) };
   return {
     operation,
     definition: {
@@ -86,7 +87,7 @@ function deriveTool(
       description: text,
       inputSchema: objectOf(inputs, { required, additionalProperties: false }),
       // Nothing is required, because some clients compare errors with it, too.
-      outputSchema: objectOf(result),
+      outputSchema: objectOf(results),
       annotations: hints[does],
     },
     toCall: (given: Json) => {
@@ -97,7 +98,10 @@ function deriveTool(
     toError: (given: Json, error: ErrorBody, advice: string | undefined, retryAfter: number | undefined) =>
       toolError({ operation, places: new Map(shown), needs, list }, given, error, advice, retryAfter),
     /** The result for a response with this body, and the cursor of the next page. */
-    toResult: (json: string, next: string | undefined): Json => ({ notice: NOTICE, [gives]: withTextIds(json), next }),
+    toResult: (json: string, next: string | undefined): Json => {
+      const result = { notice: NOTICE, [gives]: withTextIds(json), next };
+      return paged ? result : fitted(result, gives);
+    },
   };
 }
 

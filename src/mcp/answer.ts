@@ -15,6 +15,7 @@ import { noSniff } from "../http/response/headers.ts";
 import type { Unread } from "../http/response/response.ts";
 import { noResponse } from "../http/simulation/read-simulation.ts";
 import { version } from "../telemetry/version.ts";
+import { turns } from "../timing/turns.ts";
 
 /** The revisions of the protocol that are tested. */
 const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18"];
@@ -40,7 +41,15 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
   const advice = new Map(errorCatalogue(operations).map((error) => [error.code, adviceOf(error)]));
   const currentKey = operations.find(({ name }) => name === "getCurrentKey") as Operation;
 
-  return async (request: Request, read: ReadMessage, ask: Ask, shop: number): Promise<Response> => {
+  return async (request: Request, read: ReadMessage, send: Ask, shop: number): Promise<Response> => {
+    let since = performance.now();
+    /** The shop pays for the time before and after each request, which pays for its own. */
+    const ask: Ask = async (operation, call) => {
+      turns.charge(shop, since);
+      const response = await send(operation, call);
+      since = performance.now();
+      return response;
+    };
     const message = "value" in read ? read.value : undefined;
     const isCall = (message as { readonly method?: unknown } | null | undefined)?.method === "tools/call";
     const key = isCall ? undefined : await ask(currentKey);
@@ -61,15 +70,19 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
       const response = await ask(tool.operation, tool.toCall(given));
       calls.push(response);
       if (isForClient(response)) return { content: [] };
-      const structuredContent = response.ok
-        ? await contentOf(response, tool)
-        : await errorOf(response, tool, given, advice);
-      const text = JSON.stringify(structuredContent);
-      return { content: [{ type: "text", text }], structuredContent, isError: !response.ok };
+      const body = await response.text();
+      return turns.run(shop, () => {
+        const structuredContent = response.ok
+          ? contentOf(response, body, tool)
+          : errorOf(response, body, tool, given, advice);
+        const text = JSON.stringify(structuredContent);
+        return { content: [{ type: "text" as const, text }], structuredContent, isError: !response.ok };
+      });
     });
 
     const { status, text } = await answerIn(server, request, read);
     const asked = key ?? calls[0] ?? (await ask(currentKey)); // the last for a call that the protocol refuses
+    turns.charge(shop, since);
     if (asked === calls[0] ? isForClient(asked) : !asked.ok) return asked;
     const headers = new Headers(noSniff);
     for (const name of passedOn) headers.set(name, asked.headers.get(name) ?? "");
@@ -133,14 +146,20 @@ function refusal(status: number, code: number, message: string, id: unknown): An
   return { status, text: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }) };
 }
 
-async function contentOf(response: Response, tool: DerivedTool) {
-  const [, cursor] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
-  return tool.toResult(await response.text(), cursor && decodeURIComponent(cursor));
+function contentOf({ headers }: Response, body: string, tool: DerivedTool) {
+  const [, cursor] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.get("link") ?? "") ?? [];
+  return tool.toResult(body, cursor && decodeURIComponent(cursor));
 }
 
-async function errorOf(response: Response, tool: DerivedTool, given: Inputs, advice: ReadonlyMap<string, string>) {
-  const body = (await response.json()) as ErrorBody;
-  const retryAfter = Number(response.headers.get("retry-after")) || undefined;
-  const requestId = response.headers.get("x-request-id");
-  return { ...tool.toError(given, body, advice.get(body.code), retryAfter), requestId };
+function errorOf(
+  { headers }: Response,
+  body: string,
+  tool: DerivedTool,
+  given: Inputs,
+  advice: ReadonlyMap<string, string>,
+) {
+  const error = JSON.parse(body) as ErrorBody;
+  const retryAfter = Number(headers.get("retry-after")) || undefined;
+  const requestId = headers.get("x-request-id");
+  return { ...tool.toError(given, error, advice.get(error.code), retryAfter), requestId };
 }

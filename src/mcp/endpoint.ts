@@ -21,6 +21,9 @@ interface AgentServices extends Pick<ApiServices, "unread"> {
 /** Headers of a message that do not belong to the request that it becomes. */
 const ofMessage = ["Content-Encoding", "If-Match", "If-None-Match", IDEMPOTENCY_KEY];
 
+/** The length of a page for a tool, in bytes: its answer, of at most 64 KiB, has the page twice, once with escapes. */
+const PAGE_BYTES = 20 * 1024;
+
 const onlyPost = { Allow: "POST" };
 const readMessage = compileBodyReader({ schema: Type.Unsafe<unknown>({}), examples: {} }, ["application/json"]);
 const foreign = failure(originNotAllowed, "Pages of other sites cannot use the tools for assistants.");
@@ -53,7 +56,8 @@ export function agentEndpoint({ api, unread, routes, operations, base }: AgentSe
       if (idempotencyKey !== undefined) headers.set(IDEMPOTENCY_KEY, idempotencyKey.replace(/[^ -~]/g, " "));
       const sent = new Request(`${base}${path}?${query}`, { method, headers, ...(body && { body }) });
       const route = routeOf.get(operation) as Route;
-      return api.serve(route, Object.assign(sent, { params }), sender); // `params` are what a router finds in a path
+      // `params` are what a router finds in a path.
+      return api.serve(route, Object.assign(sent, { params, pageBytes: PAGE_BYTES }), sender);
     };
   };
 
