@@ -15,6 +15,8 @@ const ATTEMPTS = 10;
 export interface WaitingAppend {
   readonly run: TransactionRun<unknown>;
   readonly step: AppendStep;
+  /** The shop. */
+  readonly payer: number;
   /** When it was added: `performance.now()`. */
   readonly since: number;
   readonly resolve: (value: unknown) => void;

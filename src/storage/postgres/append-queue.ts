@@ -1,11 +1,12 @@
 import type { StorageObserver } from "../storage.ts";
 import { type AppendStep, isSameAppend, type TransactionRun } from "../transaction.ts";
+import { WaitingByPayer } from "../waiting-by-payer.ts";
 import { AppendCommits, type GroupStatement, statementOf, type WaitingAppend } from "./append-commits.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
 import { isLockTimeout } from "./errors.ts";
 import { silentServer } from "./silence.ts";
 
-/** The maximum number of transactions in one commit. If one of them fails, all must run again. */
+/** The maximum number of transactions in one commit. They take about 5 ms. If one of them fails, all must run again. */
 const GROUP_SIZE = 256;
 /** How long an append waits for a shop that another transaction has locked, in milliseconds. */
 const LOCK_DEADLINE = 2_000;
@@ -19,14 +20,15 @@ interface AppendQueueOptions {
 
 /**
  * A queue of transactions of one append. Those that arrive in one turn of the event loop, or during the previous commit,
- * are one group, in which those to one shop share one statement. Those to a shop that another transaction keeps locked
+ * are one group, in which those to one shop share one statement. A group takes them shop by shop; what is too many comes
+ * after other shops in the next one. Those to a shop that another transaction keeps locked
  * are postponed: between the groups of all others, one such shop is tried.
  */
 export class AppendQueue {
   readonly #slot: ConnectionSlot;
   readonly #commits: AppendCommits;
   readonly #report: (error: unknown) => unknown;
-  #waiting: WaitingAppend[] = [];
+  readonly #waiting = new WaitingByPayer<WaitingAppend>();
   /** Appends to locked shops, by shop. The shop that was tried last comes last. */
   readonly #postponed = new Map<number, WaitingAppend[]>();
   #running: Promise<void> | undefined;
@@ -41,7 +43,8 @@ export class AppendQueue {
   add<T>(run: TransactionRun<T>, step: AppendStep): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const since = performance.now();
-      this.#waiting.push({ run, step, since, resolve: resolve as WaitingAppend["resolve"], reject });
+      const payer = step.shop;
+      this.#waiting.add({ run, step, payer, since, resolve: resolve as WaitingAppend["resolve"], reject });
       this.#running ??= this.#run();
     });
   }
@@ -53,11 +56,17 @@ export class AppendQueue {
 
   async #run(): Promise<void> {
     await new Promise(setImmediate); // requests that have already arrived join the group
-    while (this.#waiting.length > 0 || this.#postponed.size > 0) {
-      await this.#serve(this.#waiting.splice(0, GROUP_SIZE));
+    while (!this.#waiting.isEmpty || this.#postponed.size > 0) {
+      await this.#serve(this.#take(GROUP_SIZE));
       if (this.#slot.isSilent) this.#refuseAll();
     }
     this.#running = undefined;
+  }
+
+  #take(most?: number): WaitingAppend[] {
+    const taken = this.#waiting.next(most);
+    this.#waiting.remove(taken);
+    return taken;
   }
 
   async #serve(group: readonly WaitingAppend[]): Promise<void> {
@@ -110,7 +119,7 @@ export class AppendQueue {
 
   /** After a silent server, the transactions that wait fail immediately instead of waiting again. None was sent. */
   #refuseAll(): void {
-    const refused = [...this.#waiting.splice(0), ...[...this.#postponed.values()].flat()];
+    const refused = [...this.#take(), ...[...this.#postponed.values()].flat()];
     this.#postponed.clear();
     for (const { reject } of refused) reject(silentServer());
   }

@@ -3,21 +3,31 @@ import { AccountChanges, type AccountListener, readAccountChanges } from "../acc
 import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { type Change, type KnownSteps, type Read, type StoreStep, TransactionRun } from "../transaction.ts";
+import {
+  type Change,
+  type KnownStep,
+  type KnownSteps,
+  type Read,
+  type StoreStep,
+  TransactionRun,
+} from "../transaction.ts";
 import type { PostgresAddress } from "./address.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
 import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
+import { FewOfEach } from "./few-of-each.ts";
 import { Lease } from "./lease.ts";
 import { writeNothing } from "./schema.ts";
-import { SharedReads } from "./shared-reads.ts";
+import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
 import { streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
 
-/** Connections for reads. Each has many reads in flight at once. */
-const READERS = 2;
+/** How often a statement is repeated whose connection is lost while it waits for one. */
+const ATTEMPTS = 2;
+/** How many pages of one shop are read at once. The largest have some hundred KB. */
+const PAGES = 8;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
 /** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */
@@ -38,28 +48,34 @@ const ACCOUNT_CHANGE_POLL = 250;
 const ACCESS_CHANGES_PROPAGATED = 1_000;
 
 /**
- * The PostgreSQL engine. Reads share connections and round trips. Look-ups by key and pages also share statements.
- * Appends share commits. Other transactions use one connection each.
+ * The PostgreSQL engine. Look-ups by key and pages share a connection and statements. Other reads, which may take longer,
+ * share another connection, on which each shop has one step at a time. Appends share commits. Other transactions use one
+ * connection each.
  */
 export class PostgresStorage implements Storage {
   readonly readsSynchronously = false;
   readonly #address: PostgresAddress;
   readonly #observer: StorageObserver;
-  readonly #readers: readonly ConnectionSlot[];
+  /** The connection of look-ups and pages, and that of all other reads. Each has many in flight at once. */
+  readonly #keyed: ConnectionSlot;
+  readonly #others: ConnectionSlot;
   /** For changes of one statement. */
   readonly #writer: ConnectionSlot;
   readonly #slots: readonly ConnectionSlot[];
   readonly #appends: AppendQueue;
   readonly #transactions: Transactions;
-  readonly #shared = new SharedReads((statement, parameters) => this.#read(statement, parameters));
+  readonly #shared = new SharedReads((statement, parameters) =>
+    this.#run(statement, parameters, [this.#keyed, this.#others]),
+  );
+  /** What one shop may read at once, so that others do not wait for all of it. */
+  readonly #pages = new FewOfEach(PAGES);
+  readonly #searches = new FewOfEach(1);
   readonly #lease = new Lease((statement, parameters) => this.#change(statement, parameters));
   /** The connections of streams. */
   readonly #streaming = new Set<Connection>();
   readonly #accountChanges = new AccountChanges();
   readonly #commitListeners: (() => void)[] = [];
   readonly #poll: Timer;
-  /** The number of reads so far. They take turns on the readers. */
-  #reads = 0;
   /** When the last check with a response began, by the monotonic clock. */
   #checkedAt = 0;
   #isChecking = false;
@@ -73,9 +89,10 @@ export class PostgresStorage implements Storage {
       new ConnectionSlot({ address, deadline, ...kind }, (error) => observer.postponed("reach_database", error));
     const appends = newSlot(SINGLE_DEADLINE, { isLocking: true, lockTimeout: APPEND_LOCK_TIMEOUT });
     const writers = Array.from({ length: WRITERS }, () => newSlot(STEP_DEADLINE, { lockTimeout: STEP_LOCK_TIMEOUT }));
-    this.#readers = Array.from({ length: READERS }, () => newSlot(SINGLE_DEADLINE, { isReader: true }));
+    this.#keyed = newSlot(SINGLE_DEADLINE, { isReader: true });
+    this.#others = newSlot(SINGLE_DEADLINE, { isReader: true });
     this.#writer = appends;
-    this.#slots = [appends, ...writers, ...this.#readers];
+    this.#slots = [appends, ...writers, this.#keyed, this.#others];
     const committed: StorageObserver["committed"] = (seconds, count) => this.#committed(seconds, count);
     this.#appends = new AppendQueue({ slot: appends, committed, report: (error) => this.#report(error) });
     this.#transactions = new Transactions({ slots: writers, committed });
@@ -87,11 +104,10 @@ export class PostgresStorage implements Storage {
     const known = steps as KnownSteps<T>;
     let next = known.next();
     while (!next.done) {
-      const step = next.value;
-      if ("waitsFor" in step) next = known.next(await step.waitsFor);
-      else if ("pauses" in step) next = known.next(await turns.pause(payer));
-      else if ("afterCommit" in step) throw new TypeError("A read has no commit.");
-      else next = known.next(await this.#query(step));
+      const result = await this.#resultOf(next.value, payer);
+      const since = performance.now();
+      next = known.next(result);
+      turns.charge(payer, since);
     }
     return next.value;
   }
@@ -115,14 +131,14 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  async write<T>(body: () => Change<T>): Promise<T> {
+  async write<T>(body: () => Change<T>, payer?: Payer): Promise<T> {
     if (this.#isClosed) throw new StorageUnavailable("The store is closed.");
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
     if ("append" in step) return this.#appends.add(run, step);
     try {
-      return await this.#transactions.run(body, run, step);
+      return await this.#transactions.run(body, run, step, payer);
     } catch (error) {
       throw this.#report(error);
     }
@@ -170,8 +186,23 @@ export class PostgresStorage implements Storage {
     for (const connection of this.#streaming) connection.close();
   }
 
+  /** The result of a step of a read. */
+  #resultOf(step: KnownStep, payer: Payer): Promise<unknown> {
+    if ("waitsFor" in step) return step.waitsFor;
+    if ("pauses" in step) return turns.pause(payer);
+    if ("afterCommit" in step) throw new TypeError("A read has no commit.");
+    const isPage = "statement" in step && step.statement.isPage;
+    if ("statement" in step && step.statement.isLookUp) return this.#query(step);
+    return (isPage ? this.#pages : this.#searches).run(payer, () => this.#query(step));
+  }
+
   #query(step: StoreStep): Promise<unknown> {
-    if ("statement" in step) return this.#shared.rows(step.statement as QueryStatement, step.parameters);
+    if ("statement" in step) {
+      const statement = step.statement as QueryStatement;
+      return isShared(statement)
+        ? this.#shared.rows(statement, step.parameters)
+        : this.#read(statement, step.parameters);
+    }
     if ("group" in step) return Promise.all(step.group.map((one) => this.#query(one)));
     throw new TypeError("A read cannot append.");
   }
@@ -182,18 +213,20 @@ export class PostgresStorage implements Storage {
   }
 
   #read(statement: QueryStatement, parameters: Values): Promise<Row[]> {
-    return this.#run(statement, parameters, () => this.#nextReader());
+    return this.#run(statement, parameters, [this.#others, this.#keyed]);
   }
 
   /** Runs a statement that is a transaction by itself, and that may run twice. */
   #change(statement: Command, parameters: Values): Promise<Row[]> {
-    return this.#run(statement, parameters, () => this.#writer);
+    return this.#run(statement, parameters, [this.#writer]);
   }
 
-  async #run(statement: Command, parameters: Values, nextSlot: () => ConnectionSlot): Promise<Row[]> {
+  /** Runs a statement over the first connection, or if it is lost, over the next one. */
+  async #run(statement: Command, parameters: Values, slots: readonly ConnectionSlot[]): Promise<Row[]> {
     const started = performance.now();
-    let slot = nextSlot();
+    const [slot] = slots as [ConnectionSlot];
     const connection = slot.get();
+    let tried = 0;
     // An open connection closes itself if the server is silent, so reads on it need no timer.
     if (!(connection instanceof Promise)) {
       try {
@@ -202,11 +235,11 @@ export class PostgresStorage implements Storage {
         slot.failed(connection, error);
         if (!endsConnection(error) || connection.isSilent) throw this.#report(error);
       }
-      slot = nextSlot();
+      tried++;
     }
     try {
       const left = READ_DEADLINE - (performance.now() - started);
-      return await withSilenceLimit(this.#runOver(slot, statement, parameters, nextSlot), left);
+      return await withSilenceLimit(this.#runOver(slots, tried, statement, parameters), left);
     } catch (error) {
       throw this.#report(error);
     }
@@ -214,24 +247,21 @@ export class PostgresStorage implements Storage {
 
   /** Repeats a statement on another connection if its connection is lost. All connections may be lost at once. */
   async #runOver(
-    first: ConnectionSlot,
+    slots: readonly ConnectionSlot[],
+    tried: number,
     statement: Command,
     parameters: Values,
-    nextSlot: () => ConnectionSlot,
   ): Promise<Row[]> {
-    for (let slot = first, attempt = 1; ; slot = nextSlot(), attempt++) {
+    for (let attempt = tried; ; attempt++) {
+      const slot = slots[attempt % slots.length] as ConnectionSlot;
       const connection = await slot.get();
       try {
         return await connection.run(statement, parameters);
       } catch (error) {
         slot.failed(connection, error);
-        if (attempt > READERS || !endsConnection(error) || connection.isSilent) throw error;
+        if (attempt - tried === ATTEMPTS || !endsConnection(error) || connection.isSilent) throw error;
       }
     }
-  }
-
-  #nextReader(): ConnectionSlot {
-    return this.#readers[this.#reads++ % READERS] as ConnectionSlot;
   }
 
   /** Notifies the listeners of the accounts that have changed; of all if that is unknown. */

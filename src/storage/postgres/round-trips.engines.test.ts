@@ -69,6 +69,13 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     touchMany: () => storage.write(() => together(Array.from({ length: 50 }, (_, id) => all(touch, "Rex", id)))),
   };
 
+  /** How many statements read so many pages of each of some shops. */
+  const statementsFor = async (counts: readonly number[]) => {
+    const payers = counts.flatMap((count, shop) => Array.from({ length: count }, () => shop));
+    const found = await Promise.all(payers.map((payer) => storage.read(all(findNamed, 1, "NULL", 0, 2), payer)));
+    return new Set(found.map(([row]) => row?.begun)).size;
+  };
+
   test("one for a read", async () => expect(await proxy.tripsOf(work.read)).toBe(1));
   test("one, with one statement, for all look-ups of a turn", async () => {
     const pets = ["Ada", "Ben", "Cleo"].map((name, id) => [name, BigInt(id) - (1n << 63n)] as const);
@@ -96,6 +103,23 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
       name === "nobody" ? [] : [1n, 2n].map((id) => BigInt(100 * names.indexOf(name)) + id);
     expect(found.map((rows) => rows.map(({ id }) => id as unknown))).toEqual(wanted.map(idsOf));
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
+  });
+  test("one for at most eight pages of a shop, of which others then come with the next", async () => {
+    expect(await statementsFor([8, 8])).toBe(1);
+    expect(await statementsFor([17, 8])).toBe(3);
+  });
+  test("one after the other for searches of a shop, for which neither look-ups nor other shops wait", async () => {
+    const order: string[] = [];
+    const search = async (name: string, payer: number) => {
+      await storage.read(all(query("SELECT 1 AS found FROM pg_sleep(0.2)")), payer);
+      order.push(name);
+    };
+    const find = async () => {
+      await storage.read(first(findPet, 1, 7n), 1);
+      order.push("look-up");
+    };
+    await Promise.all([search("first", 1), search("second", 1), search("of another", 2), find()]);
+    expect(order).toEqual(["look-up", "first", "of another", "second"]);
   });
   test("one for a transaction of one statement", async () => expect(await proxy.tripsOf(work.create)).toBe(1));
   test("one for an append, and for fifty at the same moment", async () => {

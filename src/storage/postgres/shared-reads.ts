@@ -20,7 +20,7 @@ export function isShared({ isLookUp, isPage }: QueryStatement): boolean {
 
 /**
  * Reads rows by key, and pages (see `lookUp` and `pageRead`). Those with the same statement in one turn of the event
- * loop are sent as one statement, which costs the server and this process less. Other reads are sent alone.
+ * loop are sent as one statement, which costs the server and this process less.
  */
 export class SharedReads {
   readonly #read: (statement: QueryStatement, parameters: Values) => Promise<Row[]>;
@@ -32,7 +32,6 @@ export class SharedReads {
   }
 
   rows(statement: QueryStatement, parameters: Values): Promise<Row[]> {
-    if (!isShared(statement)) return this.#read(statement, parameters);
     return new Promise((resolve, reject) => {
       const read = { parameters, resolve, reject };
       const others = this.#waiting.get(statement);

@@ -1,3 +1,4 @@
+import { type Payer, turns } from "../../timing/turns.ts";
 import { CommitUnknown, StorageUnavailable } from "../errors.ts";
 import type { SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
@@ -12,6 +13,15 @@ import { dataLocked, endsConnection, isConflict, isLockTimeout, postgresCode, RE
 const DEADLINE = 5_000;
 /** The maximum time between two attempts, in milliseconds. */
 const MAX_PAUSE = 50;
+
+/** For whom a transaction runs. */
+interface RunningFor {
+  readonly owner: SqlParameter | undefined;
+  /** Who is charged for the time of its body. */
+  readonly payer: Payer;
+  /** By the clock of `performance.now()`. */
+  readonly deadline: number;
+}
 
 export interface TransactionsOptions {
   readonly slots: readonly ConnectionSlot[];
@@ -60,14 +70,14 @@ export class Transactions {
   }
 
   /** Runs a transaction, which `started` has begun. Rejects with the error of its body or of the driver. */
-  run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep): Promise<T> {
+  run<T>(body: () => Change<T>, started: TransactionRun<T>, first: StoreStep, payer: Payer): Promise<T> {
     const deadline = performance.now() + DEADLINE;
     const owner = lockedBy(first);
     let next: TransactionRun<T> | undefined = started;
     const attempt = (): Promise<T> => {
       const run = next ?? new TransactionRun(body);
       next = undefined;
-      return this.#attempt(run, owner, deadline);
+      return this.#attempt(run, { owner, payer, deadline });
     };
     const work = this.#untilUnlocked(attempt, deadline).finally(() => this.#running.delete(work));
     this.#running.add(work);
@@ -111,13 +121,13 @@ export class Transactions {
     }
   }
 
-  async #attempt<T>(run: TransactionRun<T>, owner: SqlParameter | undefined, deadline: number): Promise<T> {
+  async #attempt<T>(run: TransactionRun<T>, { owner, payer, deadline }: RunningFor): Promise<T> {
     const slot = this.#takeFree(owner) ?? (await this.#nextFree(owner, deadline));
     let isLocked = false;
     try {
       const connection = await slot.get();
       try {
-        return await this.#runOn(connection, run);
+        return await this.#runOn(connection, run, payer);
       } catch (error) {
         isLocked = isLockTimeout(error);
         slot.failed(connection, error instanceof CommitUnknown ? error.cause : error);
@@ -175,7 +185,7 @@ export class Transactions {
     });
   }
 
-  async #runOn<T>(connection: Connection, run: TransactionRun<T>): Promise<T> {
+  async #runOn<T>(connection: Connection, run: TransactionRun<T>, payer: Payer): Promise<T> {
     const started = performance.now();
     const first = run.step;
     if (!first) return run.finish();
@@ -189,7 +199,10 @@ export class Transactions {
           await commitAfter(connection, result);
           hasCommitted = true;
         }
-        run.advance(await result);
+        const found = await result;
+        const since = performance.now();
+        run.advance(found);
+        turns.charge(payer, since);
       }
       if (!hasCommitted) await commitAfter(connection, begun);
       hasCommitted = true;

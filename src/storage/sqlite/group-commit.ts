@@ -1,6 +1,7 @@
-import { type Payer, turns } from "../../timing/turns.ts";
+import type { Payer } from "../../timing/turns.ts";
 import type { StorageObserver } from "../storage.ts";
 import type { Change } from "../transaction.ts";
+import { WaitingByPayer } from "../waiting-by-payer.ts";
 import { commit, rollback } from "./connection.ts";
 import { isBusy } from "./database.ts";
 import { type RunGroupOptions, runGroup, type Settle, type Waiting } from "./run-group.ts";
@@ -40,8 +41,7 @@ export interface GroupCommitOptions extends RunGroupOptions {
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  /** By who pays. The shop whose turn is next comes first. */
-  readonly #waiting = new Map<Payer, Waiting[]>();
+  readonly #waiting = new WaitingByPayer<Waiting>();
   #isScheduled = false;
   /** True from a commit to the end of its sync. */
   #isSyncing = false;
@@ -56,10 +56,7 @@ export class GroupCommit {
   /** Resolves after the transaction's commit is on disk. */
   add<T>(body: () => Change<T>, payer: Payer): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const added = { body, payer, resolve: resolve as Waiting["resolve"], reject, since: performance.now() };
-      const others = this.#waiting.get(payer);
-      if (others) others.push(added);
-      else this.#waiting.set(payer, [added]);
+      this.#waiting.add({ body, payer, resolve: resolve as Waiting["resolve"], reject, since: performance.now() });
       this.#schedule();
     });
   }
@@ -77,7 +74,7 @@ export class GroupCommit {
   }
 
   get #isIdle(): boolean {
-    return this.#waiting.size === 0 && !this.#isSyncing;
+    return this.#waiting.isEmpty && !this.#isSyncing;
   }
 
   #schedule(delay = 0): void {
@@ -94,7 +91,7 @@ export class GroupCommit {
 
   #commitGroup(): void {
     const { connection, isQuiet, report } = this.#options;
-    const group = this.#nextGroup();
+    const group = this.#waiting.next(GROUP_SIZE);
     // Decided before the group runs: a long transaction would make the last read look old.
     const isAlone = group.length === 1 && isQuiet();
     const started = performance.now();
@@ -105,28 +102,13 @@ export class GroupCommit {
     } catch (error) {
       if (connection.inTransaction) connection.run(rollback);
       if (isBusy(error)) return this.#waitForLock(error, started);
-      this.#remove(group);
+      this.#waiting.remove(group);
       refuse(group, report(error));
       return this.#continue();
     }
     const members = group.slice(0, settle.length);
-    this.#remove(members);
+    this.#waiting.remove(members);
     this.#sync({ members, settle, started }, isAlone);
-  }
-
-  /** Transactions by shop, first those of shops that have time left. Their order within a shop is that of arrival. */
-  #nextGroup(): Waiting[] {
-    const inTurn = [...this.#waiting].toSorted(([a], [b]) => Number(turns.isInDebt(a)) - Number(turns.isInDebt(b)));
-    return inTurn.flatMap(([, waiting]) => waiting).slice(0, GROUP_SIZE);
-  }
-
-  /** Removes transactions, the first ones of their shops, which now come last. */
-  #remove(removed: readonly Waiting[]): void {
-    for (const [payer, ofPayer] of Map.groupBy(removed, (one) => one.payer)) {
-      const left = this.#waiting.get(payer)?.slice(ofPayer.length) ?? [];
-      this.#waiting.delete(payer);
-      if (left.length > 0) this.#waiting.set(payer, left);
-    }
   }
 
   /** A sync on another thread lets other requests continue. If `isAlone`, there are none: it would only add latency. */
@@ -159,16 +141,16 @@ export class GroupCommit {
 
   /** Another process held the write lock at `triedAt`. Transactions that waited too long fail; the others retry. */
   #waitForLock(error: unknown, triedAt: number): void {
-    const late = [...this.#waiting.values()].flat().filter(({ since }) => triedAt - since > LOCK_DEADLINE);
+    const late = this.#waiting.next().filter(({ since }) => triedAt - since > LOCK_DEADLINE);
     if (late.length > 0) {
-      this.#remove(late); // the first of each shop
+      this.#waiting.remove(late); // the first of each shop
       refuse(late, this.#options.report(error));
     }
     this.#continue(LOCK_RETRY);
   }
 
   #continue(delay = 0): void {
-    if (this.#waiting.size > 0) return this.#schedule(delay);
+    if (!this.#waiting.isEmpty) return this.#schedule(delay);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
