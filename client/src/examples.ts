@@ -22,21 +22,21 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/pets",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '[{"id":7,"name":"Rex","categoryId":1,"status":"available"},{"id":8,"name":"Tom","categoryId":2}]',
+    body: '[{"id":7,"name":"Rex","categoryId":1,"status":"available","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"},{"id":8,"name":"Tom","categoryId":2}]',
   },
   createPet: {
     method: "POST",
     path: "/pets",
     status: 201,
     headers: { ETag: '"2gosa7pa2gv"', Location: "http://petstore.test/v1/pets/7", "Content-Type": "application/json" },
-    body: '{"id":7,"name":"Rex","categoryId":1,"status":"available"}',
+    body: '{"id":7,"name":"Rex","categoryId":1,"status":"available","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"}',
   },
   importPets: {
     method: "POST",
     path: "/pets/import",
     status: 201,
     headers: { "Content-Type": "application/json" },
-    body: '{"animals":[{"index":0,"id":7},{"index":1,"id":8}],"faults":[]}',
+    body: '{"animals":[{"index":0,"id":7,"outcome":"created"},{"index":1,"id":8,"outcome":"created"}],"faults":[]}',
   },
   deletePets: {
     method: "POST",
@@ -200,14 +200,14 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
       ETag: '"2gosa7pa2gv"',
       "Content-Type": "application/json",
     },
-    body: '{"id":7,"name":"Rex","categoryId":1,"status":"available"}',
+    body: '{"id":7,"name":"Rex","categoryId":1,"status":"available","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"}',
   },
   updatePet: {
     method: "PATCH",
     path: "/pets/*",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"id":7,"name":"Rex","categoryId":1,"status":"pending"}',
+    body: '{"id":7,"name":"Rex","categoryId":1,"status":"pending","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"}',
   },
   deletePet: { method: "DELETE", path: "/pets/*", status: 204, headers: {} },
   getCategory: {
@@ -384,6 +384,11 @@ export const failures: Readonly<Record<string, Example>> = {
     status: 408,
     headers: { "Content-Type": "application/json" },
     body: '{"code":"request_timeout","message":"The body did not arrive within 10 seconds. The connection is closed.","status":408}',
+  },
+  reference_taken: {
+    status: 409,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"reference_taken","message":"Another animal of the shop has this reference. The message names it.","status":409}',
   },
   idempotency_key_in_use: {
     status: 409,

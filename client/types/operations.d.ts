@@ -8,6 +8,13 @@ import type { Pages } from "./pages.js";
 import type { NoContent, Result } from "./response.js";
 /** Availability status of an animal. */
 export type PetStatus = "available" | "pending" | "sold";
+/** A price. */
+export interface Price {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount: number;
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency: string;
+}
 /** The key-value pairs that you set. Absent if there are none. */
 export interface Metadata {
     readonly [name: string]: string;
@@ -21,7 +28,18 @@ export interface Pet<Id = bigint> {
     /** Identifier of the category the animal belongs to. */
     readonly categoryId: Id;
     readonly status?: PetStatus | undefined;
+    /** What is asked for the animal. */
+    readonly price?: Price | undefined;
+    /** Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. */
+    readonly reference?: string | undefined;
     readonly metadata?: Metadata | undefined;
+}
+/** A price. */
+export interface NewPrice {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount: Int64;
+    /** A currency of ISO 4217: three capital letters. Default: that of the shop. */
+    readonly currency?: string | undefined;
 }
 /** Key-value pairs for your own use. Up to 50 pairs, with keys of 1 to 40 characters and values of up to 500: together at most 4,096 bytes in UTF-8. The key `__proto__` is not allowed. */
 export interface NewMetadata {
@@ -34,35 +52,55 @@ export interface NewPet {
     /** Identifier of the category the animal belongs to. */
     readonly categoryId: Int64;
     readonly status?: PetStatus | undefined;
+    /** What is asked for the animal. */
+    readonly price?: NewPrice | undefined;
+    /** Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks. */
+    readonly reference?: string | undefined;
     readonly metadata?: NewMetadata | undefined;
 }
+/** The price from now on. Without `currency`, it keeps the one that it has. */
+export type PricePatch = {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount: Int64;
+    /** A currency of ISO 4217: three capital letters. Default: that of the shop. */
+    readonly currency?: string | undefined;
+} | null;
 /** Pairs to set. A `null` value removes its pair, `null` instead of an object removes all. Other pairs stay. The limits of `NewMetadata` apply to the resulting pairs; a patch has at most 100. */
 export type MetadataPatch = {
     readonly [name: string]: string | null;
 } | null;
-/** The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed. */
+/** The fields of an animal to change (JSON Merge Patch, RFC 7396). `null` removes `price`, `reference` or `metadata`. */
 export interface PetPatch {
     /** The animal's name. */
     readonly name?: string | undefined;
     /** Identifier of the category the animal belongs to. */
     readonly categoryId?: Int64 | undefined;
     readonly status?: PetStatus | undefined;
+    readonly price?: PricePatch | undefined;
+    /** Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks. */
+    readonly reference?: string | null | undefined;
     readonly metadata?: MetadataPatch | undefined;
 }
 /** `skip` leaves out animals with faults. Without it, one fault refuses all. */
 export type PetImportOnError = "skip";
+/** What to do with an animal whose `reference` another one has. `refuse`, the default, makes it a fault. `skip` changes nothing. `update` changes the fields that are given, as `updatePet` does. */
+export type PetImportOnExisting = "refuse" | "skip" | "update";
 /** Animals to add together. */
 export interface PetImport {
     /** The animals to add, in the order of their new ids. */
     readonly animals: readonly NewPet[];
     readonly onError?: PetImportOnError | undefined;
+    readonly onExisting?: PetImportOnExisting | undefined;
 }
-/** An animal that was added. */
+/** `updated` and `skipped`: the animal existed, see `onExisting`. */
+export type PetImportOutcome = "created" | "updated" | "skipped";
+/** What became of an animal. */
 export interface ImportedPet<Id = bigint> {
     /** The place in the request, from 0 on. */
     readonly index: number;
     /** The identifier of the animal. */
     readonly id: Id;
+    readonly outcome: PetImportOutcome;
 }
 /** Why an animal was left out. */
 export interface PetFault {
@@ -75,7 +113,7 @@ export interface PetFault {
 }
 /** The outcome of an import. */
 export interface ImportedPets<Id = bigint> {
-    /** The animals that were added. */
+    /** The animals that have no fault. */
     readonly animals: readonly ImportedPet<Id>[];
     /** The faults of those that were left out: the first 3 of each. */
     readonly faults: readonly PetFault[];
@@ -114,13 +152,6 @@ export interface CategoryPatch {
 }
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
-/** A price. */
-export interface Price {
-    /** The amount in the smallest unit of the currency, such as cents. */
-    readonly amount: number;
-    /** Three capital letters, as in ISO 4217. */
-    readonly currency: string;
-}
 /** Who confirmed an order. */
 export interface Seller {
     /** The identifier of the key. Absent if it was no key of yours. */
@@ -137,6 +168,7 @@ export interface StoreOrder<Id = bigint> {
     /** Your own name for the order, such as a receipt number. Stored unchanged. */
     readonly reference?: string | undefined;
     readonly status: StoreOrderStatus;
+    /** What the animal is sold for. */
     readonly price?: Price | undefined;
     /** When the order was placed. */
     readonly placedAt: string;
@@ -155,19 +187,13 @@ export interface StoreOrder<Id = bigint> {
     readonly returnedAt?: string | undefined;
     readonly metadata?: Metadata | undefined;
 }
-/** A price. */
-export interface NewPrice {
-    /** The amount in the smallest unit of the currency, such as cents. */
-    readonly amount: Int64;
-    /** A currency of ISO 4217: three capital letters. Default: that of the shop. */
-    readonly currency?: string | undefined;
-}
 /** An order to place. */
 export interface NewStoreOrder {
     /** Identifier of the animal. */
     readonly petId: Int64;
     /** Your own name for the order, such as a receipt number. Stored unchanged. */
     readonly reference?: string | undefined;
+    /** What the animal is sold for. */
     readonly price?: NewPrice | undefined;
     /** True to sell the animal at once: the order is confirmed in the same request. */
     readonly confirm?: boolean | undefined;
@@ -181,6 +207,7 @@ export interface StoreOrderPatch {
 }
 /** How the animal is sold. A price replaces that of the order. */
 export interface StoreOrderConfirmation {
+    /** What the animal is sold for. */
     readonly price?: NewPrice | undefined;
 }
 /** Sums in one currency, in its smallest unit. */
@@ -614,6 +641,13 @@ export interface PetCreatedEvent<Id = bigint> {
 /** Availability status of an animal. */
 export type PreviousPetStatus = "available" | "pending" | "sold" | null;
 /** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
+export type PreviousPrice = {
+    /** The amount in the smallest unit of the currency, such as cents. */
+    readonly amount?: number | undefined;
+    /** Three capital letters, as in ISO 4217. */
+    readonly currency?: string | undefined;
+} | null;
+/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
 export type PreviousMetadata = {
     readonly [name: string]: string | null;
 } | null;
@@ -626,6 +660,9 @@ export interface PreviousPet<Id = bigint> {
     /** Identifier of the category the animal belongs to. */
     readonly categoryId?: Id | undefined;
     readonly status?: PreviousPetStatus | undefined;
+    readonly price?: PreviousPrice | undefined;
+    /** Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. */
+    readonly reference?: string | null | undefined;
     readonly metadata?: PreviousMetadata | undefined;
 }
 /** An animal was changed, manually or by an order. */
@@ -729,13 +766,6 @@ export interface OrderPlacedEvent<Id = bigint> {
     readonly data: StoreOrder<Id>;
     readonly previous?: undefined;
 }
-/** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
-export type PreviousPrice = {
-    /** The amount in the smallest unit of the currency, such as cents. */
-    readonly amount?: number | undefined;
-    /** Three capital letters, as in ISO 4217. */
-    readonly currency?: string | undefined;
-} | null;
 /** The old values of changed fields, null for a field that was absent: a JSON Merge Patch (RFC 7396). */
 export type PreviousSeller = {
     /** The identifier of the key. Absent if it was no key of yours. */
@@ -1575,9 +1605,9 @@ export type SharedErrorCode = ClientErrorCode | "account_suspended" | "internal_
 /** The codes of the errors that each operation can fail with. */
 export interface ErrorCodes {
     listPets: SharedErrorCode | "insufficient_scope" | "key_banned";
-    createPet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
+    createPet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "reference_taken" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     getPet: SharedErrorCode | "insufficient_scope" | "key_banned" | "operation_removed" | "pet_not_found";
-    updatePet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "invalid_transition" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
+    updatePet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "invalid_transition" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "reference_taken" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     deletePet: SharedErrorCode | "insufficient_scope" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
     importPets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     deletePets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "pets_not_deletable" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";

@@ -3,6 +3,7 @@ import { Check } from "typebox/schema";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
 import { count, shown, suggest } from "./messages.ts";
 import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule, UNCHECKED_ITEMS } from "./schemas.ts";
+import { exactJson } from "./serialize.ts";
 import { fitsInt64 } from "./validators.ts";
 
 const MAX_NAME = 64;
@@ -20,6 +21,7 @@ interface Schema {
   readonly pattern?: string;
   readonly [PATTERN_MEANING]?: string;
   readonly format?: string;
+  readonly examples?: readonly unknown[];
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
@@ -115,10 +117,12 @@ function isOfType(value: unknown, type: string, schema: Schema): boolean {
 }
 
 function expected(schema: Schema): string {
-  const { type, enum: values, minimum, maximum } = schema;
+  const { type, enum: values, minimum, maximum, properties, examples } = schema;
   if (values) return `one of ${values.join(", ")}`;
   const range = minimum !== undefined && maximum !== undefined ? ` from ${minimum} to ${maximum}` : "";
-  return `${isInt64(schema) ? "a 64-bit integer" : article([type].flat().join(" or "))}${range}`;
+  const isCompound = properties !== undefined || range !== "";
+  const example = isCompound && examples ? `, such as ${exactJson(examples[0])}` : "";
+  return `${isInt64(schema) ? "a 64-bit integer" : article([type].flat().join(" or "))}${range}${example}`;
 }
 
 /** What to do about a value that is nearly right; empty for any other. */

@@ -1,4 +1,4 @@
-import { type TObject, type TSchema, type TUnsafe, Type } from "typebox";
+import { type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
 import { folded } from "../../csv/name-key.ts";
 
 /** Bounds of a signed 64-bit integer. */
@@ -110,6 +110,17 @@ export function LongText(options: TextOptions) {
   const controls = "\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F";
   return Type.String({ ...options, ...textWithout(controls, "control character but tab, CR and LF") });
 }
+
+/** The same text, which must not consist of blanks only. */
+export function notBlank<S extends TString>(text: S): S {
+  const { [RULES]: rules = [], description } = text as { readonly [RULES]?: readonly Rule[]; description?: string };
+  return { ...text, description: `${description} Not only blanks.`, [RULES]: [...rules, isNotBlank] };
+}
+
+const isNotBlank: Rule = {
+  allows: (text) => /\S/.test(text as string),
+  message: "must hold more than blanks",
+};
 
 /**
  * The keywords for text without the characters of a class, given as the class's content, and without U+2028, U+2029 and

@@ -87,6 +87,7 @@ export function compileDecoder(schema: TSchema): ((value: unknown) => unknown) |
   });
   if (steps.length === 0) return undefined;
   return (value) => {
+    if (value === null) return value; // in a merge patch
     const object = value as Record<string, unknown>;
     for (const { key, decode, fallback } of steps) {
       const given = object[key];

@@ -164,8 +164,15 @@ function inputSchema(schema: TSchema, input = ""): Json {
   const description = input === "cursor" ? CURSOR : (keywords[LOCAL_DESCRIPTION] ?? keywords["description"]);
   if (isId(schema)) return { type: "string", description };
   const items = keywords["items"] && { items: { type: inputSchema(keywords["items"])["type"] } };
-  const kept = accepted.filter((keyword) => keyword in keywords).map((keyword) => [keyword, keywords[keyword]]);
+  const kept = accepted
+    .filter((keyword) => keyword in keywords)
+    .map((keyword) => [keyword, keyword === "type" ? notNull(keywords["type"]) : keywords[keyword]]);
   return { ...Object.fromEntries(kept), description, ...(items as Json) };
+}
+
+/** The type of an input that may be null, which models use to leave it out. */
+function notNull(type: unknown): unknown {
+  return [type].flat().find((one) => one !== "null");
 }
 
 /** The types of a result, without what is inside of its fields. */

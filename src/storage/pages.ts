@@ -182,9 +182,9 @@ function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ..
   }
 }
 
-/** True if a column has one of these ids. They are padded with the last to one of a few lengths, so that there are few statements. */
-export function isOneOf(ids: readonly bigint[], column = "id"): Condition {
-  const length = [1, 10, 100, 500].find((one) => one >= ids.length) ?? ids.length;
-  const padded = Array.from({ length }, (_, index) => ids[Math.min(index, ids.length - 1)] as bigint);
-  return (bind) => `${column} IN (${padded.map((id) => bind(id)).join(", ")})`;
+/** True if a column has one of these values. They are padded with the last to one of a few lengths, so that there are few statements. */
+export function isOneOf(values: readonly (bigint | string)[], column = "id"): Condition {
+  const length = [1, 10, 100, 500].find((one) => one >= values.length) ?? values.length;
+  const padded = Array.from({ length }, (_, index) => values[Math.min(index, values.length - 1)] as bigint | string);
+  return (bind) => `${column} IN (${padded.map((value) => bind(value)).join(", ")})`;
 }

@@ -80,7 +80,7 @@ describe("petstore import", () => {
     const { status, stdout, stderr } = await runInProcess(dataDir, ["import", file]);
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "line 1: /\\u001b[2J\\u007f\\u009b is not a field of an animal; it has name, categoryId, status, metadata\n" +
+      "line 1: /\\u001b[2J\\u007f\\u009b is not a field of an animal; it has name, categoryId, status, price, reference, metadata\n" +
         `${file} has 1 fault. Nothing was added.\n`,
     );
     const asJson = await runInProcess(dataDir, ["import", file, "--json"]);

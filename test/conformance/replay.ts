@@ -106,13 +106,16 @@ export async function logViolations(
     });
   }
   const animals = (await rows(`
-    SELECT CAST(pets.id AS TEXT) AS id, name, CAST(category_id AS TEXT) AS "categoryId", status, pairs AS metadata
+    SELECT CAST(pets.id AS TEXT) AS id, name, CAST(category_id AS TEXT) AS "categoryId", status,
+      CAST(amount AS TEXT) AS amount, currency, reference, pairs AS metadata
     FROM pets LEFT JOIN metadata ON metadata.shop = pets.shop AND kind = 'pet' AND metadata.id = pets.id
     WHERE pets.shop = ${shop} ORDER BY pets.id
-  `)) as readonly (Fields & { readonly metadata: string | null })[];
+  `)) as readonly (Fields & Readonly<Record<"metadata" | "amount" | "currency", string | null>>)[];
   const told = replay.all("pet");
   const wrong = animals
-    .map(({ metadata, ...animal }) => patched({}, { ...animal, metadata: metadata && parse(metadata) }))
+    .map(({ metadata, amount, currency, ...animal }) =>
+      patched({}, { ...animal, price: amount && { amount, currency }, metadata: metadata && parse(metadata) }),
+    )
     .filter((animal, index) => !isDeepStrictEqual(animal, told[index]))
     .map((animal) => `the log does not tell of ${JSON.stringify(animal)}`);
   const count = told.length === animals.length ? [] : [`the log reports ${told.length} of ${animals.length} animals`];

@@ -112,6 +112,12 @@ test("each event that an operation emits only sometimes is emitted", async () =>
   const other = await make("/categories", { name: `Category ${++made}` });
   await eventsOf("deleteCategory", () => call("DELETE", `/categories/${categoryId}?moveTo=${other}`));
   const overdue = {
+    importPets: async (petId: number) => {
+      const reference = `chip ${petId}`;
+      await call("PATCH", `/pets/${petId}`, { reference });
+      const animals = [{ name: "Rex", categoryId, status: "sold", reference }];
+      await call("POST", "/pets/import", { animals, onExisting: "update" });
+    },
     placeStoreOrder: (petId: number) => call("POST", "/store/orders", { petId }),
     updatePet: (petId: number) => call("PATCH", `/pets/${petId}`, { status: "sold" }),
     deletePet: (petId: number) => call("DELETE", `/pets/${petId}`),

@@ -94,6 +94,7 @@ export const simulations: readonly string[] = [
   "invalid_request",
   "invalid_transition",
   "pet_has_open_order",
+  "reference_taken",
   "missing_api_key",
   "invalid_api_key",
   "account_suspended",
@@ -120,12 +121,24 @@ export const createPetBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", isRequired: true, maxLength: 255 },
   { name: "categoryId", label: "Category", kind: "id", isRequired: true },
   { name: "status", label: "Status", kind: "choice", choices: ["available", "pending", "sold"] },
+  {
+    name: "reference",
+    label: "Reference",
+    hint: "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks.",
+    maxLength: 64,
+  },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", maxLength: 255 },
   { name: "categoryId", label: "Category", kind: "id" },
   { name: "status", label: "Status", kind: "choice", choices: ["available", "pending", "sold"] },
+  {
+    name: "reference",
+    label: "Reference",
+    hint: "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks.",
+    maxLength: 64,
+  },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const importPetsMost = 500;

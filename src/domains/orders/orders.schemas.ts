@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Choice, Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { Choice, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 import { NewPrice, Price } from "../shops/prices.ts";
 
@@ -34,7 +34,7 @@ const newOrderProperties = {
   petId: Int64({ description: "Identifier of the animal.", examples: [1n] }),
   reference: Type.Optional(reference),
 };
-const price = Type.Optional(NewPrice);
+const price = Type.Optional(described(NewPrice, "What the animal is sold for."));
 
 export const NewStoreOrder = Type.Object(
   {
@@ -65,7 +65,7 @@ export const StoreOrder = Type.Object(
     id: Int64({ description: "Unique identifier assigned by the service.", examples: [1n] }),
     ...newOrderProperties,
     status: StoreOrderStatus,
-    price: Type.Optional(Price),
+    price: Type.Optional(described(Price, "What the animal is sold for.")),
     placedAt: Timestamp({ description: "When the order was placed." }),
     expiresAt: Timestamp({
       description: "When the reservation ends if the order is neither confirmed nor cancelled.",

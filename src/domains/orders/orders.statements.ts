@@ -6,6 +6,7 @@ import { type Condition, isOneOf, type Page, readPage } from "../../storage/page
 import { acrossShops, change, type IdRow, query, type Row } from "../../storage/statement.ts";
 import type { Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
+import { type PriceValues, readPrice } from "../shops/prices.ts";
 import type { OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
@@ -37,7 +38,6 @@ export interface StoredOrderRow extends OrderRow {
 type DueRow = IdRow & { shop: bigint; due_at: bigint };
 
 type Key = [shop: number, id: bigint];
-type PriceValues = [amount: bigint | null, currency: string | null];
 type Times = [placedAt: number, expiresAt: number];
 type NewOrderValues = [
   ...Key,
@@ -222,7 +222,7 @@ export function toOrder(row: OrderRow): StoreOrder {
     petId: row.pet_id,
     ...(row.reference !== null && { reference: row.reference }),
     status: row.status,
-    ...(row.amount !== null && { price: { amount: row.amount, currency: row.currency as string } }),
+    ...(row.amount !== null && { price: readPrice(row) }),
     placedAt: timestampOf(row.placed_at),
     expiresAt: timestampOf(row.expires_at),
     ...(row.confirmed_at !== null && {

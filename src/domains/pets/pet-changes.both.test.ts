@@ -72,7 +72,7 @@ describe("updatePet", () => {
       "/body/name": "must be a string; got null",
       "/body/categoryId": "must be a 64-bit integer; got null",
       "/body/status": "must be one of available, pending, sold; got null",
-      "/body/id": "is not a field of this operation; it has name, categoryId, status, metadata",
+      "/body/id": "is not a field of this operation; it has name, categoryId, status, price, reference, metadata",
     });
     for (const body of ["[]", "null", '"sold"']) {
       expect(faultsOf(await patch(pet.id, body))).toEqual({

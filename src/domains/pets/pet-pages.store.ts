@@ -8,7 +8,7 @@ import { all, type Query } from "../../storage/transaction.ts";
 import { attachedMetadata } from "../metadata/metadata.store.ts";
 import type { ListFilters } from "./pets.operations.ts";
 import type { Pet, PetStatus } from "./pets.schemas.ts";
-import { columns, type PetRow, toPet } from "./pets.statements.ts";
+import { columns, listed, type PetRow, toPet } from "./pets.statements.ts";
 
 /**
  * A page by status of n animals is first searched for among the next `SPREAD` × n ids. In the time of one look-up through
@@ -91,14 +91,14 @@ export function readPets(
   limit: number,
   { status, categoryId, ids, name, sort }: ListFilters,
 ): Query<Page<Pet>> {
-  const page = { table: "pets", columns: ["name", "category_id", "status"], attached, shop, after, limit, sort };
+  const page = { table: "pets", columns: listed, attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
   const ofCategory: Condition[] = categoryId === undefined ? [] : [(bind) => `category_id = ${bind(categoryId)}`];
   const ofName: Condition[] = name === undefined ? [] : [hasInName(name)];
   // A list of ids needs no scan.
   if (ids) return readPage({ ...page, bounds: [isOneOf(ids), ...ofStatus, ...ofCategory, ...ofName] }, toPet);
   // Without `lead`: names are stored in the order of ids, and the index by status would read them in another one.
-  const scannedColumns = [...page.columns, "name_folded"];
+  const scannedColumns = ["name", "category_id", "status", "name_folded"];
   if (name !== undefined)
     return readPage({ ...page, scanned: [...ofStatus, ...ofCategory, ...ofName], scannedColumns }, toPet);
   // There is no index by category: see docs/decisions.md. The index by status has no names.

@@ -105,7 +105,7 @@ describe("createPet", () => {
       "/body/categoryId": "is required",
       "/body/status": 'must be one of available, pending, sold; got "lost"',
       "/body/nam": "is not a field of this operation; did you mean name?",
-      "/body/colour": "is not a field of this operation; it has name, categoryId, status, metadata",
+      "/body/colour": "is not a field of this operation; it has name, categoryId, status, price, reference, metadata",
     });
   });
 

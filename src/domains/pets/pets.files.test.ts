@@ -128,7 +128,7 @@ describe("JSON Lines", () => {
       {
         line: 5,
         message:
-          "/categoryId must be a 64-bit integer; got 9223372036854775808; /colour is not a field of an animal; it has name, categoryId, status, metadata",
+          "/categoryId must be a 64-bit integer; got 9223372036854775808; /colour is not a field of an animal; it has name, categoryId, status, price, reference, metadata",
       },
       { line: 6, message: "must be an object; got an array" },
       { line: 7, message: "is not valid JSON" },
@@ -184,11 +184,11 @@ describe("CSV", () => {
     ["", "is missing: a CSV file begins with the names of its columns"],
     [
       "name,categorie\nRex,1",
-      `has the unknown column "categorie"; known columns are name, categoryId, status, metadata, category${rest}`,
+      `has the unknown column "categorie"; known columns are name, categoryId, status, price, reference, metadata, category${rest}`,
     ],
     [
       "name,categoryId,__proto__\nRex,1,1",
-      `has the unknown column "__proto__"; known columns are name, categoryId, status, metadata, category${rest}`,
+      `has the unknown column "__proto__"; known columns are name, categoryId, status, price, reference, metadata, category${rest}`,
     ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
     ["status\nsold", `lacks the columns name, categoryId${rest}`],

@@ -8,10 +8,10 @@ import { parseInt64 } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { compileTextReaders } from "../../contract/validators.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
+import type { ImportedPet } from "./pet-import-plan.ts";
 import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import { NewPet, Pet } from "./pets.schemas.ts";
 import { FAULTS_OF_A_PET } from "./several-pets.operations.ts";
-import type { ImportedPet } from "./several-pets.store.ts";
 
 export const formats = ["jsonl", "csv"] as const;
 /** JSON Lines (one animal per line, in UTF-8) or CSV (RFC 4180, with a header). */

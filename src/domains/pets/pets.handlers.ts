@@ -3,6 +3,8 @@ import { type Handlers, successOr } from "../../contract/handler.ts";
 import { count } from "../../contract/messages.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { noCurrency } from "../shops/prices.ts";
+import { type ImportedPet, type PetFault, takenBy } from "./pet-import-plan.ts";
 import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import {
   invalidTransition,
@@ -10,10 +12,10 @@ import {
   petHasOpenOrder,
   petNotFound,
   type petOperations,
+  referenceTaken,
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
-import type { ImportedPet, PetFault } from "./several-pets.store.ts";
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
@@ -24,7 +26,10 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     },
 
     *createPet({ caller, requestId, body }) {
-      return successOr(yield* pets.add(authorOf(caller, requestId), body), { "unknown category": unknownCategory });
+      return successOr(yield* pets.add(authorOf(caller, requestId), body), {
+        fault: ({ path, message }) =>
+          path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
+      });
     },
 
     *getPet({ caller, params: { petId } }) {
@@ -36,7 +41,9 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       return successOr(yield* pets.update(authorOf(caller, requestId), petId, body, matches), {
         "not found": () => notFound(petId),
         "not expected": () => versionMismatch("animal", petId),
-        "unknown category": unknownCategory,
+        "unknown category": () => invalidInput([{ path: "/body/categoryId", message: notACategory }]),
+        "no currency": noCurrency,
+        "reference taken": ({ owner }) => taken(takenBy({ id: owner })),
         metadata: tooMuchMetadata,
         "open order": () => ordered(petId, "its status changes with the order only"),
         "sold by order": ({ order }) =>
@@ -57,10 +64,10 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   };
 }
 
-export function severalPetsHandlers({ several }: PetStore): Handlers<typeof severalPetsOperations> {
+export function severalPetsHandlers({ imports, several }: PetStore): Handlers<typeof severalPetsOperations> {
   const read = compilePetReader();
   return {
-    *importPets({ caller, requestId, body: { animals, onError } }) {
+    *importPets({ caller, requestId, body: { animals, onError, onExisting } }) {
       const skips = onError === "skip";
       const sound: { index: number; pet: ImportedPet }[] = [];
       const faults: PetFault[] = [];
@@ -72,13 +79,14 @@ export function severalPetsHandlers({ several }: PetStore): Handlers<typeof seve
       }
       if (faults.length > 0 && !skips) return refusedImport(faults);
       const pets = sound.map(({ pet }) => pet);
-      const { added, faults: more } = yield* several.add(authorOf(caller, requestId), pets, skips);
+      const rules = { skipsFaults: skips, onExisting };
+      const { imported, faults: more } = yield* imports.add(authorOf(caller, requestId), pets, rules);
       const indexOf = (place: number) => (sound[place] as { index: number }).index;
       for (const { index, path, message } of more) faults.push({ index: indexOf(index), path, message });
       if (faults.length > 0 && !skips) return refusedImport(faults);
       return {
         body: {
-          animals: added.map(({ index, pet: { id } }) => ({ index: indexOf(index), id })),
+          animals: imported.map(({ index, pet: { id }, outcome }) => ({ index: indexOf(index), id, outcome })),
           faults: faults.toSorted((one, other) => one.index - other.index),
         },
       };
@@ -111,6 +119,6 @@ function ordered(id: bigint, consequence: string) {
   return failure(petHasOpenOrder, `The animal ${id} has an open order: ${consequence}.`);
 }
 
-function unknownCategory() {
-  return invalidInput([{ path: "/body/categoryId", message: notACategory }]);
+function taken(message: string) {
+  return failure(referenceTaken, `The reference ${message}.`);
 }

@@ -15,8 +15,8 @@ import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { categoryExists } from "../categories/categories.store.ts";
 import { operator } from "../events/publish.ts";
+import type { ImportedPet } from "./pet-import-plan.ts";
 import { PetStore } from "./pets.store.ts";
-import type { ImportedPet } from "./several-pets.store.ts";
 
 let folder: string;
 let place: TestStore;
@@ -306,7 +306,7 @@ describe("an import with strict categories", () => {
     const stepsOf = (pets: PetStore, storage: Storage) =>
       storage.write(function* () {
         let steps = 0;
-        const running = pets.several.add(operator(shop), few);
+        const running = pets.imports.add(operator(shop), few);
         let next = running.next([]);
         for (; !next.done; next = running.next(yield next.value)) steps++;
         return steps;
@@ -328,11 +328,11 @@ test("animals that are added together are all refused if one is, each fault with
   ];
   await place.run(`INSERT INTO categories (shop, id, name, name_key) VALUES (${shop}, 1, 'C', 'C')`);
   const refused = await withStorage((storage) =>
-    storage.write(() => new PetStore(storage, { categoryExists }).several.add(operator(shop), pets)),
+    storage.write(() => new PetStore(storage, { categoryExists }).imports.add(operator(shop), pets)),
   );
   const message = "is not the id of a category";
   expect(refused).toEqual({
-    added: [],
+    imported: [],
     faults: [
       { index: 1, path: "/categoryId", message },
       { index: 2, path: "/categoryId", message },
@@ -351,7 +351,7 @@ test("a part of 500 animals takes a few statements", async () => {
   const statements = await withStorage((storage) =>
     storage.write(function* () {
       let sent = 0;
-      const running = new PetStore(storage).several.add(operator(shop), part);
+      const running = new PetStore(storage).imports.add(operator(shop), part);
       for (let next = running.next([]); !next.done; next = running.next(yield next.value)) sent += countOf(next.value);
       return sent;
     }),

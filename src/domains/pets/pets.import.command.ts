@@ -14,11 +14,11 @@ import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { operator } from "../events/publish.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
+import type { CategoryCheck } from "./pet-imports.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type CategoryIds, idRules } from "./pets.files.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
 import { PetStore } from "./pets.store.ts";
-import type { CategoryCheck } from "./several-pets.store.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
@@ -91,7 +91,7 @@ async function runImport(
     const pets = new PetStore(storage, isStrict ? { categoryExists } : {});
     const add: AddPets = async (part) => {
       try {
-        return (await storage.write(() => pets.several.add(operator(shop), part))).faults;
+        return (await storage.write(() => pets.imports.add(operator(shop), part))).faults;
       } catch (error) {
         // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
         // but then nothing was added.

@@ -5,9 +5,9 @@ import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { counted } from "../../terminal/output.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
+import type { ImportedPet, PetFault } from "./pet-import-plan.ts";
 import { type CategoryIds, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
 import { MOST_PETS } from "./several-pets.operations.ts";
-import type { ImportedPet, PetFault } from "./several-pets.store.ts";
 
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;

@@ -32,6 +32,12 @@ export const petHasOpenOrder = defineError({
     "The animal has an open order. Until it closes, the animal cannot be deleted, and only the order changes its status.",
 });
 
+export const referenceTaken = defineError({
+  code: "reference_taken",
+  status: 409,
+  meaning: "Another animal of the shop has this reference. The message names it.",
+});
+
 export const petCreated = defineEvent({ type: "pet.created", meaning: "An animal was added.", data: Pet });
 export const petUpdated = defineEvent({
   type: "pet.updated",
@@ -47,8 +53,13 @@ export const petsReassigned = defineEvent({
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, petsReassigned] as const;
 
+/** How tools for assistants take the price and the reference of an animal. */
+const priceAndReference = [["price_amount", "price.amount"], ["currency", "price.currency"], "reference"] as const;
+
 /** Animals in the documentation's examples. */
-const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };
+const price = { amount: 24_900n, currency: "EUR" };
+const reference = "276098102345678";
+const rex: Pet = { id: 7n, name: "Rex", categoryId: 1n, status: "available", price, reference };
 const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
@@ -123,12 +134,17 @@ const createPet = defineOperation({
   body: {
     schema: NewPet,
     examples: {
-      "An available animal": { name: "Rex", categoryId: 1n, status: "available" },
+      "An available animal": { name: "Rex", categoryId: 1n, status: "available", price, reference },
       "Without a status": { name: "Tom", categoryId: 2n },
     },
   },
   agentTools: {
-    add_animal: { does: "adds", takes: ["name", "categoryId", "status"], gives: "animal", text: "Add an animal." },
+    add_animal: {
+      does: "adds",
+      takes: ["name", "categoryId", "status", ...priceAndReference],
+      gives: "animal",
+      text: "Add an animal.",
+    },
   },
   emits: ["pet.created"],
   response: {
@@ -142,7 +158,7 @@ const createPet = defineOperation({
     location: "/pets/{id}",
     entityTag: true,
   },
-  errors: [invalidRequest], // if `PETSTORE_STRICT_CATEGORIES` is set
+  errors: [invalidRequest, referenceTaken], // the former if `PETSTORE_STRICT_CATEGORIES` is set, or without a currency
 });
 
 const getPet = defineOperation({
@@ -184,6 +200,7 @@ const updatePet = defineOperation({
     examples: {
       "Another status": { status: "pending" },
       "Another name and category": { name: "Rex II", categoryId: 2n },
+      "Another price": { price: { amount: 19_900n, currency: "EUR" } },
       "One pair set, one removed": { metadata: { shelf: "C-3", supplier: null } },
     },
   },
@@ -191,9 +208,9 @@ const updatePet = defineOperation({
   agentTools: {
     change_animal: {
       does: "overwrites",
-      takes: ["petId", "name", "categoryId", "status"],
+      takes: ["petId", "name", "categoryId", "status", ...priceAndReference],
       gives: "animal",
-      text: "Change the name, category or status of an animal. To sell it, use sell_animal instead.",
+      text: "Change the name, category, status, price or reference of an animal. To sell it, use sell_animal instead.",
     },
   },
   emits: ["pet.updated", "order.expired"],
@@ -204,7 +221,7 @@ const updatePet = defineOperation({
     examples: { "Another status": { ...rex, status: "pending" } },
     entityTag: true,
   },
-  errors: [preconditionFailed, invalidRequest, invalidTransition, petHasOpenOrder],
+  errors: [preconditionFailed, invalidRequest, invalidTransition, petHasOpenOrder, referenceTaken],
 });
 
 const deletePet = defineOperation({

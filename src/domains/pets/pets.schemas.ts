@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Choice, Int64, LargeCount, Text } from "../../contract/schemas.ts";
+import { Choice, described, Int64, LargeCount, notBlank, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
+import { NewPrice, Price, PricePatch } from "../shops/prices.ts";
 
 export const PetStatus = Choice(["available", "pending", "sold"], {
   title: "PetStatus",
@@ -11,10 +12,24 @@ export type PetStatus = Static<typeof PetStatus>;
 export const name = Text({ description: "The animal's name.", minLength: 1, maxLength: 255, examples: ["Rex"] });
 const categoryId = Int64({ description: "Identifier of the category the animal belongs to.", examples: [1n] });
 const status = Type.Optional(PetStatus);
+const reference = Text({
+  description:
+    "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form.",
+  minLength: 1,
+  maxLength: 64,
+  examples: ["276098102345678"],
+});
+const newReference = notBlank(reference);
 const newPetProperties = { name, categoryId, status };
+const what = "What is asked for the animal.";
 
 export const NewPet = Type.Object(
-  { ...newPetProperties, metadata: newMetadata },
+  {
+    ...newPetProperties,
+    price: Type.Optional(described(NewPrice, what)),
+    reference: Type.Optional(newReference),
+    metadata: newMetadata,
+  },
   { title: "NewPet", description: "An animal to add.", additionalProperties: false },
 );
 export type NewPet = Static<typeof NewPet>;
@@ -24,6 +39,8 @@ export const Pet = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service on creation.", examples: [7n] }),
     ...newPetProperties,
+    price: Type.Optional(described(Price, what)),
+    reference: Type.Optional(reference),
     metadata,
   },
   { title: "Pet", description: "An animal of the shop." },
@@ -31,10 +48,18 @@ export const Pet = Type.Object(
 export type Pet = Static<typeof Pet>;
 
 export const PetPatch = Type.Object(
-  { name: Type.Optional(name), categoryId: Type.Optional(categoryId), status, metadata: metadataPatch },
+  {
+    name: Type.Optional(name),
+    categoryId: Type.Optional(categoryId),
+    status,
+    price: Type.Optional(PricePatch),
+    reference: Type.Optional(Type.Unsafe<string | null>({ ...newReference, type: ["string", "null"] })),
+    metadata: metadataPatch,
+  },
   {
     title: "PetPatch",
-    description: "The fields of an animal to change (JSON Merge Patch, RFC 7396). Only metadata can be removed.",
+    description:
+      "The fields of an animal to change (JSON Merge Patch, RFC 7396). `null` removes `price`, `reference` or `metadata`.",
     additionalProperties: false,
   },
 );

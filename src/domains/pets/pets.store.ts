@@ -1,20 +1,24 @@
-import { foldedToStore } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, append, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { type Author, newPetEvent, publishLast } from "../events/publish.ts";
-import { metadataRefusal, patchedMetadata, sameMetadata, type TooMuchMetadata } from "../metadata/metadata.schemas.ts";
-import { metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
+import type { TooMuchMetadata } from "../metadata/metadata.schemas.ts";
+import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
+import type { NoCurrency, Price } from "../shops/prices.ts";
+import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop, ShopDeleted } from "../shops/shops.store.ts";
+import { changePet, isSamePet, patchedPet, petEvent } from "./pet-change.ts";
+import { type PetFault, unknownCategory } from "./pet-import-plan.ts";
+import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
-import { byId, newPet, remove, setFields, setStatus, toPet } from "./pets.statements.ts";
-import { countFewer, moveCount } from "./pets-by-category.store.ts";
-import { type CategoryCheck, type DecidingOrder, petEvent, SeveralPets } from "./several-pets.store.ts";
+import { byId, newPetRow, remove, setStatus, toPet, valuesOf } from "./pets.statements.ts";
+import { countFewer } from "./pets-by-category.store.ts";
+import { type DecidingOrder, SeveralPets } from "./several-pets.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
 
 /**
@@ -27,6 +31,17 @@ export type FindDecidingOrder = (shop: LockedShop, petId: bigint, pets: PetStore
 interface SoldByOrder {
   readonly refused: "sold by order";
   readonly order: bigint;
+}
+
+/** Why an animal cannot be added. */
+interface RefusedPet extends Omit<PetFault, "index"> {
+  readonly refused: "fault";
+}
+
+/** Another animal has the reference. */
+interface ReferenceTaken {
+  readonly refused: "reference taken";
+  readonly owner: bigint;
 }
 
 /** The dependencies of the animals' store. */
@@ -52,6 +67,7 @@ type Expectation = (pet: Pet) => boolean;
 /** The animals in the store. All methods that change them are parts of a transaction. */
 export class PetStore {
   readonly pages: PetPages;
+  readonly imports: PetImports;
   readonly several: SeveralPets;
   readonly #clock: Clock;
   readonly #categoryExists: CategoryCheck | undefined;
@@ -62,7 +78,9 @@ export class PetStore {
     this.#clock = clock;
     this.#categoryExists = categoryExists;
     this.#decidingOrder = decidingOrder;
-    this.several = new SeveralPets(clock, categoryExists, decidingOrder && ((...one) => decidingOrder(...one, this)));
+    const orderOf = decidingOrder && ((shop: LockedShop, petId: bigint) => decidingOrder(shop, petId, this));
+    this.imports = new PetImports(clock, categoryExists, orderOf);
+    this.several = new SeveralPets(clock, orderOf);
   }
 
   *get(shop: number, id: bigint): Query<Pet | undefined> {
@@ -71,27 +89,27 @@ export class PetStore {
   }
 
   /** The last steps of a transaction: adds an animal. */
-  *add(author: Author, pet: NewPet): Change<Pet | "unknown category"> {
+  *add(author: Author, newPet: NewPet): Change<Pet | RefusedPet> {
     const { shop } = author;
-    const { name, categoryId, status } = pet;
-    if (pet.metadata) {
-      const { added } = yield* this.several.add(author, [pet]);
-      return added[0]?.pet ?? "unknown category";
+    const { name, categoryId, status, price, reference, metadata } = newPet;
+    if (reference !== undefined || metadata || (price && price.currency === undefined)) {
+      const { imported, faults } = yield* this.imports.add(author, [newPet]);
+      return imported[0]?.pet ?? { refused: "fault", ...(faults[0] as PetFault) };
     }
     const now = this.#clock.now();
     if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
-      return "unknown category";
+      return { refused: "fault", ...unknownCategory };
     }
-    const added = yield* append(newPet, {
+    const pet = { name, categoryId, ...(status && { status }), ...(price && { price: price as Price }) };
+    const added = yield* append(newPetRow, {
       shop,
       now,
-      row: [name, foldedToStore(name), categoryId, status ?? null, null],
+      row: valuesOf(pet),
       amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
       logged: newPetEvent(author, petCreated, plainJson(pet)),
     });
     if (!added) throw new ShopDeleted(); // and nothing was added
-    const { id } = added;
-    return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
+    return { id: added.id, ...pet };
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */
@@ -100,7 +118,17 @@ export class PetStore {
     id: bigint,
     patch: PetPatch,
     isExpected: Expectation,
-  ): Change<Pet | "not found" | "not expected" | "unknown category" | "open order" | SoldByOrder | TooMuchMetadata> {
+  ): Change<
+    | Pet
+    | "not found"
+    | "not expected"
+    | "unknown category"
+    | NoCurrency
+    | "open order"
+    | ReferenceTaken
+    | SoldByOrder
+    | TooMuchMetadata
+  > {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const order = patch.status && this.#decidingOrder && (yield* this.#decidingOrder(locked, id, this));
@@ -108,22 +136,26 @@ export class PetStore {
     if (!row) return "not found";
     const before = toPet(row);
     if (!isExpected(before)) return "not expected";
-    const after = patchedPet(before, patch);
+    const needsCurrency = patch.price && patch.price.currency === undefined;
+    const after = patchedPet(before, patch, needsCurrency ? yield* currencyOf(shop) : undefined);
     if ("refused" in after) return after;
-    const { name, categoryId, status, metadata } = after;
-    const isMoved = categoryId !== before.categoryId;
-    const changesStatus = status !== undefined && status !== before.status;
-    if (!changesStatus && !isMoved && name === before.name && sameMetadata(metadata, before.metadata)) return before;
-    if (isMoved && this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) {
+    if (isSamePet(before, after)) return before;
+    const { categoryId, status, reference } = after;
+    if (
+      categoryId !== before.categoryId &&
+      this.#categoryExists &&
+      !(yield* this.#categoryExists(locked, categoryId))
+    ) {
       return "unknown category";
     }
-    if (changesStatus && order) return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
-    if (changesStatus) countStatus(locked, before.status, status);
-    if (changesStatus && status === "sold") addToFigure(locked, "marked_sold");
-    yield* all(setFields, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata), shop, id);
-    yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
-    if (isMoved) yield* moveCount(locked, before.categoryId, categoryId, 1);
-    yield* publishLast(locked, author, [petEvent(petUpdated, after, before)]);
+    if (status !== before.status && order) {
+      return order.isOpen ? "open order" : { refused: "sold by order", order: order.id };
+    }
+    if (reference !== undefined && reference !== before.reference) {
+      const [owner] = yield* ownersOf(shop, [reference]);
+      if (owner) return { refused: "reference taken", owner: owner.id };
+    }
+    yield* publishLast(locked, author, [yield* changePet(locked, before, after)]);
     return after;
   }
 
@@ -171,13 +203,4 @@ export class PetStore {
     const pet = { ...before, status: to };
     return { pet, event: petEvent(petUpdated, pet, before) };
   }
-}
-
-/** The animal with the fields of the patch. */
-function patchedPet(before: Pet, patch: PetPatch): Pet | TooMuchMetadata {
-  const metadata = patchedMetadata(before.metadata, patch.metadata);
-  const refusal = patch.metadata && metadataRefusal(metadata);
-  if (refusal) return refusal;
-  const { metadata: _, ...plain } = { ...before, ...patch };
-  return metadata ? { ...plain, metadata } : plain;
 }

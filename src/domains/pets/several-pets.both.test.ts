@@ -61,9 +61,9 @@ describe("importPets", () => {
       201,
       {
         animals: [
-          { index: 0, id: 2 },
-          { index: 1, id: 3 },
-          { index: 2, id: 4 },
+          { index: 0, id: 2, outcome: "created" },
+          { index: 1, id: 3, outcome: "created" },
+          { index: 2, id: 4, outcome: "created" },
         ],
         faults: [],
       },
@@ -95,7 +95,7 @@ describe("importPets", () => {
       const { status, json } = await importPets(
         many(500, (index) => ({ name: `Rex ${part} ${index}`, categoryId: index % 7 })),
       );
-      expect([status, json.animals.at(-1)]).toEqual([201, { index: 499, id: 500 * (part + 1) }]);
+      expect([status, json.animals.at(-1)]).toEqual([201, { index: 499, id: 500 * (part + 1), outcome: "created" }]);
     }
     expect(await total()).toBe(10_000);
     await expectSoundLog();
@@ -140,8 +140,8 @@ describe("importPets", () => {
       201,
       {
         animals: [
-          { index: 0, id: 1 },
-          { index: 2, id: 2 },
+          { index: 0, id: 1, outcome: "created" },
+          { index: 2, id: 2, outcome: "created" },
         ],
         faults: [
           { index: 1, path: "", message: "must be an object; got null" },
@@ -168,8 +168,8 @@ describe("importPets", () => {
     const { json } = await strict.call("POST", "/pets/import", { key, body: { ...body, onError: "skip" } });
     expect(json).toEqual({
       animals: [
-        { index: 0, id: 1 },
-        { index: 3, id: 2 },
+        { index: 0, id: 1, outcome: "created" },
+        { index: 3, id: 2, outcome: "created" },
       ],
       faults: [
         { index: 1, path: "/name", message: "must have at least 1 character; it has 0" },

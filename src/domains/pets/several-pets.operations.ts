@@ -21,6 +21,11 @@ export const petsNotDeletable = defineError({
 const index = Int32({ description: "The place in the request, from 0 on.", examples: [0] });
 const id = Int64({ description: "The identifier of the animal.", examples: [7n] });
 
+const outcome = Choice(["created", "updated", "skipped"], {
+  title: "PetImportOutcome",
+  description: "`updated` and `skipped`: the animal existed, see `onExisting`.",
+});
+
 const PetImport = Type.Object(
   {
     animals: Type.Unsafe<readonly unknown[]>(
@@ -37,14 +42,22 @@ const PetImport = Type.Object(
         description: "`skip` leaves out animals with faults. Without it, one fault refuses all.",
       }),
     ),
+    onExisting: Type.Optional(
+      Choice(["refuse", "skip", "update"], {
+        title: "PetImportOnExisting",
+        description:
+          "What to do with an animal whose `reference` another one has. `refuse`, the default, makes it a fault. `skip` " +
+          "changes nothing. `update` changes the fields that are given, as `updatePet` does.",
+      }),
+    ),
   },
   { title: "PetImport", description: "Animals to add together.", additionalProperties: false },
 );
 const ImportedPets = Type.Object(
   {
     animals: Type.Array(
-      Type.Object({ index, id }, { title: "ImportedPet", description: "An animal that was added." }),
-      { description: "The animals that were added.", maxItems: MOST_PETS },
+      Type.Object({ index, id, outcome }, { title: "ImportedPet", description: "What became of an animal." }),
+      { description: "The animals that have no fault.", maxItems: MOST_PETS },
     ),
     faults: Type.Array(
       Type.Object(
@@ -84,10 +97,14 @@ const importPets = defineOperation({
     examples: {
       "Two animals": { animals: [rex, { name: "Tom", categoryId: 2n }] },
       "As many as possible": { animals: [rex, { name: "Tom", categoryId: 9n }], onError: "skip" },
+      "New prices": {
+        animals: [{ ...rex, price: { amount: 19_900n, currency: "EUR" }, reference: "276098102345678" }],
+        onExisting: "update",
+      },
     },
     limits: { bytes: LARGEST_BODY, values: 20 * MOST_PETS, escapes: 64_000 },
   },
-  emits: ["pet.created"],
+  emits: ["pet.created", "pet.updated", "order.expired"],
   response: {
     status: 201,
     description: "The new animals.",
@@ -95,15 +112,16 @@ const importPets = defineOperation({
     examples: {
       "Two animals": {
         animals: [
-          { index: 0, id: 7n },
-          { index: 1, id: 8n },
+          { index: 0, id: 7n, outcome: "created" },
+          { index: 1, id: 8n, outcome: "created" },
         ],
         faults: [],
       },
       "As many as possible": {
-        animals: [{ index: 0, id: 7n }],
+        animals: [{ index: 0, id: 7n, outcome: "created" }],
         faults: [{ index: 1, path: "/categoryId", message: notACategory }],
       },
+      "New prices": { animals: [{ index: 0, id: 7n, outcome: "updated" }], faults: [] },
     },
   },
   errors: [invalidRequest],

@@ -1,44 +1,22 @@
-import { foldedToStore } from "../../contract/schemas.ts";
-import { insertAll, together } from "../../storage/combined-steps.ts";
+import { together } from "../../storage/combined-steps.ts";
 import { isOneOf } from "../../storage/pages.ts";
-import { cachedChange, type IdRow, type SqlParameter, type ValuesOf } from "../../storage/statement.ts";
-import { all, type Change, first, type Query } from "../../storage/transaction.ts";
+import { cachedChange, type SqlParameter } from "../../storage/statement.ts";
+import { all, type Change, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { eventsOf } from "../events/new-event.ts";
 import { type Author, publishLast } from "../events/publish.ts";
-import { unlessEmpty } from "../metadata/metadata.schemas.ts";
-import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
+import { replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop, statusFigure } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
+import { petEvent } from "./pet-change.ts";
 import { readPets } from "./pet-pages.store.ts";
-import { notACategory, petCreated, petDeleted } from "./pets.operations.ts";
-import type { NewPet, Pet } from "./pets.schemas.ts";
-import { insert, lastId, setLastId } from "./pets.statements.ts";
+import { petDeleted } from "./pets.operations.ts";
+import type { Pet } from "./pets.schemas.ts";
 import { countFewer } from "./pets-by-category.store.ts";
-
-/** Part of a transaction: true if an animal may be in this category. */
-export type CategoryCheck = (shop: LockedShop, categoryId: bigint) => Query<boolean>;
 
 /** An order that decides the status of its animal: it is open and reserves the animal, or it has sold the animal. */
 export interface DecidingOrder {
   readonly id: bigint;
   readonly isOpen: boolean;
-}
-
-/** A new animal, with the id that it keeps if it has one. */
-export type ImportedPet = NewPet & { readonly id?: bigint };
-
-/** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
-export interface PetFault {
-  readonly index: number;
-  readonly path: string;
-  readonly message: string;
-}
-
-/** What was added of several animals, each with its place among them, and why others were not. */
-export interface AddedPets {
-  readonly added: readonly { readonly index: number; readonly pet: Pet }[];
-  readonly faults: readonly PetFault[];
 }
 
 /** Some of several animals belong to orders, so none was deleted. */
@@ -48,10 +26,8 @@ interface OrderedPets {
   readonly orders: ReadonlyMap<bigint, DecidingOrder>;
 }
 
-/** The events of animals. */
-export const petEvent = eventsOf<Pet>(({ id }) => ({ petId: id, subjectId: null }));
-
-type FindDecidingOrder = (shop: LockedShop, petId: bigint) => Change<DecidingOrder | undefined>;
+/** Part of a transaction: the order that decides the status of an animal, as in `FindDecidingOrder`. */
+export type FindOrderOfPet = (shop: LockedShop, petId: bigint) => Change<DecidingOrder | undefined>;
 
 /** All animals with these ids. */
 function* petsOf(shop: number, ids: bigint[]): Query<readonly Pet[]> {
@@ -70,78 +46,27 @@ function removeAll(shop: number, ids: readonly bigint[]): Change<unknown> {
   return all(cachedChange(`DELETE FROM pets WHERE shop = $1 AND ${isOne}`), ...parameters);
 }
 
-/** Adds and deletes several animals at once. All methods are transactions. */
+/** Deletes several animals at once. */
 export class SeveralPets {
   readonly #clock: Clock;
-  readonly #categoryExists: CategoryCheck | undefined;
-  readonly #decidingOrder: FindDecidingOrder | undefined;
+  readonly #orderOf: FindOrderOfPet | undefined;
 
-  /** The last two are as in `PetDependencies`. */
-  constructor(clock: Clock, categoryExists: CategoryCheck | undefined, decidingOrder: FindDecidingOrder | undefined) {
+  /** The last is as in `PetDependencies`. */
+  constructor(clock: Clock, orderOf: FindOrderOfPet | undefined) {
     this.#clock = clock;
-    this.#categoryExists = categoryExists;
-    this.#decidingOrder = decidingOrder;
+    this.#orderOf = orderOf;
   }
 
   /**
-   * Adds animals in this order, all or none, unless `skips` leaves out those with faults. Those without an id get the next
-   * ones. An id must be above all ids that the shop has assigned.
-   */
-  *add(author: Author, pets: readonly ImportedPet[], skips = false): Change<AddedPets> {
-    const { shop } = author;
-    const locked = yield* lockShop(shop, this.#clock.now());
-    const unknown = yield* this.#unknownCategories(locked, pets);
-    let { id: last } = (yield* first(lastId, shop)) as IdRow;
-    const added: { readonly index: number; readonly pet: Pet }[] = [];
-    const faults: PetFault[] = [];
-    for (const [index, { id, name, categoryId, status, metadata }] of pets.entries()) {
-      const isUnknown = unknown.has(categoryId);
-      const isBelow = id !== undefined && id <= last;
-      const below = `${id} is not above ${last}, the last id that the shop has assigned`;
-      if (isUnknown) faults.push({ index, path: "/categoryId", message: notACategory });
-      if (isBelow) faults.push({ index, path: "/id", message: below });
-      if (!isBelow && id !== undefined) last = id;
-      if (isUnknown || isBelow) continue;
-      last = id ?? last + 1n;
-      const pairs = unlessEmpty(metadata);
-      const pet = { id: last, name, categoryId, ...(status && { status }), ...(pairs && { metadata: pairs }) };
-      added.push({ index, pet });
-    }
-    if (added.length === 0 || (faults.length > 0 && !skips)) return { added: [], faults };
-    const newPets = added.map(({ pet }) => pet);
-    const rows = newPets.map(({ id, name, categoryId, status, metadata }): ValuesOf<typeof insert> => {
-      return [shop, id, locked.at, name, foldedToStore(name), categoryId, status ?? null, metadataFlag(metadata)];
-    });
-    yield* together([all(setLastId, last, shop), insertAll(insert, rows), insertMetadata(shop, "pet", newPets)]);
-    for (const { status } of newPets) addToFigure(locked, statusFigure(status));
-    addToFigure(locked, "added", added.length);
-    const events = newPets.map((pet) => petEvent(petCreated, pet));
-    yield* publishLast(locked, author, events);
-    return { added, faults };
-  }
-
-  /** The categories of animals that do not exist, if they must. */
-  *#unknownCategories(locked: LockedShop, pets: readonly NewPet[]): Query<ReadonlySet<bigint>> {
-    const unknown = new Set<bigint>();
-    const exists = this.#categoryExists;
-    if (!exists) return unknown;
-    const check = function* (id: bigint) {
-      if (!(yield* exists(locked, id))) unknown.add(id);
-    };
-    yield* together([...new Set(pets.map(({ categoryId }) => categoryId))].map(check));
-    return unknown;
-  }
-
-  /**
-   * Deletes animals, all or none: those that an order reserves or has sold are not deleted. Ids of no animal are ignored.
-   * Returns the ids of the deleted ones.
+   * A transaction: deletes animals, all or none: those that an order reserves or has sold are not deleted. Ids of no
+   * animal are ignored. Returns the ids of the deleted ones.
    */
   *delete(author: Author, ids: bigint[]): Change<readonly bigint[] | OrderedPets> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     let pets = yield* petsOf(shop, ids);
     const held = pets.filter(({ status }) => status === "pending" || status === "sold"); // others belong to no order
-    const find = this.#decidingOrder;
+    const find = this.#orderOf;
     if (find && held.length > 0) {
       const found = yield* together(held.map(({ id }) => find(locked, id)));
       const orders = new Map(held.flatMap(({ id }, index) => (found[index] ? [[id, found[index]]] : [])));

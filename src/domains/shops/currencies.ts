@@ -18,7 +18,6 @@ export const currency = Type.String({
 export const sentCurrency = {
   ...currency,
   description: "A currency of ISO 4217: three capital letters.",
-  minLength: 3,
   pattern: "^[A-Z]{3}$",
   [PATTERN_MEANING]: "three capital letters",
   [RULES]: [known],

@@ -12,16 +12,24 @@ const amount = Int64({
   examples: [24_900n],
 });
 
-export const NewPrice = Type.Object(
-  {
-    amount,
-    currency: Type.Optional(
-      Type.String({ ...sentCurrency, description: `${sentCurrency.description} Default: that of the shop.` }),
-    ),
-  },
-  { title: "NewPrice", description: "A price.", additionalProperties: false },
-);
+const newPrice = {
+  amount,
+  currency: Type.Optional(
+    Type.String({ ...sentCurrency, description: `${sentCurrency.description} Default: that of the shop.` }),
+  ),
+};
+const keywords = { additionalProperties: false, examples: [{ amount: 24_900n, currency: "EUR" }] } as const;
+
+export const NewPrice = Type.Object(newPrice, { title: "NewPrice", description: "A price.", ...keywords });
 export type NewPrice = Static<typeof NewPrice>;
+
+/** The field of a patch (RFC 7396). */
+export const PricePatch = Type.Unsafe<NewPrice | null>({
+  ...Type.Object(newPrice, keywords),
+  title: "PricePatch",
+  type: ["object", "null"],
+  description: "The price from now on. Without `currency`, it keeps the one that it has.",
+});
 
 export const Price = Type.Object({ amount, currency }, { title: "Price", description: "A price." });
 export type Price = Static<typeof Price>;
@@ -31,18 +39,45 @@ export interface NoCurrency {
   readonly refused: "no currency";
 }
 
+/** The columns of a price. */
+export interface PriceColumns {
+  readonly amount: bigint | null;
+  readonly currency: string | null;
+}
+/** The values of these columns. */
+export type PriceValues = [amount: bigint | null, currency: string | null];
+
+export function priceValues(price: Price | undefined): PriceValues {
+  return price ? [price.amount, price.currency] : [null, null];
+}
+
+/** The price in a row that has one. */
+export function readPrice({ amount: cents, currency: code }: PriceColumns): Price {
+  return { amount: cents as bigint, currency: code as string };
+}
+
 /**
  * Part of a transaction: the price that a client has sent. If that has no currency, it gets that of the price that it
  * replaces, otherwise that of the shop.
  */
 export function* completePrice(shop: number, sent: NewPrice, replaced?: Price): Query<Price | NoCurrency> {
-  const own = sent.currency ?? replaced?.currency ?? (yield* currencyOf(shop));
-  return own === undefined ? { refused: "no currency" } : { amount: sent.amount, currency: own };
+  const known = sent.currency ?? replaced?.currency;
+  return priceIn(known ?? (yield* currencyOf(shop)), sent, replaced);
 }
 
-/** The failure of a request whose body has a price without a currency, in a shop without one. */
+/** The same with the currency of the shop, if it has one. */
+export function priceIn(own: string | undefined, sent: NewPrice, replaced?: Price): Price | NoCurrency {
+  const code = sent.currency ?? replaced?.currency ?? own;
+  return code === undefined ? { refused: "no currency" } : { amount: sent.amount, currency: code };
+}
+
+/** What is wrong with a price without a currency, in a shop without one. */
+export const currencyFault = {
+  path: "/price/currency",
+  message: "is required, because the shop has no currency: send one, such as EUR, or set that of the shop (updateShop)",
+};
+
+/** The failure of a request whose body has such a price. */
 export function noCurrency() {
-  const message =
-    "is required, because the shop has no currency: send one, such as EUR, or set that of the shop (updateShop)";
-  return invalidInput([{ path: "/body/price/currency", message }]);
+  return invalidInput([{ ...currencyFault, path: `/body${currencyFault.path}` }]);
 }

@@ -89,7 +89,7 @@ test("animals that are added concurrently, moved, imported and deleted are count
     tom,
   ] as const;
   const [pets, author] = [new PetStore(storage, { clock: service.clock }), operator(await service.shop())];
-  await storage.write(() => pets.several.add(author, animals));
+  await storage.write(() => pets.imports.add(author, animals));
   await storage.close();
   for (const id of [1, 2, 3, 4, 5]) await call("DELETE", `/pets/${id}`);
   const shown = await figures();

@@ -72,12 +72,16 @@ export const shopSchema: Migration = {
       name TEXT NOT NULL,
       category_id INTEGER NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
+      amount INTEGER,
+      currency TEXT,
+      reference TEXT,
       has_metadata INTEGER,
       name_folded TEXT,
       added_at INTEGER NOT NULL,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
+    CREATE UNIQUE INDEX pets_by_reference ON pets (shop, reference) WHERE reference IS NOT NULL;
     CREATE TABLE categories (
       shop INTEGER NOT NULL,
       id INTEGER NOT NULL,
@@ -193,12 +197,16 @@ export const shopSchema: Migration = {
       name TEXT COLLATE "C" NOT NULL,
       category_id BIGINT NOT NULL,
       status TEXT CHECK (status IN ('available', 'pending', 'sold')),
+      amount BIGINT,
+      currency TEXT COLLATE "C",
+      reference TEXT COLLATE "C",
       has_metadata BIGINT,
       name_folded TEXT COLLATE "C",
       added_at BIGINT NOT NULL,
       PRIMARY KEY (shop, id)
     );
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
+    CREATE UNIQUE INDEX pets_by_reference ON pets (shop, reference) WHERE reference IS NOT NULL;
     CREATE INDEX pets_by_category ON pets (shop, category_id);
     CREATE TABLE categories (
       shop BIGINT NOT NULL,

@@ -1,0 +1,110 @@
+import { unlessEmpty } from "../metadata/metadata.schemas.ts";
+import { currencyFault, priceIn } from "../shops/prices.ts";
+import { patchedPet, present } from "./pet-change.ts";
+import { notACategory } from "./pets.operations.ts";
+import type { NewPet, Pet } from "./pets.schemas.ts";
+import type { DecidingOrder } from "./several-pets.store.ts";
+
+/** An animal to add, with the id that it keeps if it has one. */
+export type ImportedPet = NewPet & { readonly id?: bigint };
+
+/** What is wrong with a field of an animal. */
+interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Why one of several animals cannot be added: its place among them, the field, and what is wrong. */
+export interface PetFault extends FieldFault {
+  readonly index: number;
+}
+
+/** What to do with an animal whose reference another one has. */
+export type OnExisting = "refuse" | "skip" | "update";
+
+/** An animal as it is before the import, unless it is new, and as it will be. */
+export interface Draft {
+  readonly before?: Pet;
+  after: Pet;
+}
+
+interface Planned {
+  readonly draft: Draft;
+  readonly outcome: "created" | "updated" | "skipped";
+}
+
+/** What a plan must know of the shop. */
+export interface ImportState {
+  readonly onExisting: OnExisting;
+  /** The currency of prices without one. */
+  readonly currency: string | undefined;
+  /** The categories of the animals that do not exist, if they must. */
+  readonly unknownCategories: ReadonlySet<bigint>;
+  /** Animals by reference: at first those of the shop, then also those that the import adds. */
+  readonly byReference: Map<string, Draft>;
+  /** The orders that decide the status of animals, by the ids of these. */
+  readonly orders: ReadonlyMap<bigint, DecidingOrder>;
+  /** The last id that the shop has assigned. */
+  lastId: bigint;
+}
+
+export const unknownCategory: FieldFault = { path: "/categoryId", message: notACategory };
+
+/** Decides what becomes of each of several animals, in this order: each sees what those before it have changed. */
+export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
+  const planned: (Planned & { readonly index: number })[] = [];
+  const faults: PetFault[] = [];
+  for (const [index, pet] of pets.entries()) {
+    const known = pet.reference === undefined ? undefined : state.byReference.get(pet.reference);
+    const result = known ? planExisting(state, known, pet) : planNew(state, pet);
+    if ("draft" in result) planned.push({ index, ...result });
+    else for (const fault of result) faults.push({ index, ...fault });
+  }
+  return { planned, faults };
+}
+
+function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (state.unknownCategories.has(given.categoryId)) faults.push(unknownCategory);
+  if (id !== undefined && id <= state.lastId) {
+    faults.push({ path: "/id", message: `${id} is not above ${state.lastId}, the last id that the shop has assigned` });
+  } else if (id !== undefined) state.lastId = id;
+  const price = given.price && priceIn(state.currency, given.price);
+  const isWithout = price !== undefined && "refused" in price;
+  if (isWithout) faults.push(currencyFault);
+  if (faults.length > 0 || isWithout) return faults;
+  if (id === undefined) state.lastId++;
+  const after = present<Pet>({ id: state.lastId, ...given, price, metadata: unlessEmpty(given.metadata) });
+  const draft: Draft = { after };
+  if (after.reference !== undefined) state.byReference.set(after.reference, draft);
+  return { draft, outcome: "created" };
+}
+
+function planExisting(state: ImportState, draft: Draft, { id, ...given }: ImportedPet): Planned | FieldFault[] {
+  const { onExisting, currency, unknownCategories, orders } = state;
+  const { after: current } = draft;
+  if (onExisting === "refuse") {
+    return [{ path: "/reference", message: draft.before ? takenBy(current) : "is also that of an animal before it" }];
+  }
+  if (id !== undefined && id !== current.id) {
+    return [{ path: "/id", message: `must be ${current.id}, the id of the animal with this reference` }];
+  }
+  if (onExisting === "skip") return { draft, outcome: "skipped" };
+  const after = patchedPet(current, given, currency);
+  if ("refused" in after) {
+    return [after.refused === "metadata" ? { path: "/metadata", message: after.problem } : currencyFault];
+  }
+  if (after.categoryId !== current.categoryId && unknownCategories.has(after.categoryId)) return [unknownCategory];
+  const order = after.status === current.status ? undefined : orders.get(current.id);
+  if (order) {
+    const message = `cannot be changed: the order ${order.id} ${order.isOpen ? "reserves" : "has sold"} the animal`;
+    return [{ path: "/status", message }];
+  }
+  draft.after = after;
+  return { draft, outcome: "updated" };
+}
+
+/** What is wrong with a reference that this animal has. */
+export function takenBy({ id }: Pick<Pet, "id">): string {
+  return `is that of the animal ${id}`;
+}
