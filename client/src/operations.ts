@@ -775,7 +775,7 @@ export interface PetDeletedEvent<Id = bigint> {
   readonly previous: Pet<Id>;
 }
 
-/** A move of all animals of a category to another. */
+/** A move of animals from a category to another. */
 export interface Reassignment<Id = bigint> {
   /** The category that the animals left. */
   readonly from: Id;
@@ -783,9 +783,13 @@ export interface Reassignment<Id = bigint> {
   readonly to: Id;
   /** How many animals were moved. */
   readonly animals: number;
+  /** The first of them: all animals of `from` from this one to the last are in `to` now. */
+  readonly firstPetId: Id;
+  /** The last of them. */
+  readonly lastPetId: Id;
 }
 
-/** All animals of one category were moved to another. */
+/** Animals of one category, in a range of ids, were moved to another. */
 export interface PetsReassignedEvent<Id = bigint> {
   /** The number of the event in the shop, from 1 without gaps. */
   readonly id: Id;
@@ -1412,7 +1416,7 @@ export interface PetDeletedMessage<Id = bigint> {
   readonly data: PetDeletedEvent<Id>;
 }
 
-/** All animals of one category were moved to another. */
+/** Animals of one category, in a range of ids, were moved to another. */
 export interface PetsReassignedMessage<Id = bigint> {
   /** Identifies the message. All its deliveries have the same. */
   readonly id: string;
@@ -2412,7 +2416,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Delete a category.
    *
-   * Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the category is still the version that you read. A repeated request returns 404.
+   * Deletes an empty category. With `moveTo`, its animals move to that category first, up to 1,000 at a time: after a 503, some may have moved, and the same request continues. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the category is still the version that you read. A repeated request returns 404.
    *
    * Needs a key with the scope `write`.
    */

@@ -24,9 +24,9 @@ async function dataOf<Ids extends IdKind>(ids: Ids) {
 }
 
 test("are bigints like all other ids", async () => {
-  expect(await dataOf("bigint")).toEqual([{ animals: 1, from: 9n, to: 10n }]);
+  expect(await dataOf("bigint")).toEqual([{ animals: 1, firstPetId: 1n, from: 9n, lastPetId: 1n, to: 10n }]);
 });
 
 test("are numbers in a client that asks for them", async () => {
-  expect(await dataOf("number")).toEqual([{ animals: 1, from: 9, to: 10 }]);
+  expect(await dataOf("number")).toEqual([{ animals: 1, firstPetId: 1, from: 9, lastPetId: 1, to: 10 }]);
 });

@@ -86,7 +86,8 @@ export type Handler<O extends Operation> = O["method"] extends "GET"
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
-  readonly change: (input: Input<O>) => Change<Committed | Failure<O["errors"][number]>>;
+  /** If it returns the response, no work is left. */
+  readonly change: (input: Input<O>) => Change<Committed | Outcome<O>>;
   /**
    * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
    * result is the response.
@@ -95,7 +96,12 @@ export interface SettledChange<O extends Operation = Operation> {
 }
 
 /** The success of a change whose response is still to come. */
-type Committed = Pick<Resource, "shop">;
+type Committed = Pick<Resource, "shop"> & { readonly body?: never };
+
+/** True if the outcome of a change is the response. */
+export function isResponse(outcome: Success | Failure | Committed): boolean {
+  return "error" in outcome || "body" in outcome;
+}
 
 /** One handler for each operation of the list; a missing one does not compile. */
 export type Handlers<Operations extends readonly Operation[]> = {

@@ -94,7 +94,7 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
     return [
       ...bind(petOperations, petHandlers(pets)),
       ...bind(severalPetsOperations, severalPetsHandlers(pets)),
-      ...bind(categoryOperations, categoryHandlers(categories)),
+      ...bind(categoryOperations, categoryHandlers(categories, storage)),
       ...bind(orderOperations, orderHandlers(orders)),
       ...bind(salesOperations, salesHandlers(clock)),
       ...bind(sandboxOperations, sandboxHandlers(sandboxes)),

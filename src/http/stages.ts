@@ -2,7 +2,7 @@ import { banEnd, strikesForBan } from "../contract/bans.ts";
 import type { Caller, Mode } from "../contract/caller.ts";
 import * as errors from "../contract/errors.ts";
 import { type Failure, failure, lacksScope } from "../contract/errors.ts";
-import type { Input } from "../contract/handler.ts";
+import { type Input, isResponse } from "../contract/handler.ts";
 import { count } from "../contract/messages.ts";
 import { separateQuotaOf } from "../contract/operation-properties.ts";
 import { SIMULATE } from "../contract/requests.ts";
@@ -271,7 +271,7 @@ function handle(
 async function change(compiled: CompiledChange, input: Input, store: Store) {
   const { shop } = input.caller;
   const outcome = await store.write(() => compiled.change(input), shop);
-  const settled = compiled.settle && !("error" in outcome) ? await compiled.settle(input) : outcome;
+  const settled = compiled.settle && !isResponse(outcome) ? await compiled.settle(input) : outcome;
   return turns.run(shop, () => compiled.render(settled, input));
 }
 

@@ -50,9 +50,12 @@ export class Replay {
     return Number(this.#last);
   }
 
-  #reassign({ from, to }: Fields): void {
+  #reassign({ from, to, animals, firstPetId: first, lastPetId: last }: Fields): void {
     const pets = this.#resources["pet"] as Map<string, Fields>;
-    for (const [id, pet] of pets) if (pet["categoryId"] === from) pets.set(id, { ...pet, categoryId: to });
+    const isMoved = (id: string) => BigInt(id) >= BigInt(String(first)) && BigInt(id) <= BigInt(String(last));
+    const moved = [...pets].filter(([id, pet]) => pet["categoryId"] === from && isMoved(id));
+    for (const [id, pet] of moved) pets.set(id, { ...pet, categoryId: to });
+    if (moved.length !== Number(animals)) this.violations.push(`${moved.length} animals moved, not ${String(animals)}`);
   }
 }
 

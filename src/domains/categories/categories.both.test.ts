@@ -275,6 +275,20 @@ describe("deleteCategory", () => {
     expect((await service.call("GET", "/pets/1", { key })).json).toEqual({ id: 1, name: "Rex", categoryId: 2 });
   });
 
+  test("moves many animals in parts, each with an event for a range of ids", async () => {
+    const animals = Array.from({ length: 500 }, (_, index) => ({ name: "Rex", categoryId: index % 5 ? 1 : 8 }));
+    for (let part = 0; part < 6; part++) await service.call("POST", "/pets/import", { key, body: { animals } });
+    expect((await remove(1, "?moveTo=2")).status).toBe(204);
+    expect((await service.call("GET", "/pets?categoryId=1", { key })).json).toEqual([]);
+    const { json } = await service.call("GET", "/events?type=pets.reassigned,category.deleted", { key });
+    expect(json.map(({ type, data = type }: { readonly type: string; readonly data?: unknown }) => data)).toEqual([
+      { from: 1, to: 2, animals: 1_000, firstPetId: 2, lastPetId: 1_250 },
+      { from: 1, to: 2, animals: 1_000, firstPetId: 1_252, lastPetId: 2_500 },
+      { from: 1, to: 2, animals: 400, firstPetId: 2_502, lastPetId: 3_000 },
+      "category.deleted",
+    ]);
+  });
+
   test("accepts moveTo without animals", async () => {
     expect((await remove(1, "?moveTo=2")).status).toBe(204);
   });

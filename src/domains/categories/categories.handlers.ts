@@ -1,5 +1,6 @@
 import { failure, versionMismatch } from "../../contract/errors.ts";
 import { type Handlers, successOr } from "../../contract/handler.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import {
@@ -10,9 +11,9 @@ import {
   type categoryOperations,
   moveTargetNotFound,
 } from "./categories.operations.ts";
-import type { CategoryStore } from "./categories.store.ts";
+import type { CategoryStore, DeletionRefusal } from "./categories.store.ts";
 
-export function categoryHandlers(categories: CategoryStore): Handlers<typeof categoryOperations> {
+export function categoryHandlers(categories: CategoryStore, storage: Storage): Handlers<typeof categoryOperations> {
   return {
     listCategories: ({ caller, query: { limit }, after }) => categories.page(caller.shop, after, limit),
 
@@ -37,24 +38,32 @@ export function categoryHandlers(categories: CategoryStore): Handlers<typeof cat
       });
     },
 
-    *deleteCategory({ caller, requestId, params: { categoryId }, query: { moveTo }, matches }) {
-      return successOr(yield* categories.delete(authorOf(caller, requestId), categoryId, moveTo, matches), {
-        "not found": () => notFound(categoryId),
-        "not expected": () => versionMismatch("category", categoryId),
-        "no target": () =>
-          moveTo === categoryId
-            ? failure(moveTargetNotFound, "moveTo names the category that is being deleted. Choose another one.")
-            : failure(moveTargetNotFound, `There is no category with the id ${moveTo} to move the animals to.`),
-        "in use": ({ animals }) => {
-          const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
-          return failure(
-            categoryInUse,
-            `${who} to the category ${categoryId}. Set moveTo to the category that they move to.`,
-          );
-        },
-      });
+    deleteCategory: {
+      *change({ caller, requestId, params: { categoryId }, query: { moveTo }, matches }) {
+        const outcome = yield* categories.delete(authorOf(caller, requestId), categoryId, moveTo, matches);
+        return typeof outcome === "bigint" ? {} : deletion(outcome, categoryId, moveTo);
+      },
+      settle: async ({ caller, requestId, params: { categoryId }, query: { moveTo } }) => {
+        const author = authorOf(caller, requestId);
+        return deletion(await categories.finishDeletion(storage, author, categoryId, moveTo), categoryId, moveTo);
+      },
     },
   };
+}
+
+function deletion(outcome: null | DeletionRefusal, id: bigint, moveTo: bigint | undefined) {
+  return successOr(outcome, {
+    "not found": () => notFound(id),
+    "not expected": () => versionMismatch("category", id),
+    "no target": () =>
+      moveTo === id
+        ? failure(moveTargetNotFound, "moveTo names the category that is being deleted. Choose another one.")
+        : failure(moveTargetNotFound, `There is no category with the id ${moveTo} to move the animals to.`),
+    "in use": ({ animals }) => {
+      const who = animals === 1n ? "1 animal belongs" : `${animals} animals belong`;
+      return failure(categoryInUse, `${who} to the category ${id}. Set moveTo to the category that they move to.`);
+    },
+  });
 }
 
 function notFound(id: bigint) {

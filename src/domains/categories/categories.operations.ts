@@ -196,8 +196,8 @@ const deleteCategory = defineOperation({
   tag: categories,
   summary: "Delete a category",
   description:
-    "Deletes an empty category. With `moveTo`, its animals move to that category first. If the request fails, none " +
-    "of them move. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the " +
+    "Deletes an empty category. With `moveTo`, its animals move to that category first, up to 1,000 at a time: after a " +
+    "503, some may have moved, and the same request continues. The identifier is never assigned again. With `If-Match`, the deletion succeeds only if the " +
     "category is still the version that you read. A repeated request returns 404.",
   testPanel: { disabled: "one click would permanently delete a category" },
   params,

@@ -1,7 +1,10 @@
 import { nameKey } from "../../../csv/name-key.ts";
+import { RESPONSE_TIMEOUT } from "../../contract/requests.ts";
+import { StorageUnavailable } from "../../storage/errors.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Page, pageOf } from "../../storage/pages.ts";
 import { change, type IdRow, query, type Row } from "../../storage/statement.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
@@ -31,15 +34,20 @@ import {
   categoryUpdated,
 } from "./categories.operations.ts";
 
+/** A part of the animals of a category has moved. */
+export interface Moved {
+  /** The event, which must be published; absent if the part has no such animal. */
+  readonly moved?: NewEvent;
+  /** The id after which the next part starts; undefined if no animal is left. */
+  readonly end: bigint | undefined;
+}
+
 /** The animals, as far as categories need them. */
 export interface CategorizedPets {
   /** Part of a transaction: how many animals refer to the category. */
   countIn(shop: LockedShop, categoryId: bigint): Query<bigint>;
-  /**
-   * Part of a transaction: moves all animals of one category to another. Returns the event, which the caller must
-   * publish; undefined if there is no such animal.
-   */
-  reassign(shop: LockedShop, from: bigint, to: bigint): Change<NewEvent | undefined>;
+  /** Part of a transaction: moves some animals of a category, those after the id `after`, to another one. */
+  reassign(shop: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<Moved>;
   /** Part of a transaction: the first id, from this one on, that no animal refers to. */
   firstUnreferenced(shop: LockedShop, from: bigint): Query<bigint>;
 }
@@ -111,6 +119,9 @@ interface InUse {
   readonly refused: "in use";
   readonly animals: bigint;
 }
+
+/** Why a category was not deleted. */
+export type DeletionRefusal = "not found" | "not expected" | "no target" | InUse;
 
 /** Whether a category is what a client expects to change. */
 type Expectation = (category: Category) => boolean;
@@ -185,34 +196,62 @@ export class CategoryStore {
 
   /**
    * Deletes a category if it is as expected and has no animals, or its animals move to another one. Returns null if it
-   * was deleted.
+   * was deleted. If more animals are left than one transaction moves, it moves some of those after the id `after`, and
+   * returns the id after which to go on.
    */
   *delete(
     author: Author,
     id: bigint,
     moveTo: bigint | undefined,
     isExpected: Expectation,
-  ): Change<null | "not found" | "not expected" | "no target" | InUse> {
+    after?: bigint,
+  ): Change<null | bigint | DeletionRefusal> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(byId, shop, id);
     if (!row) return "not found";
     const category = toCategory(row);
     if (!isExpected(category)) return "not expected";
-    let reassigned: NewEvent | undefined;
+    let moved: NewEvent[] = [];
     if (moveTo === undefined) {
       const animals = yield* this.#pets.countIn(locked, id);
       if (animals > 0n) return { refused: "in use", animals };
     } else {
       if (moveTo === id || !(yield* first(byId, shop, moveTo))) return "no target";
-      reassigned = yield* this.#pets.reassign(locked, id, moveTo);
+      const part = yield* this.#pets.reassign(locked, id, moveTo, after);
+      moved = part.moved ? [part.moved] : [];
+      if (part.end !== undefined) {
+        if (part.moved) yield* publishLast(locked, author, moved);
+        return part.end;
+      }
     }
     yield* all(remove, shop, id);
     yield* replaceMetadata(shop, "category", id, category.metadata, undefined);
     yield* all(noteDeletion, shop, id);
-    const events = [event(categoryDeleted, category)];
-    yield* publishLast(locked, author, reassigned ? [reassigned, ...events] : events);
+    yield* publishLast(locked, author, [...moved, event(categoryDeleted, category)]);
     return null;
+  }
+
+  /**
+   * Moves the animals that `delete` has left, and deletes the category. Rejects with `StorageUnavailable` when no client
+   * waits any longer; then a repeated deletion goes on.
+   */
+  async finishDeletion(
+    storage: Storage,
+    author: Author,
+    id: bigint,
+    moveTo: bigint | undefined,
+  ): Promise<null | DeletionRefusal> {
+    const end = this.#clock.monotonic() + RESPONSE_TIMEOUT;
+    let after: bigint | undefined;
+    while (this.#clock.monotonic() < end) {
+      const from = after;
+      const outcome = await storage.write(() => this.delete(author, id, moveTo, () => true, from), author.shop);
+      if (outcome === "not found") return null; // another request has deleted it
+      if (typeof outcome !== "bigint") return outcome;
+      after = outcome;
+    }
+    throw new StorageUnavailable(`The animals of the category ${id} were not moved in time.`);
   }
 
   /**

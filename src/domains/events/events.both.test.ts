@@ -194,7 +194,10 @@ describe("a change of other resources adds events", () => {
       data: { id: 5, name: "Hounds" },
       previous: { name: "Dogs" },
     });
-    expect(reassigned).toMatchObject({ type: "pets.reassigned", data: { from: 5, to: 6, animals: 2 } });
+    expect(reassigned).toMatchObject({
+      type: "pets.reassigned",
+      data: { from: 5, to: 6, animals: 2, firstPetId: 1, lastPetId: 2 },
+    });
     expect(deleted).toMatchObject({ type: "category.deleted", previous: { id: 5, name: "Hounds" } });
     expect(deleted?.data).toBeUndefined();
   });

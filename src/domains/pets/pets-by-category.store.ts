@@ -1,6 +1,9 @@
+import { INT64_MIN } from "../../contract/schemas.ts";
+import { type Condition, readPage } from "../../storage/pages.ts";
 import { change, type IdRow, query } from "../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { eventsOf, type NewEvent } from "../events/new-event.ts";
+import type { Moved } from "../categories/categories.store.ts";
+import { eventsOf } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { petsReassigned } from "./pets.operations.ts";
 import type { Reassignment } from "./pets.schemas.ts";
@@ -8,9 +11,11 @@ import type { Reassignment } from "./pets.schemas.ts";
 const countByCategory = query<[shop: number, categoryId: bigint], { animals: bigint }>(
   "SELECT animals FROM category_animals WHERE shop = $1 AND category_id = $2",
 );
-const reassignCategory = change<[to: bigint, shop: number, from: bigint]>(
-  "UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3",
+const reassignCategory = change<[to: bigint, shop: number, from: bigint, first: bigint, last: bigint]>(
+  "UPDATE pets SET category_id = $1 WHERE shop = $2 AND category_id = $3 AND id >= $4 AND id <= $5",
 );
+/** How many animals one transaction moves at most. */
+const MOST_MOVED = 1_000;
 /** `$1` is the number of animals that left the category. A trigger counts added animals. */
 export const countFewer = change<[animals: number | bigint, shop: number, categoryId: bigint]>(
   "UPDATE category_animals SET animals = animals - $1 WHERE shop = $2 AND category_id = $3",
@@ -37,13 +42,21 @@ export const petsByCategory = {
     return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
   },
 
-  *reassign(locked: LockedShop, from: bigint, to: bigint): Change<NewEvent | undefined> {
-    // The update scans all animals, so it is skipped if there is none to move.
+  *reassign(locked: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<Moved> {
     const animals = yield* petsByCategory.countIn(locked, from);
-    if (animals === 0n) return undefined;
-    yield* all(reassignCategory, to, locked.shop, from);
-    yield* moveCount(locked, from, to, animals);
-    return event(petsReassigned, { from, to, animals: Number(animals) });
+    if (animals === 0n) return { end: undefined };
+    const { shop } = locked;
+    const scanned: Condition[] = [(bind) => `category_id = ${bind(from)}`];
+    const list = { table: "pets", columns: [], scannedColumns: ["category_id"], scanned, shop, after };
+    const { items: ids, next } = yield* readPage({ ...list, limit: MOST_MOVED }, ({ id }: IdRow) => id);
+    const [start, last] = [ids[0], ids.at(-1)];
+    // At the end of the list, animals that have come to the category since it was begun are left.
+    const isAll = BigInt(ids.length) === animals;
+    const end = isAll ? undefined : (next ?? INT64_MIN);
+    if (start === undefined || last === undefined) return { end };
+    yield* all(reassignCategory, to, shop, from, start, last);
+    yield* moveCount(locked, from, to, ids.length);
+    return { end, moved: event(petsReassigned, { from, to, animals: ids.length, firstPetId: start, lastPetId: last }) };
   },
 
   *firstUnreferenced({ shop }: LockedShop, from: bigint): Query<bigint> {

@@ -48,7 +48,7 @@ export const petUpdated = defineEvent({
 export const petDeleted = defineEvent({ type: "pet.deleted", meaning: "An animal was deleted.", previous: Pet });
 export const petsReassigned = defineEvent({
   type: "pets.reassigned",
-  meaning: "All animals of one category were moved to another.",
+  meaning: "Animals of one category, in a range of ids, were moved to another.",
   data: Reassignment,
 });
 export const petEventTypes = [petCreated, petUpdated, petDeleted, petsReassigned] as const;

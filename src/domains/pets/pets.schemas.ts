@@ -70,8 +70,12 @@ export const Reassignment = Type.Object(
     from: Int64({ description: "The category that the animals left." }),
     to: Int64({ description: "The category that they belong to now." }),
     animals: LargeCount({ description: "How many animals were moved." }),
+    firstPetId: Int64({
+      description: "The first of them: all animals of `from` from this one to the last are in `to` now.",
+    }),
+    lastPetId: Int64({ description: "The last of them." }),
   },
-  { title: "Reassignment", description: "A move of all animals of a category to another." },
+  { title: "Reassignment", description: "A move of animals from a category to another." },
 );
 export type Reassignment = Static<typeof Reassignment>;
 

@@ -1,5 +1,5 @@
 import { type Failure, failure, idempotencyKeyInUse, idempotencyKeyReused } from "../../contract/errors.ts";
-import type { Input } from "../../contract/handler.ts";
+import { type Input, isResponse } from "../../contract/handler.ts";
 import type { Change } from "../../contract/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import type { CompiledChange } from "../compiled-operation.ts";
@@ -48,7 +48,7 @@ export class Idempotency {
       const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
       if (known) return known;
       const outcome = yield* responses.withoutCommit(change(input));
-      if (settle && !("error" in outcome)) {
+      if (settle && !isResponse(outcome)) {
         if ("shop" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
         return { fingerprint, response: "" };
       }
