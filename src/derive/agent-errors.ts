@@ -73,7 +73,8 @@ function invalidCall([first, ...others]: readonly InputFault[]): string {
 
 /** The fault of a request as that of the inputs which caused it. */
 function inputFault({ operation, places, needs }: NamedByErrors, given: Given, { path, message }: Fault): InputFault {
-  const [, part, outer = "", inner] = path.split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const [, part, outer, inner] = path.split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (outer === undefined) return { input: "the call", message }; // a whole part of the request, such as one too long
   if (part === "header" && outer === IDEMPOTENCY_KEY) return { input: "idempotencyKey", message };
   const isAt = (at: Place) =>
     at.part === part && at.outer === outer && (at.inner === undefined || inner === undefined || at.inner === inner);
@@ -81,7 +82,7 @@ function inputFault({ operation, places, needs }: NamedByErrors, given: Given, {
   if (needs.includes(input) && isMissing(given[input])) return { input, message: "is required" };
   if (part !== "query") return { input, message };
   // An unknown input was sent as a parameter of the query.
-  const isKnown = operation.query?.properties[outer] !== undefined;
+  const isKnown = Object.hasOwn(operation.query?.properties ?? {}, outer);
   if (!isKnown) return { input, message: unknownName("input of this tool", input, [...places.keys()]) };
   return { input: inner === undefined ? input : `${input}[${inner}]`, message }; // an item of a list
 }

@@ -74,7 +74,8 @@ function deriveTool(
   const { paged, response } = operation;
   const added = [...(paged ? ["cursor"] : []), ...(takesIdempotencyKey(operation) ? ["idempotencyKey"] : [])];
   const shown = [...takes, ...added].map((one) => placeOf(operation, one));
-  const places = new Map([...shown, ...Object.keys(fixed).map((one) => placeOf(operation, one))]);
+  const others = Object.keys({ ...operation.query?.properties, ...fixed }).map((one) => placeOf(operation, one));
+  const places = new Map([...others, ...shown]);
   const inputs = Object.fromEntries(shown.map(([input, { schema }]) => [input, inputSchema(schema, input)]));
   const required = shown
     .filter(([input, { isRequired }]) => isRequired || needs.includes(input))
@@ -126,8 +127,10 @@ function placeOf({ name, params, query, body }: Operation, taken: AgentTool["tak
   throw new TypeError(`${name} has no input ${path}, which one of its tools takes.`);
 }
 
+const unknown = { part: "query", inner: undefined, schema: {} };
+
 /** Puts inputs into their places. Null is a model's way to leave one out. */
-function fill(inputs: Json, places: ReadonlyMap<string, Place>, { body: hasBody, query: known }: Operation) {
+function fill(inputs: Json, places: ReadonlyMap<string, Place>, { body: hasBody }: Operation) {
   const params: Record<string, string> = {};
   const query = new URLSearchParams();
   const body: Json = {};
@@ -135,8 +138,7 @@ function fill(inputs: Json, places: ReadonlyMap<string, Place>, { body: hasBody,
   for (const [input, value] of Object.entries(inputs)) {
     if (value === null) continue;
     // An unknown input becomes a parameter of the query, because every operation refuses unknown ones and says so.
-    const ofQuery: Place = { part: "query", outer: input, inner: undefined, schema: known?.properties[input] ?? {} };
-    const { part, outer, inner, schema } = places.get(input) ?? ofQuery;
+    const { part, outer, inner, schema } = places.get(input) ?? { ...unknown, outer: input };
     // A list becomes text with commas, also one that some clients send as JSON in a text. Anything else that is no text is
     // refused where text is expected.
     const isText = typeof value === "string";

@@ -92,7 +92,7 @@ export function answerWith(operations: readonly Operation[], unread: Unread) {
   };
 }
 
-/** True for a response to a call that the client of the message gets itself: its key was revoked, or it simulates that it gets none. */
+/** True for a response that the client of the message gets itself: its key was revoked, or it simulates a disconnect. */
 function isForClient({ status }: Response): boolean {
   return status === invalidApiKey.status || status === noResponse.status;
 }
