@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
       ["Ara", "sold"],
     ]);
     for (const { id } of json) await ui.service.call("DELETE", `/pets/${id}`, { key: ui.key });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("adds and imports animals on a page over plain HTTP, where browsers have no crypto.randomUUID", async () => {
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await link(page, "Kim").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("sells an animal, undoes it, and sells and corrects many at once", async () => {
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Correct" }).click();
     for (const id of [second, third]) await eventually(async () => (await statusOf(id)) === "sold");
-    await page.close();
+    await ui.leave(page);
   });
 
   test("keeps filters and pages in the address", async () => {
@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.getByRole("button", { name: "Sold", exact: true }).click();
     await page.getByRole("button", { name: "Show all animals" }).click();
     await searched("");
-    await page.close();
+    await ui.leave(page);
   });
 
   test("shows a change that another tab made first, and lets the reader choose", async () => {
@@ -301,7 +301,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     for (const name of hostile) await link(page, name).waitFor();
     for (const name of hostile) expect(await link(page, name).innerText()).toBe(name);
     expect(await page.evaluate("document.querySelectorAll('main img, main b, main script').length")).toBe(0);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("axe-core reports nothing, wide or narrow", async () => {
@@ -314,7 +314,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
       await page.getByRole("button", { name: "Add animal" }).click();
       await page.getByRole("dialog").waitFor();
       expect(await accessibilityViolations(page)).toEqual([]);
-      await page.close();
+      await one.leave(page);
     }
   });
 
@@ -342,7 +342,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await dialog.waitFor({ state: "detached" });
     const added = (await ui.service.call("GET", "/pets?sort=-id&limit=3", { key: ui.key })).json;
     expect(added.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual(["Twice", "Once"]);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an empty page of a long list says that others follow", async () => {
@@ -364,7 +364,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     const page = await ui.open("/animals?name=Gone");
     await choose(page, "Delete", "Gone");
     await page.getByText("All animals of this page are being deleted.").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("fits a telephone, where an animal can be added and sold", async () => {

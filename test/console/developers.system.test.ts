@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
       .waitFor();
     await page.goBack();
     await events.getByText("Till 4").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an event leads to the request that caused it", async () => {
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await eventually(async () => (await call("GET", `/requests/${await link.innerText()}`)).status === 200);
     await link.click();
     await page.getByText("createPet succeeded with status 201.").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a failed request is found, explained, and copied as a command", async () => {
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     const page = await ui.open(`/requests/${await failed(ui, { "Petstore-Simulate": "invalid_request" })}`);
     const happened = page.getByRole("region", { name: "What happened" });
     await happened.getByText("The request asked for this error with Petstore-Simulate").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a request is found by its id, by keyboard; for one that is not recorded the page says so", async () => {
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByLabel("Request id").fill("nonsense");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("request_not_found").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an event that happens while the page is open is shown", async () => {
@@ -141,14 +141,14 @@ describe.skipIf(!hasBrowser)("for developers", () => {
     await page.getByRole("link", { name: "Added" }).first().waitFor();
     await ui.addPet({ name: "Newcomer" });
     await page.getByText("Newcomer").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("names in events are shown literally", async () => {
     const page = await ui.open("/events?type=pet.created");
     for (const name of hostile) expect(await page.getByText(name, { exact: true }).first().innerText()).toBe(name);
     expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("axe-core reports nothing, and all fits a telephone", async () => {
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("for developers", () => {
         await page.getByText(text, { exact: true }).first().waitFor();
         expect([path, await accessibilityViolations(page)]).toEqual([path, []]);
         expect([path, await fits(page)]).toEqual([path, true]);
-        await page.close();
+        await one.leave(page);
       }
     }
   });

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
   test("an address with a percent sign that encodes nothing is not found", async () => {
     const page = await ui.open("/animals/%");
     await page.getByText("No animal has this number.").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an event that is no longer stored is explained, with advice that helps", async () => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)("in the console", () => {
       expect(text).toContain("Out of order. Try again in a moment.");
       expect(text.includes("A change may have been made.")).toBe(isSaid);
       await page.unrouteAll({ behavior: "ignoreErrors" });
-      await page.close();
+      await ui.leave(page);
     },
   );
 
@@ -130,6 +130,6 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     expect(text).toMatch(code === "disconnect" ? /No connection to the service\./ : /Simulated: /);
     expect(text.length).toBeGreaterThan(60); // more than the message: what to do
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 });

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("a filtered list of animals", () => {
     await found.waitFor();
     await change(id, before);
     await found.waitFor({ state: "detached" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("is not read again for changed metadata, which no filter is about", async () => {
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)("a filtered list of animals", () => {
       .waitFor({ state: "attached" });
     await page.getByLabel(label, { exact: true }).selectOption({ index: 0 });
     await page.waitForURL(/\/(animals|requests|usage)$/);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("of suggestions for a sale has what is available now", async () => {
@@ -71,6 +71,6 @@ describe.skipIf(!hasBrowser)("a filtered list of animals", () => {
     await suggested("One", "attached");
     await change(available, { status: "sold" });
     await suggested("Two", "detached");
-    await page.close();
+    await ui.leave(page);
   });
 });

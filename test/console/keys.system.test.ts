@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     for (const _ of ["field", "copy", "stored"]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await row(page, "Keyboard").getByText("Valid").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test.each(["pointer", "keyboard"])("an assistant is connected by %s, with what docs/agents.md has", async (way) => {
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
     await dialogOf(page).getByRole("button", { name: "Rotate key" }).click();
     const secret = await newKeyOf(page).inputValue();
     expect([await statusWith(old), await statusWith(secret)]).toEqual([401, 200]);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("who rotates the key of the session goes on with the new one", async () => {
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
   test("strikes of the session's key are shown, and without the scope there is no page", async () => {
     const page = await ui.open("/keys");
     await page.getByText(/^\d+, a ban after [\d,]+ more$/).waitFor();
-    await page.close();
+    await ui.leave(page);
     const reader = await ui.open("/keys", { key: await ui.keyWith("read") });
     await reader.getByText("your key may not see it").waitFor();
     expect(await reader.getByRole("link", { name: "Keys" }).count()).toBe(0);
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
       expect(await page.getByText(name, { exact: true }).innerText()).toBe(name);
     }
     expect(await page.evaluate("document.querySelectorAll('main img').length")).toBe(0);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("axe-core reports nothing, and all fits a telephone", async () => {
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)("the page of the keys", () => {
       await newKeyOf(page).waitFor();
       expect(await accessibilityViolations(page)).toEqual([]);
       expect(await page.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-      await page.close();
+      await one.leave(page);
     }
   });
 });

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await link(page, "Bella").waitFor();
     await call("DELETE", `/pets/${id}`);
     await link(page, "Rex II").waitFor({ state: "detached" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("says in the form of an animal that another user has deleted it", async () => {
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await dialog.getByText(`No animal has the id ${id}.`).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("No animal has this number.").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("shows the new category of animals whose category another user deletes", async () => {
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await row.getByRole("cell", { name: "Cats" }).waitFor();
     await call("DELETE", `/categories/${cats}?moveTo=1`);
     await row.getByRole("cell", { name: "Dogs" }).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("is not live before its stream is open, nor while the shop has too many streams", async () => {
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await setHidden(first, false);
     await eventsOf(first, "Seven").waitFor();
     expect(await eventsOf(first, "Seven").count()).toBe(1);
-    for (const page of pages) await page.close();
+    for (const page of pages) await ui.leave(page);
   });
 
   test("shows the figures of the shop, and renews them", async () => {
@@ -144,6 +144,6 @@ describe.skipIf(!hasBrowser)("the console", () => {
       .getByRole("row", { name: /Dogs/ })
       .getByRole("cell", { name: String(json.animals.total + 1) })
       .waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 });

@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     await page.keyboard.type("go");
     await page.getByRole("heading", { name: "Orders" }).waitFor();
     expect((await animals()).map((pet) => pet.id)).toContain(id);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("by another program, a change cannot be undone", async () => {
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     await undo(page).waitFor();
     await reset("samples");
     await undo(page).waitFor({ state: "detached" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("the rest of a change of many animals is not made, and what was made cannot be undone", async () => {
@@ -105,6 +105,6 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     held.resolve();
     await link(page, "Rex").waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 });

@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await button(page, "+15 minutes").click();
     await page.getByText("Fast-forwarded by 15 minutes").waitFor();
     expect(await nextEnd()).toBeUndefined();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("alone says that too many fast-forwards were sent", async () => {
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await page.keyboard.type("gs");
     await banner.waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("is reset by keyboard after a confirmation, and what happens then is shown live", async () => {
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await untilLive(page);
     await ui.addPet({ name: "Ida", status: "available" });
     await page.getByLabel("Events").getByText("Ida").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("that another program resets is shown as it is then", async () => {
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await page.getByText("0 added today").waitFor();
     await ui.addPet({ name: "Otto" });
     await page.getByLabel("Events").getByText("Otto").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("shows what a program gets when the service returns an error", async () => {
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
     await page.getByLabel("Error", { exact: true }).selectOption("disconnect");
     await button(page, "Send the request").click();
     await shown.getByText("The connection was closed without a response.").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("is for test keys only", async () => {
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)("the page of the sandbox", () => {
       await button(page, "Reset").click();
       await page.getByRole("dialog").waitFor();
       expect(await accessibilityViolations(page)).toEqual([]);
-      await page.close();
+      await one.leave(page);
     }
   });
 });

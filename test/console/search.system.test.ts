@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await optionOf(page, `Rex Dogs · ${rex} Available`).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Rex" }).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("finds orders by their whole reference and by id, and leaves no failed request", async () => {
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
       ({ json }) => json.length > 0,
     );
     expect(failed.json.map(({ path }: { path: string }) => path)).toEqual(["/store/orders/987654321"]);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("asks the service twice for a text, and once more for a number, which may be the id of an order", async () => {
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await page.keyboard.press("/");
     await page.keyboard.press("Escape");
     await dialogOf(page).waitFor({ state: "detached" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("offers only what the key permits", async () => {
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
     await optionOf(page, "Search further").click();
     await page.waitForURL(/\/animals\?name=pup$/);
     await page.getByRole("link", { name: "Pup 1" }).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("says until when it waits if a limit is used up", async () => {
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
       .getByText(/used up/)
       .waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("axe-core reports nothing, wide or on a telephone", async () => {
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
       expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
       await optionOf(page, /^Ada/).first().click();
       await page.waitForURL(/\/animals\/\d+$/);
-      await page.close();
+      await one.leave(page);
     }
   });
 });

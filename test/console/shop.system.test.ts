@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
       () => read(`/pets?ids=${rex}`),
       ([pet]) => pet.status === "available",
     );
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an order has a page, on which it is changed, sold and returned, and which events keep up to date", async () => {
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     expect(await read(`/store/orders/${id}`)).toMatchObject({ status: "returned", reference: "Shelf 10" });
     await ui.goTo(page, "/orders/987654321");
     await page.getByRole("alert").getByText("order_not_found").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("orders are listed by when they were placed, and in the order of their sales", async () => {
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await toasts.getByRole("button", { name: "Undo" }).click();
     await toasts.getByText("Ben returned, and available again").waitFor();
     expect((await read(`/pets?ids=${id}`))[0].status).toBe("available");
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an animal is chosen by name among those of the whole shop, and one that is sold cannot be", async () => {
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
       () => read(`/store/orders/${order}`),
       ({ status }) => status === "returned",
     );
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a form that is being sent is not sent again, even if it is changed", async () => {
@@ -236,7 +236,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("link", { name: "Mice", exact: true }).waitFor();
     expect(sent).toBe(1);
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a category is added, renamed, and deleted after its animals have gone to another", async () => {
@@ -271,7 +271,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("link", { name: "Fishes" }).waitFor({ state: "detached" });
     const fins = (await read("/categories")).find((category: { name: string }) => category.name === "Fins");
     expect((await read(`/pets?ids=${nemo}`))[0].categoryId).toBe(fins.id);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an animal's page tells what happened to it, and who did it", async () => {
@@ -293,7 +293,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Otto III" }).waitFor();
     await history.getByText("Category: Cats → Otters").waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("pairs are kept with animals, categories and orders, and a wrong one is marked", async () => {
@@ -352,14 +352,14 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     expect((await read("/categories/3")).metadata).toEqual({ room: "2" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an address of an animal that is not there says so", async () => {
     for (const id of ["999999", "nonsense"]) {
       const page = await ui.open(`/animals/${id}`);
       await page.getByText("No animal has this number.").waitFor();
-      await page.close();
+      await ui.leave(page);
     }
   });
 
@@ -379,7 +379,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("status").getByText("Mia sold").waitFor();
     await deeds.filter({ hasText: "sold Mia" }).waitFor();
     await reserved.waitFor({ state: "detached" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("today's page shows the figures of the shop, which follow a change", async () => {
@@ -396,7 +396,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("link", { name: "Pia" }).waitFor();
     await page.keyboard.type("gt");
     await available.getByText(String(animals.available + 1), { exact: true }).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("axe-core reports nothing, and all fits a telephone", async () => {
@@ -411,7 +411,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
           .waitFor();
         expect([path, await accessibilityViolations(page)]).toEqual([path, []]);
         expect([path, await fits(page)]).toEqual([path, true]);
-        await page.close();
+        await one.leave(page);
       }
     }
   });

@@ -64,14 +64,14 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await correctStatus(page, "Late", "Sold");
     await requested.promise;
     await page.keyboard.press("Escape"); // closes the dialog; the request goes on
+    const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith(`/v1/pets/${id}`));
     await page.getByRole("button", { name: "Sign out" }).click();
+    await ended;
     await ui.service.call("DELETE", `/keys/${till.id}`, { key: ui.key });
     await page.getByLabel("API key").fill(ui.key);
     await page.keyboard.press("Enter");
     await link(page, "Late").waitFor();
-    const refused = page.waitForResponse((response) => response.status() === 401);
     answered.resolve();
-    await (await refused).finished();
     await page.keyboard.type("go");
     await page.getByRole("heading", { name: "Orders" }).waitFor();
     expect(await page.getByRole("button", { name: "Dismiss" }).count()).toBe(0);
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     expect(await page.getByRole("dialog").getByText("Undo").count()).toBe(0); // there is nothing to undo
     await page.keyboard.press("Escape");
     expect(await exists(id)).toBe(true);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("stays possible while its message has the focus, or is under the pointer", async () => {

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await row(page, "Webhook endpoint test").getByText("Succeeded").waitFor(); // without a reload
     expect(await page.getByRole("button", { name: /^Redeliver delivery/ }).count()).toBe(0); // a test has no event
     expect(receiver.received).toHaveLength(1);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an endpoint is added by keyboard, after the service has said what is wrong with its URL", async () => {
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("heading", { name: "http://127.0.0.1:9999/keyboard" }).waitFor();
     await page.goBack();
     await page.getByRole("link", { name: "http://127.0.0.1:9999/keyboard" }).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("an endpoint is paused, resumed, edited, gets another secret, and is deleted", async () => {
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await submit(page, "Delete endpoint").click();
     await page.getByRole("heading", { name: "Webhooks" }).waitFor();
     expect((await webhooks.call("GET", `/webhook-endpoints/${id}`)).status).toBe(404);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a failed delivery is explained, and its message, a range or everything since is sent again", async () => {
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await dialogOf(page).getByLabel("From").fill(String(last));
     await submit(page, "Redeliver").click();
     await page.getByText(`Events ${last} to ${last} are queued`).waitFor();
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a message is sent again once if the response was lost", async () => {
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await button(page, "A range of events").click();
     await dialogOf(page).getByLabel("From").fill(String(last));
     await sendTwice(() => submit(page, "Redeliver").click(), /^Events \d+ to \d+ are queued$/);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a disabled endpoint must be resumed first, and what it missed is then offered", async () => {
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await button(page, "Redeliver events").click(); // for other events: those that it missed are not offered again
     await dialogOf(page).getByLabel("Since").waitFor();
     expect(await dialogOf(page).getByText("What it missed").count()).toBe(0);
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a key that may not read events sees its deliveries, and redelivers none", async () => {
@@ -246,7 +246,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await button(page, "Resume").click();
     await page.getByText("Enabled", { exact: true }).waitFor();
     expect(await webhooks.getEndpoint(id)).not.toHaveProperty("expiresAt");
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a success rate is shown as it was counted", async () => {
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("link", { name: "Webhooks" }).click();
     await row(page, "https://rate.test").getByText("29 %").waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("a service without a key for secrets says so on this page alone", async () => {
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("alert").getByText("All other pages work.").waitFor();
     expect(await page.locator(".banner.bad").count()).toBe(0);
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.close();
+    await ui.leave(page);
   });
 
   test("without the scope there is no page", async () => {

@@ -8,8 +8,8 @@ const executablePath = existsSync(shell) ? shell : whole;
 /** Without a browser, tests of pages are skipped. */
 export const hasBrowser = existsSync(executablePath);
 
-/** The process of all browsers that are open now, because starting one takes a second of CPU time. */
-let shared: { readonly browser: Promise<Browser>; users: number } | undefined;
+/** The process of all browsers of this test process, with which it ends: starting one takes long. */
+let shared: Promise<Browser> | undefined;
 
 function launch(): Promise<Browser> {
   return chromium.launch({
@@ -21,6 +21,7 @@ function launch(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      "--renderer-process-limit=1", // a process for each page takes a third of all CPU time
     ],
   });
 }
@@ -35,9 +36,7 @@ export class TestBrowser {
 
   /** `script` runs in each page before those of the page. */
   static async start(viewport = { width: 1280, height: 900 }, script = ""): Promise<TestBrowser> {
-    shared ??= { browser: launch(), users: 0 };
-    shared.users++;
-    const context = await (await shared.browser).newContext({ viewport });
+    const context = await (await (shared ??= launch())).newContext({ viewport });
     // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
     context.setDefaultTimeout(90_000);
     // The browser does not write every violation of a policy to its console.
@@ -63,12 +62,7 @@ export class TestBrowser {
     return page;
   }
 
-  /** The process ends with its last browser. */
   async stop(): Promise<void> {
     await this.#context.close();
-    if (!shared || --shared.users > 0) return;
-    const { browser } = shared;
-    shared = undefined;
-    await (await browser).close();
   }
 }

@@ -16,7 +16,7 @@ if (evidence) await import("../leaks/record.ts");
 const times = process.env["TEST_TIMES"];
 if (times !== undefined) {
   const cpuTime = ownCpuTime();
-  let before = { cpu: 0, wall: performance.now() };
+  let before = { cpu: cpuTime(), wall: performance.now() };
   afterAll(() => {
     const now = { cpu: cpuTime(), wall: performance.now() };
     const [cpu, wall] = [now.cpu - before.cpu, (now.wall - before.wall) / 1000];

@@ -23,20 +23,19 @@ export class Console {
   readonly #root: string;
   readonly #protection: Readonly<Record<string, string>>;
   readonly #page: FixedContent;
-  #files: Promise<Files> | undefined;
 
   /** `root` is the path above the base address. `protection` has headers for pages into which users type keys. */
   constructor(root: string, protection: Readonly<Record<string, string>>) {
     this.#root = root;
     this.#protection = protection;
-    this.#page = new FixedContent(async () => pageOf(root, [...(await this.#allFiles()).keys()]));
+    this.#page = new FixedContent(async () => pageOf(root, [...(await allFiles()).keys()]));
   }
 
   /** Builds and compresses everything before the first request. */
   async prepare(): Promise<void> {
     if (arePagesMissing) return;
-    const files = await this.#allFiles();
-    for (const content of [this.#page, ...[...files.values()].map(({ fixed }) => fixed)]) await content.prepare();
+    for (const content of [this.#page, ...[...(await allFiles()).values()].map(({ fixed }) => fixed)])
+      await content.prepare();
   }
 
   /** The page is the same at all addresses of the console: its script reads the address. */
@@ -48,21 +47,23 @@ export class Console {
     return [
       [`${this.#root}/console`, page],
       [`${this.#root}/console/*`, page],
-      [`${this.#root}/console/assets/*`, { named: async (name) => (await this.#allFiles()).get(name) }],
+      [`${this.#root}/console/assets/*`, { named: async (name) => (await allFiles()).get(name) }],
     ];
   }
+}
 
-  /** A failed build is tried again on the next call. */
-  #allFiles(): Promise<Files> {
-    return (this.#files ??= this.#build().catch((error: unknown) => {
-      this.#files = undefined;
-      throw error;
-    }));
-  }
+let files: Promise<Files> | undefined;
 
-  async #build(): Promise<Files> {
-    return new Map((await filesOfConsole()).map(({ name, text }) => [name, fileOf(name, text)]));
-  }
+/** The files are the same for all services of a process. A failed build is tried again on the next call. */
+function allFiles(): Promise<Files> {
+  return (files ??= build().catch((error: unknown) => {
+    files = undefined;
+    throw error;
+  }));
+}
+
+async function build(): Promise<Files> {
+  return new Map((await filesOfConsole()).map(({ name, text }) => [name, fileOf(name, text)]));
 }
 
 /** Builds the console from its sources, or returns the files that a built program contains. */
