@@ -2,7 +2,7 @@ import type { Caller, SeparateQuota, ShopName } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { RequestStage } from "../contract/requests.ts";
-import type { Change, Read } from "../contract/transaction.ts";
+import type { Change, Query, Read } from "../contract/transaction.ts";
 import type { MaybePromise } from "../timing/maybe-promise.ts";
 import type { Payer } from "../timing/turns.ts";
 
@@ -155,17 +155,15 @@ export interface StoredResponse {
  * parts of a transaction.
  */
 export interface StoredResponses {
-  /**
-   * Claims the idempotency key for this transaction. Waits for another transaction that has claimed it and is not
-   * committed. Returns the stored response if there is one that has not expired. `now` is in Unix milliseconds.
-   */
-  claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined>;
+  /** The stored response, if there is one that has not expired. */
+  find(shop: number, digest: string): Query<StoredResponse | undefined>;
   /** Runs a change, which may end with its commit, in a transaction that goes on. */
   withoutCommit<T>(change: Change<T>): Change<T>;
-  /** Stores the response of the change that claimed the key. */
-  store(shop: number, digest: string, response: string): Change<void>;
-  /** Moves the stored response to another shop. */
-  move(shop: number, digest: string, to: number): Change<void>;
-  /** Releases a claimed key. */
-  release(shop: number, digest: string): Change<void>;
+  /**
+   * Stores the response of the change before it, at `now` in Unix milliseconds. Waits for another transaction that has
+   * stored one and is not committed. Returns false if there is one: then the change must be undone.
+   */
+  add(shop: number, digest: string, stored: StoredResponse, now: number): Change<boolean>;
+  /** Replaces the stored response, which is empty. */
+  complete(shop: number, digest: string, response: string): Change<void>;
 }

@@ -66,8 +66,10 @@ function insertOf(insert: ChangeStatement, rows: number): ChangeStatement {
 
 /** Runs a part that ends with `andCommit` or `append` in a transaction that goes on. */
 export function* withoutCommit<T>(part: Change<T>): Change<T> {
-  const [result] = yield* together([part]);
-  return result as T;
+  const steps = part as KnownSteps<T>;
+  let next = steps.next();
+  while (!next.done) next = steps.next(yield step({ ...next.value, isLast: false }));
+  return next.value;
 }
 
 /**

@@ -325,7 +325,8 @@ test("expired stored responses are deleted in parts, oldest first", async () => 
   const shop = await service.shop(account.account.id);
   const count = 11_200;
   await storage.write(function* () {
-    for (let time = 0; time < count; time++) yield* store.claim(shop, `name ${time}`, "", now + time);
+    for (let time = 0; time < count; time++)
+      yield* store.add(shop, `name ${time}`, { fingerprint: "", response: "" }, now + time);
   });
   now += 24 * HOUR_MS + count - 2;
   const left: [number, string | undefined][] = [];

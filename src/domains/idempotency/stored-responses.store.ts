@@ -3,7 +3,7 @@ import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { together, withoutCommit } from "../../storage/combined-steps.ts";
 import { DELETE_BATCH_SIZE, shopTable } from "../../storage/owned-table.ts";
-import { acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
+import { acrossShops, change, lookUp, query, type Row } from "../../storage/statement.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type ExpiryClock, HOUR_MS } from "../../timing/clock.ts";
@@ -24,23 +24,22 @@ const LIFETIME = RESPONSE_LIFETIME_HOURS * HOUR_MS;
 /** Transactions in one round of background work. The next round deletes the rest. */
 const BATCHES = 20;
 
-// The insertion comes first: an engine with concurrent transactions makes it wait for another one of the same key.
-const claim = lockStatement<[shop: number, digest: string, fingerprint: string, dueAt: number, now: number], DigestRow>(
+const find = lookUp<[...Key, now: number], ResponseRow>(
+  "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2 AND due_at > $3",
+);
+// An engine with concurrent transactions makes it wait for another one of the same key.
+const add = change<[...Key, fingerprint: string, response: string, dueAt: number, now: number], DigestRow>(
   `INSERT INTO stored_responses (shop, digest, fingerprint, response, due_at)
-   SELECT shop, $2, $3, '', CAST($4 AS BIGINT) FROM shops WHERE shop = $1 AND account_id IS NOT NULL
-   ON CONFLICT (shop, digest) DO UPDATE SET fingerprint = excluded.fingerprint, response = '', due_at = excluded.due_at
-     WHERE stored_responses.due_at <= $5
+   SELECT shop, $2, $3, $4, CAST($5 AS BIGINT) FROM shops WHERE shop = $1 AND account_id IS NOT NULL
+   ON CONFLICT (shop, digest) DO UPDATE
+     SET fingerprint = excluded.fingerprint, response = excluded.response, due_at = excluded.due_at
+     WHERE stored_responses.due_at <= $6
    RETURNING digest`,
 );
-const find = query<Key, ResponseRow>(
-  "SELECT fingerprint, response FROM stored_responses WHERE shop = $1 AND digest = $2",
-);
 const shopExists = query<[shop: number]>("SELECT shop FROM shops WHERE shop = $1 AND account_id IS NOT NULL");
-const setResponse = change<[response: string, ...Key]>(
+const complete = change<[response: string, ...Key]>(
   "UPDATE stored_responses SET response = $1 WHERE shop = $2 AND digest = $3",
 );
-const move = change<[to: number, ...Key]>("UPDATE stored_responses SET shop = $1 WHERE shop = $2 AND digest = $3");
-const remove = change<Key>("DELETE FROM stored_responses WHERE shop = $1 AND digest = $2");
 const due = acrossShops<[dueAt: number, limit: number], DueRow>(
   "SELECT shop, digest FROM stored_responses WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
 );
@@ -51,9 +50,8 @@ const countWaiting = query<[shop: number, now: number, limit: number], WaitingRo
   `SELECT count(*) AS count, min(due_at) AS next FROM
      (SELECT due_at FROM stored_responses WHERE shop = $1 AND due_at > $2 LIMIT $3) AS waiting`,
 );
-// Not that of the fast-forward itself, which is still empty: it lasts as long as any other.
 const bringNearer = change<[milliseconds: number, shop: number]>(
-  "UPDATE stored_responses SET due_at = due_at - $1 WHERE shop = $2 AND response <> ''",
+  "UPDATE stored_responses SET due_at = due_at - $1 WHERE shop = $2",
 );
 
 /** Stored responses, in the store. */
@@ -66,31 +64,23 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     this.#expiry = expiry;
   }
 
-  *claim(shop: number, digest: string, fingerprint: string, now: number): Change<StoredResponse | undefined> {
-    const dueAt = now + LIFETIME;
-    for (;;) {
-      if (yield* first(claim, shop, digest, fingerprint, dueAt, this.#expiry.now())) return undefined;
-      const stored = yield* first(find, shop, digest);
-      if (stored) return { fingerprint: stored.fingerprint, response: stored.response };
-      // Otherwise another process has just released it, or the shop is gone.
-      if (!(yield* first(shopExists, shop))) throw new ShopDeleted();
-    }
+  *find(shop: number, digest: string): Query<StoredResponse | undefined> {
+    return yield* first(find, shop, digest, this.#expiry.now());
   }
 
   withoutCommit<T>(part: Change<T>): Change<T> {
     return withoutCommit(part);
   }
 
-  *store(shop: number, digest: string, response: string): Change<void> {
-    yield* all(setResponse, response, shop, digest);
+  *add(shop: number, digest: string, { fingerprint, response }: StoredResponse, now: number): Change<boolean> {
+    const dueAt = now + LIFETIME;
+    if (yield* first(add, shop, digest, fingerprint, response, dueAt, this.#expiry.now())) return true;
+    if (yield* first(shopExists, shop)) return false;
+    throw new ShopDeleted();
   }
 
-  *move(shop: number, digest: string, to: number): Change<void> {
-    yield* all(move, to, shop, digest);
-  }
-
-  *release(shop: number, digest: string): Change<void> {
-    yield* all(remove, shop, digest);
+  *complete(shop: number, digest: string, response: string): Change<void> {
+    yield* all(complete, response, shop, digest);
   }
 
   *waiting({ shop }: Sandbox, most: number): Query<Waiting[]> {

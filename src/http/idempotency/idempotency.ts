@@ -33,7 +33,7 @@ export class Idempotency {
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure> {
-    const { operation, change, settle, render } = compiled;
+    const { operation, settle, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (this.#running.has(keyDigest)) {
@@ -41,42 +41,62 @@ export class Idempotency {
       return failure(idempotencyKeyInUse, message);
     }
 
-    const responses = this.#responses;
-    const now = this.#clock.now();
-    /** Runs the change and stores its response, or returns the stored response, in one transaction. */
-    function* once(): Change<StoredResponse | Rendered | Failure> {
-      const known = yield* responses.claim(shop, keyDigest, fingerprint, now);
-      if (known) return known;
-      const outcome = yield* responses.withoutCommit(change(input));
-      if (settle && !isResponse(outcome)) {
-        if ("shop" in outcome && outcome.shop !== undefined) yield* responses.move(shop, keyDigest, outcome.shop);
-        return { fingerprint, response: "" };
-      }
-      const response = render(outcome, input);
-      if (mustBeStored(response)) yield* responses.store(shop, keyDigest, serializeResponse(response, identity));
-      else yield* responses.release(shop, keyDigest);
-      return response;
-    }
     this.#running.add(keyDigest);
     try {
-      const result = await this.#store.write(once, shop);
-      if (!("fingerprint" in result)) return result;
-      if (result.fingerprint !== fingerprint) return reused(secret !== "");
-      if (result.response !== "" || !settle) {
+      const known = await this.#runOnce(compiled, identity, input);
+      if (!("fingerprint" in known)) return known;
+      if (known.fingerprint !== fingerprint) return reused(secret !== "");
+      if (known.response !== "" || !settle) {
         exchange.isReplay = true;
-        return parseResponse(result.response, identity, operation);
+        return parseResponse(known.response, identity, operation);
       }
       // The change is committed, by this request or an earlier one, but no response has been sent.
       const outcome = await settle(input);
       const response = render(outcome, input);
       const storedIn = "shop" in outcome ? (outcome.shop ?? shop) : shop;
-      await this.#store.write(() => responses.store(storedIn, keyDigest, serializeResponse(response, identity)), shop);
+      const text = serializeResponse(response, identity);
+      await this.#store.write(() => this.#responses.complete(storedIn, keyDigest, text), shop);
       return response;
     } finally {
       this.#running.delete(keyDigest);
     }
   }
+
+  /**
+   * Runs the change and stores its response, in one transaction, or returns the stored response. That of a change that
+   * must be settled is empty.
+   */
+  async #runOnce(
+    { change, settle, render }: CompiledChange,
+    identity: RequestIdentity,
+    input: Input,
+  ): Promise<Rendered | Failure | StoredResponse> {
+    const [responses, now] = [this.#responses, this.#clock.now()];
+    const { shop } = input.caller;
+    const { keyDigest, fingerprint } = identity;
+    function* once(): Change<Rendered | Failure | StoredResponse> {
+      const outcome = yield* responses.withoutCommit(change(input));
+      const isSettled = settle && !isResponse(outcome);
+      const result = isSettled ? { fingerprint, response: "" } : render(outcome, input);
+      if (!("fingerprint" in result) && !mustBeStored(result)) return result;
+      const stored = "fingerprint" in result ? result : { fingerprint, response: serializeResponse(result, identity) };
+      const storedIn = "shop" in outcome ? (outcome.shop ?? shop) : shop;
+      if (!(yield* responses.add(storedIn, keyDigest, stored, now))) throw storedByAnother; // and the change is undone
+      return result;
+    }
+    for (;;) {
+      const known = await this.#store.read(responses.find(shop, keyDigest), shop);
+      if (known) return known;
+      try {
+        return await this.#store.write(once, shop);
+      } catch (error) {
+        if (error !== storedByAnother) throw error;
+      }
+    }
+  }
 }
+
+const storedByAnother = new Error("Another process has stored a response to a request with this Idempotency-Key.");
 
 function reused(isSecret: boolean): Failure {
   const what = isSecret ? "body, query, If-Match or API key" : "body, query or If-Match";

@@ -136,7 +136,7 @@ export class PostgresStorage implements Storage {
     const run = new TransactionRun(body);
     const { step } = run;
     if (!step) return run.finish();
-    if ("append" in step) return this.#appends.add(run, step);
+    if ("append" in step && step.isLast) return this.#appends.add(run, step);
     try {
       return await this.#transactions.run(body, run, step, payer);
     } catch (error) {

@@ -338,7 +338,7 @@ describe("SqliteStorage", () => {
   test("refuses every member of a group whose commit fails because the disk is full, and continues", async () => {
     // A limit on file sizes acts like a full disk: the log cannot grow.
     const child = Bun.spawn(
-      ["sh", "-c", `trap '' XFSZ; ulimit -f 800; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
+      ["sh", "-c", `trap '' XFSZ; ulimit -f 1200; exec "$0" -e "$1"`, process.execPath, fullDiskScript],
       { env: { ...process.env, STORE: file, SOURCE: import.meta.dir }, stdout: "pipe", stderr: "inherit" },
     );
     const report = JSON.parse(await new Response(child.stdout).text());
