@@ -68,7 +68,7 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/store/orders",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '[{"id":1,"petId":1,"reference":"receipt 2026-117","status":"confirmed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z"},{"id":2,"petId":3,"status":"placed","placedAt":"2026-11-21T12:01:00.000Z","expiresAt":"2026-11-21T12:16:00.000Z"}]',
+    body: '[{"id":1,"petId":1,"reference":"receipt 2026-117","status":"confirmed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"seller":"Maria","confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z"},{"id":2,"petId":3,"status":"placed","placedAt":"2026-11-21T12:01:00.000Z","expiresAt":"2026-11-21T12:16:00.000Z"}]',
   },
   placeStoreOrder: {
     method: "POST",
@@ -86,7 +86,7 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/store/sales",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"since":"2026-11-21T00:00:00.000Z","until":"2026-11-22T00:00:00.000Z","timeZone":"UTC","total":{"sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]},"days":[{"date":"2026-11-21","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"sellers":[{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"categories":[{"categoryId":1,"name":"Dogs","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}]}',
+    body: '{"since":"2026-11-21T00:00:00.000Z","until":"2026-11-22T00:00:00.000Z","timeZone":"UTC","total":{"sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]},"days":[{"date":"2026-11-21","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"sellers":[{"name":"Maria","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"categories":[{"categoryId":1,"name":"Dogs","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}]}',
   },
   getSandbox: {
     method: "GET",
@@ -244,7 +244,7 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/store/orders/*/confirm",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"confirmed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z"}',
+    body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"confirmed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"seller":"Maria","confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z"}',
   },
   cancelStoreOrder: {
     method: "POST",
@@ -258,7 +258,7 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/store/orders/*/return",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"returned","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z","returnedAt":"2026-11-28T09:30:00.000Z"}',
+    body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"returned","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"seller":"Maria","confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z","returnedAt":"2026-11-28T09:30:00.000Z"}',
   },
   rotateKey: {
     method: "POST",
@@ -480,15 +480,15 @@ export const failures: Readonly<Record<string, Example>> = {
     headers: { "Content-Type": "application/json" },
     body: '{"code":"move_target_not_found","message":"The category in `moveTo` does not exist, or is the one being deleted.","status":409}',
   },
-  ordered_pet_not_found: {
-    status: 409,
-    headers: { "Content-Type": "application/json" },
-    body: '{"code":"ordered_pet_not_found","message":"The animal of the order does not exist.","status":409}',
-  },
   pet_not_available: {
     status: 409,
     headers: { "Content-Type": "application/json" },
     body: '{"code":"pet_not_available","message":"The animal cannot be ordered, because its status is not `available`. The message names its status.","status":409}',
+  },
+  ordered_pet_not_found: {
+    status: 422,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"ordered_pet_not_found","message":"The animal that the order is for does not exist.","status":422}',
   },
   order_not_found: {
     status: 404,
@@ -504,6 +504,11 @@ export const failures: Readonly<Record<string, Example>> = {
     status: 409,
     headers: { "Content-Type": "application/json" },
     body: '{"code":"order_not_confirmed","message":"The order\'s status is not `confirmed`, so there is nothing to return. The message names its status.","status":409}',
+  },
+  pet_deleted: {
+    status: 409,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"pet_deleted","message":"The animal that the order sold was deleted, so that it cannot be returned.","status":409}',
   },
   test_key_required: {
     status: 403,

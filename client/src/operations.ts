@@ -174,7 +174,7 @@ export interface CategoryPatch {
 /** State of an order. `placed` reserves the animal and becomes `confirmed`, `cancelled` or, when the reservation ends, `expired`. `confirmed` can become `returned`. */
 export type StoreOrderStatus = "placed" | "confirmed" | "cancelled" | "expired" | "returned";
 
-/** Who confirmed an order. */
+/** The key that confirmed an order. */
 export interface Seller {
   /** The identifier of the key. Absent if it was no key of yours. */
   readonly keyId?: string | undefined;
@@ -193,6 +193,8 @@ export interface StoreOrder<Id = bigint> {
   readonly status: StoreOrderStatus;
   /** What the animal is sold for. */
   readonly price?: Price | undefined;
+  /** Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order. */
+  readonly seller?: string | undefined;
   /** When the order was placed. */
   readonly placedAt: string;
   /** When the reservation ends if the order is neither confirmed nor cancelled. */
@@ -217,8 +219,12 @@ export interface NewStoreOrder {
   readonly petId: Int64;
   /** Your own name for the order, such as a receipt number. Stored unchanged. */
   readonly reference?: string | undefined;
-  /** What the animal is sold for. */
-  readonly price?: NewPrice | undefined;
+  /** What the animal is sold for. Default: the price that it has; `null` for none. */
+  readonly price?: PricePatch | undefined;
+  /** Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order. */
+  readonly seller?: string | undefined;
+  /** When the reservation ends: in the future, and at most 90 days ahead. By default, the service decides. Not allowed with `confirm`. */
+  readonly expiresAt?: string | undefined;
   /** True to sell the animal at once: the order is confirmed in the same request. */
   readonly confirm?: boolean | undefined;
   readonly metadata?: NewMetadata | undefined;
@@ -228,13 +234,19 @@ export interface NewStoreOrder {
 export interface StoreOrderPatch {
   /** Your own name for the order; `null` removes it. */
   readonly reference?: string | null | undefined;
+  /** When the reservation ends: in the future, and at most 90 days ahead. */
+  readonly expiresAt?: string | undefined;
+  /** The price from now on, also after the sale; `null` removes it. */
+  readonly price?: PricePatch | undefined;
   readonly metadata?: MetadataPatch | undefined;
 }
 
-/** How the animal is sold. A price replaces that of the order. */
+/** How the animal is sold. */
 export interface StoreOrderConfirmation {
-  /** What the animal is sold for. */
-  readonly price?: NewPrice | undefined;
+  /** Replaces the price of the order; `null` removes it. */
+  readonly price?: PricePatch | undefined;
+  /** Replaces the seller of the order. */
+  readonly seller?: string | undefined;
 }
 
 /** Sums in one currency, in its smallest unit. */
@@ -269,11 +281,9 @@ export interface SalesOfDay {
   readonly amounts: readonly SalesAmount[];
 }
 
-/** The orders that a key confirmed. */
+/** What one seller sold. */
 export interface SalesOfSeller {
-  /** The identifier of the key. Absent if it was no key of yours. */
-  readonly keyId?: string | undefined;
-  /** The name of the key. */
+  /** The `seller` of the orders. */
   readonly name: string;
   /** Orders that were confirmed. */
   readonly sold: number;
@@ -308,7 +318,7 @@ export interface Sales<Id = bigint> {
   readonly total: SalesFigures;
   /** The sales of each day, also of days without any. */
   readonly days: readonly SalesOfDay[];
-  /** The sales by who confirmed them, most first. */
+  /** The sales by `seller`, most first. */
   readonly sellers: readonly SalesOfSeller[];
   /** The sales by category, most first. */
   readonly categories: readonly SalesOfCategory<Id>[];
@@ -881,6 +891,8 @@ export interface PreviousStoreOrder<Id = bigint> {
   readonly reference?: string | null | undefined;
   readonly status?: StoreOrderStatus | undefined;
   readonly price?: PreviousPrice | undefined;
+  /** Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order. */
+  readonly seller?: string | null | undefined;
   /** When the order was placed. */
   readonly placedAt?: string | undefined;
   /** When the reservation ends if the order is neither confirmed nor cancelled. */
@@ -951,7 +963,7 @@ export interface OrderReturnedEvent<Id = bigint> {
   readonly previous: PreviousStoreOrder<Id>;
 }
 
-/** The reference or metadata of an order was changed. */
+/** The reference, price, metadata or end of reservation of an order was changed. */
 export interface OrderUpdatedEvent<Id = bigint> {
   /** The number of the event in the shop, from 1 without gaps. */
   readonly id: Id;
@@ -1515,7 +1527,7 @@ export interface OrderReturnedMessage<Id = bigint> {
   readonly data: OrderReturnedEvent<Id>;
 }
 
-/** The reference or metadata of an order was changed. */
+/** The reference, price, metadata or end of reservation of an order was changed. */
 export interface OrderUpdatedMessage<Id = bigint> {
   /** Identifies the message. All its deliveries have the same. */
   readonly id: string;
@@ -1775,6 +1787,8 @@ export interface ListStoreOrdersQuery {
   readonly confirmedUntil?: string | undefined;
   /** Only orders that this key confirmed. */
   readonly confirmedBy?: string | undefined;
+  /** Filters orders by exact `seller`. */
+  readonly seller?: string | undefined;
   /** Only orders that sold an animal of this category. */
   readonly categoryId?: Int64 | undefined;
   readonly sort?: StoreOrderSort | undefined;
@@ -2015,6 +2029,7 @@ export interface ErrorCodes {
     | "insufficient_scope"
     | "key_banned"
     | "order_not_found"
+    | "order_not_open"
     | "payload_too_large"
     | "precondition_failed"
     | "request_timeout"
@@ -2053,8 +2068,8 @@ export interface ErrorCodes {
     | "key_banned"
     | "order_not_confirmed"
     | "order_not_found"
-    | "ordered_pet_not_found"
     | "payload_too_large"
+    | "pet_deleted"
     | "precondition_failed"
     | "request_timeout"
     | "sandbox_was_reset";
@@ -2454,7 +2469,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Change an order.
    *
-   * Changes the reference or metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With `If-Match`, the change succeeds only if the order is still the version that you read.
+   * Changes the reference, price or metadata of an order in any status, or the end of its reservation while it is `placed` (JSON Merge Patch, RFC 7396), and returns the order. A price that is changed after the sale corrects the figures of the day of the sale. With `If-Match`, the change succeeds only if the order is still the version that you read.
    *
    * Needs a key with the scope `write`.
    */
@@ -2467,7 +2482,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Confirm an order.
    *
-   * Sells the animal: its status becomes `sold`. The order keeps who confirmed it, and the animal's name and category. Fails once the reservation has ended.
+   * Sells the animal: its status becomes `sold`. The order keeps who sold it, and the animal's name and category. Fails once the reservation has ended.
    *
    * Needs a key with the scope `write`.
    */

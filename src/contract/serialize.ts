@@ -40,7 +40,7 @@ function compileProjection(schema: TSchema, order: NameOrder): Projection {
   const { additionalProperties } = schema as { additionalProperties?: unknown };
   if (additionalProperties === true) return exactValue;
   if (typeof additionalProperties === "object") return mapProjection(additionalProperties as TSchema, order);
-  if (type === "object") return objectProjection(schema as TObject, order);
+  if ([type].flat().includes("object")) return objectProjection(schema as TObject, order);
   return (value) => value;
 }
 
@@ -89,6 +89,7 @@ function objectProjection(schema: TObject, order: NameOrder): Projection {
     project: compileProjection(property, order),
   }));
   return (value) => {
+    if (value === null) return value; // in a merge patch
     const object = value as Readonly<Record<string, unknown>>;
     const projected: Record<string, unknown> = {};
     for (const { name, project } of fields) {

@@ -8,9 +8,10 @@ export interface OffsetSpan {
   readonly offset: number;
 }
 
-/** True for the name of a zone in the IANA database that the runtime knows, whatever its case. */
+/** True for the name of a zone in the IANA database that the runtime knows, whatever its case; not for an offset. */
 export function isTimeZone(name: string): boolean {
   try {
+    if (!/^[a-z]/i.test(name)) return false;
     zoned(name, 0);
     return true;
   } catch {

@@ -24,6 +24,7 @@ interface Order {
   readonly placedAt: string;
   expiresAt: string;
   confirmedAt?: string;
+  seller?: string;
   confirmedBy?: Seller;
   petName?: string;
   categoryId?: number;
@@ -36,6 +37,7 @@ interface Price {
   readonly amount: number;
   readonly currency: string;
 }
+type NewPrice = Pick<Price, "amount"> & Partial<Price>;
 /** The key that confirms orders. */
 interface Seller {
   readonly keyId: string;
@@ -53,11 +55,25 @@ export type Act =
   | {
       readonly kind: "place";
       readonly petId: number;
-      readonly price?: Price | undefined;
+      readonly price?: NewPrice | null | undefined;
+      readonly seller?: string | undefined;
+      /** How far ahead the end of the reservation is, in milliseconds. */
+      readonly ahead?: number | undefined;
       readonly confirm?: boolean | undefined;
       readonly metadata?: Metadata | undefined;
     }
-  | { readonly kind: "confirm"; readonly back: number; readonly price?: Price | undefined }
+  | {
+      readonly kind: "confirm";
+      readonly back: number;
+      readonly price?: NewPrice | null | undefined;
+      readonly seller?: string | undefined;
+    }
+  | {
+      readonly kind: "correct";
+      readonly back: number;
+      readonly price?: NewPrice | null | undefined;
+      readonly ahead?: number | undefined;
+    }
   | { readonly kind: "cancel" | "return"; readonly back: number }
   | { readonly kind: "name order"; readonly back: number; readonly reference: string | null }
   | { readonly kind: "note on animal"; readonly petId: number; readonly metadata: MetadataPatch }
@@ -185,7 +201,9 @@ export class ShopModel {
       case "name order":
         return this.#nameOrder(this.orders[this.orderId(act) - 1], act.reference);
       case "confirm":
-        return this.#close("confirm", this.orderId(act), act.price);
+        return this.#confirm(this.orderId(act), act);
+      case "correct":
+        return this.#correct(this.orders[this.orderId(act) - 1], act);
       default:
         return this.#close(act.kind, this.orderId(act));
     }
@@ -250,35 +268,75 @@ export class ShopModel {
     return "200";
   }
 
-  #place({ petId, price, confirm, metadata }: Act & { readonly kind: "place" }): string {
+  #place({ petId, price: sent, seller, ahead, confirm, metadata }: Act & { readonly kind: "place" }): string {
+    const price = this.#complete(sent);
+    if (price === "no currency" || (ahead !== undefined && (confirm || !isAllowed(ahead))))
+      return "400 invalid_request";
     const animal = this.#animals[petId - 1];
-    if (!animal) return "409 ordered_pet_not_found";
+    if (!animal) return "422 ordered_pet_not_found";
     this.#endIfOver(petId);
     if (animal.status !== "available") return "409 pet_not_available";
     animal.status = "pending";
-    const due = this.#time + RESERVATION * MINUTE;
+    const due = this.#now() + (ahead ?? RESERVATION * MINUTE);
     this.#due.set(this.orders.length + 1, due);
     this.orders.push({
       id: this.orders.length + 1,
       petId,
       ...(price && { price }),
       status: "placed",
-      placedAt: timeText(this.#time),
+      ...(seller !== undefined && { seller }),
+      placedAt: timeText(this.#now()),
       expiresAt: timeText(due),
       ...pairsOf(metadata),
     });
-    if (confirm) this.#close("confirm", this.orders.length);
+    if (confirm) this.#confirm(this.orders.length, {});
     return "201";
   }
 
-  #close(how: "confirm" | "cancel" | "return", orderId: number, price?: Price): string {
+  /** The price that was sent, with its currency. */
+  #complete(sent: NewPrice | null | undefined, replaced?: Price): Price | undefined | "no currency" {
+    if (!sent) return undefined;
+    const currency = sent.currency ?? replaced?.currency ?? this.#currency;
+    return currency === undefined ? "no currency" : { amount: sent.amount, currency };
+  }
+
+  #correct(order: Order | undefined, { price: sent, ahead }: Act & { readonly kind: "correct" }): string {
+    if (!order) return "404 order_not_found";
+    const price = this.#complete(sent, order.price);
+    if (price === "no currency" || (ahead !== undefined && !isAllowed(ahead))) return "400 invalid_request";
+    const due = this.#now() + (ahead ?? 0);
+    if (ahead !== undefined && timeText(due) !== order.expiresAt) {
+      if (order.status === "placed" && this.#isOver(order)) this.#end(order);
+      if (order.status !== "placed") return "409 order_not_open";
+      order.expiresAt = timeText(due);
+      this.#due.set(order.id, due);
+    }
+    if (sent !== undefined) setPrice(order, price);
+    return "200";
+  }
+
+  #confirm(
+    orderId: number,
+    { price: sent, seller }: Omit<Act & { readonly kind: "confirm" }, "back" | "kind">,
+  ): string {
+    const price = this.#complete(sent);
+    if (price === "no currency") return "400 invalid_request";
+    const answer = this.#close("confirm", orderId);
+    const order = this.orders[orderId - 1];
+    if (answer !== "200" || !order) return answer;
+    if (sent !== undefined) setPrice(order, price);
+    order.seller = seller ?? order.seller ?? this.#seller.name;
+    return answer;
+  }
+
+  #close(how: "confirm" | "cancel" | "return", orderId: number): string {
     const order = this.orders[orderId - 1];
     if (!order) return "404 order_not_found";
     const animal = this.#animals[order.petId - 1];
     if (how === "return") {
       if (order.status !== "confirmed") return "409 order_not_confirmed";
-      if (!animal) return "409 ordered_pet_not_found";
-      Object.assign(order, { status: "returned", returnedAt: timeText(this.#time) });
+      if (!animal) return "409 pet_deleted";
+      Object.assign(order, { status: "returned", returnedAt: timeText(this.#now()) });
       this.#happens("returned");
       animal.status = "available";
       return "200";
@@ -287,9 +345,9 @@ export class ShopModel {
     if (order.status !== "placed" || !animal) return "409 order_not_open";
     const isSale = how === "confirm";
     const { id: categoryId } = this.category;
-    const sale = { ...(price && { price }), confirmedBy: this.#seller, petName: "Rex", categoryId };
+    const sale = { confirmedBy: this.#seller, petName: "Rex", categoryId };
     Object.assign(order, isSale ? { status: "confirmed", ...sale } : { status: "cancelled" });
-    order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#time);
+    order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#now());
     animal.status = isSale ? "sold" : "available";
     if (isSale) this.#happens("sold");
     return "200";
@@ -302,7 +360,7 @@ export class ShopModel {
 
   #end(order: Order): void {
     order.status = "expired";
-    order.expiresAt = timeText(Math.min(Date.parse(order.expiresAt), this.#time));
+    order.expiresAt = timeText(Math.min(Date.parse(order.expiresAt), this.#now()));
     this.#happens("expired");
     const animal = this.#animals[order.petId - 1];
     if (animal) animal.status = "available";
@@ -313,12 +371,22 @@ export class ShopModel {
   }
 
   #isOver(order: Order): boolean {
-    return this.#time >= this.#dueOf(order);
+    return this.#now() >= this.#dueOf(order);
   }
 
   #dueOf({ id }: Order): number {
     return this.#due.get(id) as number;
   }
+}
+
+/** True if a reservation may end so far ahead, in milliseconds. */
+function isAllowed(ahead: number): boolean {
+  return ahead > 0 && ahead <= 90 * DAY;
+}
+
+function setPrice(order: Order, price: Price | undefined): void {
+  if (price) order.price = price;
+  else delete order.price;
 }
 
 /** Changes the pairs of a resource; undefined if there is none. */
@@ -357,8 +425,17 @@ const patch = oneof(
 );
 
 const price = oneof(
+  constantFrom(undefined, null),
+  record(
+    { amount: integer({ min: 0, max: 3 }), currency: constantFrom("EUR", "USD") },
+    { requiredKeys: ["amount"], noNullPrototype: true },
+  ),
+);
+const seller = constantFrom(undefined, "Ann", "Ben");
+const ahead = oneof(
   constantFrom(undefined),
-  record({ amount: integer({ min: 0, max: 3 }), currency: constantFrom("EUR", "USD") }, { noNullPrototype: true }),
+  integer({ min: -1, max: 3 * RESERVATION * MINUTE }),
+  constantFrom(0, 1, 90 * DAY, 90 * DAY + 1),
 );
 const confirm = constantFrom(undefined, false, true);
 /** Where summer time ends while the test runs, and where it does so at midnight; the first and the last days of the world. */
@@ -375,8 +452,18 @@ const arbitraryAct: Arbitrary<Act> = oneof(
   },
   { weight: 2, arbitrary: record({ kind: constantFrom("update"), petId, status }) },
   { weight: 1, arbitrary: record({ kind: constantFrom("delete"), petId }) },
-  { weight: 8, arbitrary: record({ kind: constantFrom("place"), petId, price, confirm, metadata: newPairs }) },
-  { weight: 3, arbitrary: record({ kind: constantFrom("confirm"), back, price }) },
+  {
+    weight: 8,
+    arbitrary: record({ kind: constantFrom("place"), petId, price, seller, ahead, confirm, metadata: newPairs }),
+  },
+  { weight: 3, arbitrary: record({ kind: constantFrom("confirm"), back, price, seller }) },
+  {
+    weight: 3,
+    arbitrary: record(
+      { kind: constantFrom("correct"), back, price, ahead },
+      { requiredKeys: ["kind", "back"], noNullPrototype: true },
+    ),
+  },
   { weight: 4, arbitrary: record({ kind: constantFrom("cancel", "return"), back }) },
   {
     weight: 1,

@@ -171,13 +171,21 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
     hint: "Your own name for the order, such as a receipt number. Stored unchanged.",
     maxLength: 255,
   },
+  {
+    name: "seller",
+    label: "Seller",
+    hint: "Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order.",
+    maxLength: 100,
+  },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updateStoreOrderBody: readonly FieldDescription[] = [
   { name: "reference", label: "Reference", hint: "Your own name for the order; null removes it.", maxLength: 255 },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
-export const confirmStoreOrderBody: readonly FieldDescription[] = [];
+export const confirmStoreOrderBody: readonly FieldDescription[] = [
+  { name: "seller", label: "Seller", hint: "Replaces the seller of the order.", maxLength: 100 },
+];
 export const getSalesQuery: readonly Filter[] = [];
 export const fastForwardSandboxBody: readonly FieldDescription[] = [
   {

@@ -48,7 +48,7 @@ export function SalesPage() {
     sort: "-confirmedAt",
     confirmedSince,
     confirmedUntil,
-    confirmedBy: query["seller"],
+    seller: query["seller"],
     categoryId: query["category"],
   } as unknown as ListStoreOrdersQuery; // the service validates the address
   return (
@@ -189,7 +189,7 @@ function List({ filters, sales }: ListProps) {
   const { next } = query.data ?? {};
   const { total, sellers = [], categories = [] } = sales ?? {};
   const counted = seller
-    ? !category && sellers.find(({ keyId }) => keyId === seller)
+    ? !category && sellers.find(({ name }) => name === seller)
     : category
       ? categories.find(({ categoryId }) => String(categoryId) === category)
       : total;
@@ -201,7 +201,7 @@ function List({ filters, sales }: ListProps) {
           label="Seller"
           all="All sellers"
           areNames
-          choices={sellers.flatMap(({ keyId, name }) => (keyId ? [[keyId, name] as const] : []))}
+          choices={sellers.map(({ name }) => [name, name] as const)}
         />
         <SelectFilter
           name="category"

@@ -1,6 +1,7 @@
 import type { Change } from "../../storage/transaction.ts";
 import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
+import type { Price } from "../shops/price.schemas.ts";
 import { orderCancelled, orderConfirmed, orderReturned } from "./orders.operations.ts";
 import type { StoreOrder } from "./orders.schemas.ts";
 
@@ -39,7 +40,7 @@ export interface OrderedPets {
 }
 
 interface ChangedPet {
-  readonly pet: { readonly name: string; readonly categoryId: bigint };
+  readonly pet: { readonly name: string; readonly categoryId: bigint; readonly price?: Price };
   readonly event: NewEvent;
 }
 

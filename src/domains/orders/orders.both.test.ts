@@ -111,7 +111,7 @@ describe("placeStoreOrder", () => {
     "refuses the animal %s, which does not exist",
     async (petId) => {
       expect(refusalOf(await place(`{"petId":${petId}}`))).toEqual([
-        409,
+        422,
         "ordered_pet_not_found",
         `No animal has the id ${petId}.`,
       ]);
@@ -158,6 +158,7 @@ describe("confirmStoreOrder, cancelStoreOrder and returnStoreOrder", () => {
     const confirmed = await confirm(order.id);
     const sale = {
       confirmedAt: "2026-11-21T12:00:01.001Z",
+      seller: "test",
       confirmedBy: expect.any(Object),
       petName: "Rex",
       categoryId: 1,
@@ -324,10 +325,10 @@ describe("an animal that an order sold", () => {
     const { id, petId } = await placeForNewPet();
     await confirm(id);
     await remove(petId);
-    expect(outcomeOf(await place({ petId }))).toEqual([409, "ordered_pet_not_found"]);
+    expect(outcomeOf(await place({ petId }))).toEqual([422, "ordered_pet_not_found"]);
     expect(refusalOf(await giveBack(id))).toEqual([
       409,
-      "ordered_pet_not_found",
+      "pet_deleted",
       `The animal that the order ${id} sold was deleted.`,
     ]);
     expect((await get(id)).json.status).toBe("confirmed");
@@ -344,7 +345,7 @@ describe("an animal that an order sold", () => {
         `INSERT INTO pets (shop, id, name, category_id, status, added_at)
          VALUES (${await service.shop()}, ${petId}, 'Tom', 1, ${written}, 0)`,
       );
-      expect(outcomeOf(await giveBack(id))).toEqual([409, "ordered_pet_not_found"]);
+      expect(outcomeOf(await giveBack(id))).toEqual([409, "pet_deleted"]);
       expect(await statusOfPet(petId)).toBe(status ?? undefined);
       expect((await get(id)).json.status).toBe("confirmed");
     },

@@ -12,6 +12,7 @@ import {
   orderNotOpen,
   type orderOperations,
   petNotAvailable,
+  soldPetDeleted,
 } from "./orders.operations.ts";
 import type { StoreOrderStatus } from "./orders.schemas.ts";
 import type { OrderStore } from "./orders.store.ts";
@@ -30,6 +31,7 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
           return failure(petNotAvailable, `The animal ${body.petId} ${state}; only an available one can be ordered.`);
         },
         "no currency": noCurrency,
+        "wrong end": wrongEnd,
       });
     },
 
@@ -43,6 +45,10 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
         "not found": () => notFound(orderId),
         "not expected": () => versionMismatch("order", orderId),
         metadata: tooMuchMetadata,
+        "no currency": noCurrency,
+        "wrong end": wrongEnd,
+        "wrong status": ({ status }) =>
+          failure(orderNotOpen, `The order ${orderId} is ${status}, so its reservation has no end that could change.`),
       });
     },
 
@@ -67,7 +73,7 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
         "wrong status": ({ status }) =>
           failure(orderNotConfirmed, `The order ${orderId} is ${status}; only a confirmed one can be returned.`),
         // A sold animal may be deleted. Only its order can change its status.
-        "pet mismatch": () => failure(orderedPetNotFound, `The animal that the order ${orderId} sold was deleted.`),
+        "pet mismatch": () => failure(soldPetDeleted, `The animal that the order ${orderId} sold was deleted.`),
       });
     },
   };
@@ -85,6 +91,10 @@ export function salesHandlers(clock: Clock): Handlers<typeof salesOperations> {
 
 function notFound(id: bigint) {
   return failure(orderNotFound, `No order has the id ${id}.`);
+}
+
+function wrongEnd({ message }: { readonly message: string }) {
+  return invalidInput([{ path: "/body/expiresAt", message }]);
 }
 
 /** The failures of a change of an open order. */

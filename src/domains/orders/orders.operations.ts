@@ -13,6 +13,7 @@ import {
   StoreOrderPatch,
   StoreOrderStatus,
   StoreOrders,
+  seller,
 } from "./orders.schemas.ts";
 
 export const store: Tag = {
@@ -28,8 +29,13 @@ export const orderNotFound = defineError({
 });
 export const orderedPetNotFound = defineError({
   code: "ordered_pet_not_found",
+  status: 422,
+  meaning: "The animal that the order is for does not exist.",
+});
+export const soldPetDeleted = defineError({
+  code: "pet_deleted",
   status: 409,
-  meaning: "The animal of the order does not exist.",
+  meaning: "The animal that the order sold was deleted, so that it cannot be returned.",
 });
 export const petNotAvailable = defineError({
   code: "pet_not_available",
@@ -72,7 +78,7 @@ export const orderReturned = defineEvent({ ...change, type: "order.returned", me
 export const orderUpdated = defineEvent({
   ...change,
   type: "order.updated",
-  meaning: "The reference or metadata of an order was changed.",
+  meaning: "The reference, price, metadata or end of reservation of an order was changed.",
 });
 export const orderEventTypes = [
   orderPlaced,
@@ -100,6 +106,7 @@ const bare: StoreOrder = {
 };
 const sale = {
   price: { amount: 24_900n, currency: "EUR" },
+  seller: "Maria",
   confirmedBy: { keyId: "key_5fQ0c2mN8xWbT1Lz", name: "till" },
   petName: "Rex",
   categoryId: 1n,
@@ -152,6 +159,7 @@ const filters = {
   confirmedBy: Type.Optional(
     Type.String({ ...keyId, description: "Only orders that this key confirmed.", pattern: "^[0-9A-Za-z_]+$" }),
   ),
+  seller: Type.Optional({ ...seller, description: "Filters orders by exact `seller`." }),
   categoryId: Type.Optional({ ...categoryId, description: "Only orders that sold an animal of this category." }),
   sort: Type.Optional(
     Choice(["id", "-id", "confirmedAt", "-confirmedAt"], {
@@ -205,6 +213,7 @@ const placeStoreOrder = defineOperation({
         petId: 1n,
         reference: "receipt 2026-117",
         price: { amount: 24_900n, currency: "EUR" },
+        seller: "Maria",
         confirm: true,
       },
     },
@@ -212,7 +221,7 @@ const placeStoreOrder = defineOperation({
   agentTools: {
     sell_animal: {
       does: "acts",
-      takes: ["petId", "reference", ["price_amount", "price.amount"], ["currency", "price.currency"]],
+      takes: ["petId", "reference", ["price_amount", "price.amount"], ["currency", "price.currency"], "seller"],
       fixed: { confirm: true },
       gives: "order",
       text: "Sell an available animal: an order that is placed and confirmed at once.",
@@ -251,12 +260,17 @@ const updateStoreOrder = defineOperation({
   tag: store,
   summary: "Change an order",
   description:
-    "Changes the reference or metadata of an order in any status (JSON Merge Patch, RFC 7396) and returns the order. With " +
-    "`If-Match`, the change succeeds only if the order is still the version that you read.",
+    "Changes the reference, price or metadata of an order in any status, or the end of its reservation while it is " +
+    "`placed` (JSON Merge Patch, RFC 7396), and returns the order. A price that is changed after the sale corrects the " +
+    "figures of the day of the sale. With `If-Match`, the change succeeds only if the order is still the version that you read.",
   params,
   body: {
     schema: StoreOrderPatch,
-    examples: { "A pair": { metadata: { till: "3" } }, "No reference": { reference: null } },
+    examples: {
+      "A pair": { metadata: { till: "3" } },
+      "A lower price": { price: { amount: 19_900n } },
+      "No reference": { reference: null },
+    },
   },
   ifMatch: StoreOrder,
   emits: ["order.updated"],
@@ -267,14 +281,15 @@ const updateStoreOrder = defineOperation({
     examples: { "An open order": { ...placed, metadata: { till: "3" } } },
     entityTag: true,
   },
-  errors: [preconditionFailed, invalidRequest],
+  // An order that is not open: its reservation has no end that could be changed.
+  errors: [preconditionFailed, invalidRequest, orderNotOpen],
 });
 
 const confirmStoreOrder = defineOperation({
   ...changing("confirm", confirmed),
   summary: "Confirm an order",
   description:
-    "Sells the animal: its status becomes `sold`. The order keeps who confirmed it, and the animal's name and category. " +
+    "Sells the animal: its status becomes `sold`. The order keeps who sold it, and the animal's name and category. " +
     "Fails once the reservation has ended.",
   body: {
     schema: StoreOrderConfirmation,
@@ -298,7 +313,7 @@ const returnStoreOrder = defineOperation({
   agentTools: {
     return_animal: { does: "overwrites", takes: ["orderId"], gives: "order", text: "Take back the animal of a sale." },
   },
-  errors: [preconditionFailed, orderNotConfirmed, orderedPetNotFound],
+  errors: [preconditionFailed, orderNotConfirmed, soldPetDeleted],
 });
 
 export const orderOperations = [

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Choice, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
+import { Choice, DateTime, described, Int64, Text, Timestamp } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
-import { NewPrice, Price } from "../shops/prices.ts";
+import { Price, PricePatch } from "../shops/price.schemas.ts";
 
 export const StoreOrderStatus = Choice(["placed", "confirmed", "cancelled", "expired", "returned"], {
   title: "StoreOrderStatus",
@@ -24,22 +24,40 @@ export const keyId = Type.String({
   maxLength: 64,
   examples: ["key_5fQ0c2mN8xWbT1Lz"],
 });
-export const sellerName = Type.String({ description: "The name of the key.", maxLength: 100, examples: ["till"] });
-const Seller = Type.Object(
-  { keyId: Type.Optional(keyId), name: sellerName },
-  { title: "Seller", description: "Who confirmed an order." },
+export const seller = Text({
+  description: "Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order.",
+  minLength: 1,
+  maxLength: 100,
+  examples: ["Maria"],
+});
+const Confirmer = Type.Object(
+  {
+    keyId: Type.Optional(keyId),
+    name: Type.String({ description: "The name of the key.", maxLength: 100, examples: ["till"] }),
+  },
+  { title: "Seller", description: "The key that confirmed an order." },
 );
 
 const newOrderProperties = {
   petId: Int64({ description: "Identifier of the animal.", examples: [1n] }),
   reference: Type.Optional(reference),
 };
-const price = Type.Optional(described(NewPrice, "What the animal is sold for."));
+/** The longest reservation, in days. */
+export const MAX_RESERVATION_DAYS = 90;
+const endMeaning = `When the reservation ends: in the future, and at most ${MAX_RESERVATION_DAYS} days ahead.`;
+const expiresAt = DateTime({ description: endMeaning });
 
 export const NewStoreOrder = Type.Object(
   {
     ...newOrderProperties,
-    price,
+    price: Type.Optional(
+      described(PricePatch, "What the animal is sold for. Default: the price that it has; `null` for none."),
+    ),
+    seller: Type.Optional(seller),
+    expiresAt: Type.Optional({
+      ...expiresAt,
+      description: `${endMeaning} By default, the service decides. Not allowed with \`confirm\`.`,
+    }),
     confirm: Type.Optional(
       Type.Boolean({ description: "True to sell the animal at once: the order is confirmed in the same request." }),
     ),
@@ -50,10 +68,13 @@ export const NewStoreOrder = Type.Object(
 export type NewStoreOrder = Static<typeof NewStoreOrder>;
 
 export const StoreOrderConfirmation = Type.Object(
-  { price },
+  {
+    price: Type.Optional(described(PricePatch, "Replaces the price of the order; `null` removes it.")),
+    seller: Type.Optional({ ...seller, description: "Replaces the seller of the order." }),
+  },
   {
     title: "StoreOrderConfirmation",
-    description: "How the animal is sold. A price replaces that of the order.",
+    description: "How the animal is sold.",
     additionalProperties: false,
   },
 );
@@ -66,12 +87,13 @@ export const StoreOrder = Type.Object(
     ...newOrderProperties,
     status: StoreOrderStatus,
     price: Type.Optional(described(Price, "What the animal is sold for.")),
+    seller: Type.Optional(seller),
     placedAt: Timestamp({ description: "When the order was placed." }),
     expiresAt: Timestamp({
       description: "When the reservation ends if the order is neither confirmed nor cancelled.",
     }),
     confirmedAt: Type.Optional(Timestamp({ description: "When the order was confirmed." })),
-    confirmedBy: Type.Optional(Seller),
+    confirmedBy: Type.Optional(Confirmer),
     petName: Type.Optional(
       Type.String({ description: "The animal's name when it was sold.", maxLength: 255, examples: ["Rex"] }),
     ),
@@ -93,6 +115,8 @@ export const StoreOrderPatch = Type.Object(
         description: "Your own name for the order; `null` removes it.",
       }),
     ),
+    expiresAt: Type.Optional(expiresAt),
+    price: Type.Optional(described(PricePatch, "The price from now on, also after the sale; `null` removes it.")),
     metadata: metadataPatch,
   },
   {

@@ -20,8 +20,9 @@ export interface OrderRow extends Row {
   amount: bigint | null;
   currency: string | null;
   confirmed_at: bigint | null;
-  seller_key: string | null;
   seller: string | null;
+  confirmed_by_key: string | null;
+  confirmed_by: string | null;
   pet_name: string | null;
   category_id: bigint | null;
   cancelled_at: bigint | null;
@@ -45,9 +46,10 @@ type NewOrderValues = [
   reference: string | null,
   ...Times,
   ...PriceValues,
+  seller: string | null,
   hasMetadata: 1 | null,
 ];
-type SellerValues = [sellerKey: string | null, seller: string];
+type ConfirmerValues = [seller: string, key: string | null, name: string];
 type SoldPetValues = [petName: string, categoryId: bigint];
 
 export const orderTables = [shopTable("store_orders", "id")];
@@ -61,8 +63,9 @@ const listed = [
   "amount",
   "currency",
   "confirmed_at",
-  "seller_key",
   "seller",
+  "confirmed_by_key",
+  "confirmed_by",
   "pet_name",
   "category_id",
   "cancelled_at",
@@ -100,18 +103,25 @@ export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = change<NewOrderValues, OrderRow>(
-  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, amount, currency, has_metadata)
-   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $6, $7, $8, $9) RETURNING ${written}`,
+  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, amount, currency, seller,
+     has_metadata)
+   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $6, $7, $8, $9, $10) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
 export const setStatus = { cancelled: statusUpdate("cancelled"), returned: statusUpdate("returned") };
-export const setConfirmed = change<[at: number, ...Key, ...PriceValues, ...SellerValues, ...SoldPetValues], OrderRow>(
-  `UPDATE store_orders SET status = 'confirmed', confirmed_at = $1, amount = $4, currency = $5, seller_key = $6, seller = $7,
-     pet_name = $8, category_id = $9
+export const setConfirmed = change<
+  [at: number, ...Key, ...PriceValues, ...ConfirmerValues, ...SoldPetValues],
+  OrderRow
+>(
+  `UPDATE store_orders SET status = 'confirmed', confirmed_at = $1, amount = $4, currency = $5, seller = $6,
+     confirmed_by_key = $7, confirmed_by = $8, pet_name = $9, category_id = $10
    WHERE shop = $2 AND id = $3 RETURNING ${written}`,
 );
-export const setNotes = change<[reference: string | null, hasMetadata: 1 | null, ...Key]>(
-  "UPDATE store_orders SET reference = $1, has_metadata = $2 WHERE shop = $3 AND id = $4",
+export const setFields = change<[reference: string | null, hasMetadata: 1 | null, ...PriceValues, ...Key]>(
+  "UPDATE store_orders SET reference = $1, has_metadata = $2, amount = $3, currency = $4 WHERE shop = $5 AND id = $6",
+);
+export const setEnd = change<[...Key, end: number]>(
+  "UPDATE store_orders SET expires_at = $3, due_at = $3 WHERE shop = $1 AND id = $2",
 );
 export const setExpired = change<[...Key, end: number]>(
   "UPDATE store_orders SET status = 'expired', expires_at = $3 WHERE shop = $1 AND id = $2",
@@ -134,7 +144,10 @@ export function readOrders(
 ): Query<Page<StoreOrder>> {
   const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
-  const by = field === "confirmedAt" ? "confirmed_at" : undefined;
+  const isPlacedInSpan = (since ?? until) !== undefined;
+  const isSelective = (ids ?? reference ?? petId) !== undefined;
+  // Times of orders are those of clocks, which can be wrong: the order of the ids says nothing about them.
+  const by = field === "confirmedAt" ? "confirmed_at" : isPlacedInSpan && !isSelective ? "placed_at" : undefined;
   // The most selective filter first. That of ids needs no other index than the primary key.
   const lead =
     by || ids
@@ -146,27 +159,23 @@ export function readOrders(
           : filters.status !== undefined
             ? { column: "status", values: [filters.status] }
             : undefined;
-  // After the first page, the cursor already implies one of the two time bounds, so it is left out.
-  const isFirst = after === undefined;
-  const onId: Condition[] = [
-    ...(ids ? [isOneOf(ids)] : []),
-    ...(since !== undefined && (by || isFirst || isDescending) ? [placedSince(since)] : []),
-    ...(until !== undefined && (by || isFirst || !isDescending) ? [placedBefore(until)] : []),
-  ];
-  const confirmed: Condition[] = [
-    (bind) => `confirmed_at >= ${bind(confirmedSince === undefined ? 0 : millisecondsOf(confirmedSince))}`,
-    (bind) => `confirmed_at < ${bind(confirmedUntil === undefined ? INT64_MAX : millisecondsOf(confirmedUntil))}`,
-  ];
+  const placed = isPlacedInSpan ? inSpan("placed_at", since, until) : [];
+  const confirmed = inSpan("confirmed_at", confirmedSince, confirmedUntil);
+  const onId = ids ? [isOneOf(ids)] : [];
   const others = [
     optional("status", "TEXT", lead?.column === "status" ? undefined : filters.status),
     optional("reference", "TEXT", lead?.column === "reference" ? undefined : reference),
-    optional("seller_key", "TEXT", filters.confirmedBy),
+    optional("confirmed_by_key", "TEXT", filters.confirmedBy),
+    optional("seller", "TEXT", filters.seller),
     optional("category_id", "BIGINT", filters.categoryId),
   ];
   const ofPets = petId !== undefined && lead?.column !== "pet_id" ? [isOneOf(petId, "pet_id")] : [];
-  const isConfirmed = !by && (confirmedSince ?? confirmedUntil) !== undefined ? confirmed : [];
+  const scannedTimes = [
+    ...(by !== "confirmed_at" && (confirmedSince ?? confirmedUntil) !== undefined ? confirmed : []),
+    ...(by !== "placed_at" ? placed : []),
+  ];
   // All of these conditions or none, so that there are few statements.
-  const isScanned = others.some(({ isSet }) => isSet) || ofPets.length > 0 || isConfirmed.length > 0;
+  const isScanned = others.some(({ isSet }) => isSet) || ofPets.length > 0 || scannedTimes.length > 0;
   return readPage(
     {
       table: "store_orders",
@@ -178,9 +187,9 @@ export function readOrders(
       sort: isDescending ? "-id" : "id",
       by,
       lead,
-      bounds: by ? confirmed : onId,
+      bounds: by === "confirmed_at" ? confirmed : by ? placed : onId,
       scanned: [
-        ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...isConfirmed] : []),
+        ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...scannedTimes] : []),
         ...(by ? onId : []),
       ],
     },
@@ -204,16 +213,12 @@ function differentIds(ids: readonly bigint[]): bigint[] {
   return [...different, ...Array.from({ length: length - different.length }, (_, index) => BigInt(-1 - index))];
 }
 
-// The times of a shop's orders never decrease, so a time is a bound of ids. If no order has such a time, the bound is
-// null, and the list is empty.
-function placedSince(moment: string): Condition {
-  const first = "SELECT id FROM store_orders WHERE shop = $1 AND placed_at >=";
-  return (bind) => `id >= (${first} ${bind(millisecondsOf(moment))} ORDER BY placed_at, id LIMIT 1)`;
-}
-
-function placedBefore(moment: string): Condition {
-  const last = "SELECT id FROM store_orders WHERE shop = $1 AND placed_at <";
-  return (bind) => `id <= (${last} ${bind(millisecondsOf(moment))} ORDER BY placed_at DESC, id DESC LIMIT 1)`;
+/** True if a time is in a span, either end of which may be open. */
+function inSpan(column: string, since: string | undefined, until: string | undefined): Condition[] {
+  return [
+    (bind) => `${column} >= ${bind(since === undefined ? 0 : millisecondsOf(since))}`,
+    (bind) => `${column} < ${bind(until === undefined ? INT64_MAX : millisecondsOf(until))}`,
+  ];
 }
 
 export function toOrder(row: OrderRow): StoreOrder {
@@ -223,11 +228,15 @@ export function toOrder(row: OrderRow): StoreOrder {
     ...(row.reference !== null && { reference: row.reference }),
     status: row.status,
     ...(row.amount !== null && { price: readPrice(row) }),
+    ...(row.seller !== null && { seller: row.seller }),
     placedAt: timestampOf(row.placed_at),
     expiresAt: timestampOf(row.expires_at),
     ...(row.confirmed_at !== null && {
       confirmedAt: timestampOf(row.confirmed_at),
-      confirmedBy: { ...(row.seller_key !== null && { keyId: row.seller_key }), name: row.seller as string },
+      confirmedBy: {
+        ...(row.confirmed_by_key !== null && { keyId: row.confirmed_by_key }),
+        name: row.confirmed_by as string,
+      },
       petName: row.pet_name as string,
       categoryId: row.category_id as bigint,
     }),

@@ -1,7 +1,8 @@
+import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import type { Page } from "../../storage/pages.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import type { Clock } from "../../timing/clock.ts";
+import { type Clock, DAY_MS } from "../../timing/clock.ts";
 import { type Author, keyIdOf, publishLast } from "../events/publish.ts";
 import {
   type Metadata,
@@ -13,7 +14,8 @@ import {
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
-import { completePrice, type NoCurrency, type Price } from "../shops/prices.ts";
+import type { Price } from "../shops/price.schemas.ts";
+import { completePrice, type NoCurrency, priceValues } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";
 import {
   type OrderChange,
@@ -24,12 +26,13 @@ import {
   type RefusedTransition,
 } from "./order-changes.ts";
 import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
-import type {
-  NewStoreOrder,
-  StoreOrder,
-  StoreOrderConfirmation,
-  StoreOrderPatch,
-  StoreOrderStatus,
+import {
+  MAX_RESERVATION_DAYS,
+  type NewStoreOrder,
+  type StoreOrder,
+  type StoreOrderConfirmation,
+  type StoreOrderPatch,
+  type StoreOrderStatus,
 } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
 import { type OrderRow, readOrders, toOrder } from "./orders.statements.ts";
@@ -45,6 +48,18 @@ interface WrongStatus {
 interface PetMismatch {
   readonly refused: "pet mismatch";
   readonly problem: string;
+}
+
+/** What is wrong with the end of a reservation. */
+interface WrongEnd {
+  readonly refused: "wrong end";
+  readonly message: string;
+}
+
+/** How an animal is sold: null for no price. */
+interface Sale {
+  readonly price?: Price | null | undefined;
+  readonly seller?: string | undefined;
 }
 
 type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | PetMismatch;
@@ -95,39 +110,54 @@ export class OrderStore {
    * Part of a transaction: places an order, which reserves its animal or, if it is confirmed at once, sells it. If the
    * animal is not available, the result is a `RefusedTransition`; its `from` is the status of the animal.
    */
-  *place(author: Author, newOrder: NewStoreOrder): Change<StoreOrder | "not found" | RefusedTransition | NoCurrency> {
-    const { petId, reference, confirm } = newOrder;
+  *place(
+    author: Author,
+    newOrder: NewStoreOrder,
+  ): Change<StoreOrder | "not found" | RefusedTransition | NoCurrency | WrongEnd> {
+    const { petId, reference, seller, confirm } = newOrder;
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
-    const price = newOrder.price && (yield* completePrice(shop, newOrder.price));
-    if (price && "refused" in price) return price;
+    const { now } = locked;
+    const end = newOrder.expiresAt === undefined ? now + this.#reservation : endOf(newOrder.expiresAt, now);
+    if (typeof end === "object") return end;
+    if (newOrder.expiresAt !== undefined && confirm)
+      return wrongEnd("must not be sent with confirm: nothing is reserved");
+    const sent = newOrder.price && (yield* completePrice(shop, newOrder.price));
+    if (sent && "refused" in sent) return sent;
     const change = yield* this.#take(locked, petId, confirm ? ["sold", "order_sold"] : ["pending", "order_placed"]);
     if (change === "not found" || "refused" in change) return change;
+    const price = sent === undefined ? change.pet.price : (sent ?? undefined);
     const { id } = (yield* first(sql.nextId, shop)) as { id: bigint };
-    const { at } = locked;
-    const end = at + this.#reservation;
     const metadata = unlessEmpty(newOrder.metadata);
-    const flag = metadataFlag(metadata);
-    const row = yield* first(sql.insert, shop, id, petId, reference ?? null, at, end, ...valuesOf(price), flag);
+    const values = [
+      petId,
+      reference ?? null,
+      now,
+      end,
+      ...priceValues(price),
+      seller ?? null,
+      metadataFlag(metadata),
+    ] as const;
+    const row = yield* first(sql.insert, shop, id, ...values);
     yield* insertMetadata(shop, "order", [{ id, metadata }]);
     const placed = withMetadata(toOrder(row as OrderRow), metadata);
     const events = [orderEvent(orderPlaced, placed)];
     let order = placed;
     if (confirm) {
-      order = withMetadata(toOrder(yield* confirmed(locked, author, id, change.pet, price)), metadata);
+      order = withMetadata(toOrder(yield* confirmed(locked, author, id, change.pet, { price, seller })), metadata);
       events.push(orderEvent(orderConfirmed, order, placed));
     } else addToFigure(locked, "open_orders");
     yield* publishLast(locked, author, [...events, change.event]);
     return order;
   }
 
-  /** Changes the reference or metadata of an order that is as expected. */
+  /** Changes the fields in the patch of an order that is as expected. */
   *update(
     author: Author,
     id: bigint,
     patch: StoreOrderPatch,
     isExpected: (order: StoreOrder) => boolean,
-  ): Change<StoreOrder | "not found" | "not expected" | TooMuchMetadata> {
+  ): Change<StoreOrder | "not found" | "not expected" | WrongStatus | WrongEnd | NoCurrency | TooMuchMetadata> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     const row = yield* first(sql.byId, shop, id);
@@ -137,27 +167,46 @@ export class OrderStore {
     const metadata = patchedMetadata(before.metadata, patch.metadata);
     const refusal = metadataRefusal(metadata);
     if (refusal) return refusal;
-    const reference = patch.reference === undefined ? before.reference : (patch.reference ?? undefined);
-    if (reference === before.reference && sameMetadata(metadata, before.metadata)) return before;
-    yield* all(sql.setNotes, reference ?? null, metadataFlag(metadata), shop, id);
+    const price = patch.price ? yield* completePrice(shop, patch.price, before.price) : (patch.price ?? undefined);
+    if (price && "refused" in price) return price;
+    const end = patch.expiresAt === undefined ? Number(row.expires_at) : endOf(patch.expiresAt, locked.now);
+    if (typeof end === "object") return end;
+    const isMoved = end !== Number(row.expires_at);
+    if (isMoved && row.status !== "placed") return { refused: "wrong status", status: row.status };
+    if (isMoved && isOver(row, locked)) {
+      yield* expire(locked, row, this.#pets);
+      return { refused: "wrong status", status: "expired" };
+    }
+    const { price: _, reference: __, metadata: ___, ...others } = before;
+    const after = withMetadata(
+      {
+        ...others,
+        expiresAt: timestampOf(end),
+        ...given("price", patch.price === undefined ? before.price : price),
+        ...given("reference", patch.reference === undefined ? before.reference : (patch.reference ?? undefined)),
+      },
+      metadata,
+    );
+    const isSame = after.reference === before.reference && samePrice(after.price, before.price);
+    if (isSame && !isMoved && sameMetadata(metadata, before.metadata)) return before;
+    yield* all(sql.setFields, after.reference ?? null, metadataFlag(metadata), ...priceValues(after.price), shop, id);
+    if (isMoved) yield* all(sql.setEnd, shop, id, end);
     yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
-    const { metadata: _, reference: __, ...plain } = before;
-    const after = withMetadata(reference === undefined ? plain : { ...plain, reference }, metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);
     return after;
   }
 
-  /** Part of a transaction: confirms an open order that is as expected, which sells its animal. A price replaces that of the order. */
+  /** Part of a transaction: confirms an open order that is as expected, which sells its animal. */
   *confirm(
     author: Author,
     id: bigint,
     isExpected: (order: StoreOrder) => boolean,
-    { price }: StoreOrderConfirmation,
+    { price: sent, seller }: StoreOrderConfirmation,
   ): Change<ChangedOrder | NoCurrency> {
     const locked = yield* lockShop(author.shop, this.#clock.now());
-    const complete = price && (yield* completePrice(author.shop, price));
-    if (complete && "refused" in complete) return complete;
-    return yield* this.#change(locked, author, id, orderChanges.confirm, isExpected, complete);
+    const price = sent && (yield* completePrice(author.shop, sent));
+    if (price && "refused" in price) return price;
+    return yield* this.#change(locked, author, id, orderChanges.confirm, isExpected, { price, seller });
   }
 
   /** Part of a transaction: cancels or returns an order that is as expected, and changes its animal with it. */
@@ -176,7 +225,7 @@ export class OrderStore {
     id: bigint,
     { from, to, event, pet }: OrderChange,
     isExpected: (order: StoreOrder) => boolean,
-    price?: Price,
+    { price, seller }: Sale = {},
   ): Change<ChangedOrder> {
     const { shop } = author;
     const order = yield* first(sql.byId, shop, id);
@@ -195,8 +244,11 @@ export class OrderStore {
     else addToFigure(locked, "returned");
     const row =
       to === "confirmed"
-        ? yield* confirmed(locked, author, id, change.pet, price ?? before.price)
-        : ((yield* first(sql.setStatus[to], locked.at, shop, id)) as OrderRow);
+        ? yield* confirmed(locked, author, id, change.pet, {
+            price: price === undefined ? before.price : price,
+            seller: seller ?? before.seller,
+          })
+        : ((yield* first(sql.setStatus[to], locked.now, shop, id)) as OrderRow);
     const changed = withMetadata(toOrder(row), before.metadata);
     yield* publishLast(locked, author, [orderEvent(event, changed, before), change.event]);
     return changed;
@@ -219,19 +271,45 @@ export class OrderStore {
 /** Part of a transaction: confirms an order, which keeps who did it, and how its animal was called. */
 function* confirmed(
   locked: LockedShop,
-  { actor, name: seller }: Author,
+  { actor, name: keyName }: Author,
   id: bigint,
   { name, categoryId }: { readonly name: string; readonly categoryId: bigint },
-  price: Price | undefined,
+  { price, seller = keyName }: Sale,
 ): Change<OrderRow> {
   addToFigure(locked, "sold");
-  const { shop, at } = locked;
-  const by = [keyIdOf(actor) ?? null, seller] as const;
-  return (yield* first(sql.setConfirmed, at, shop, id, ...valuesOf(price), ...by, name, categoryId)) as OrderRow;
+  const { shop, now } = locked;
+  const by = [seller, keyIdOf(actor) ?? null, keyName] as const;
+  return (yield* first(
+    sql.setConfirmed,
+    now,
+    shop,
+    id,
+    ...priceValues(price ?? undefined),
+    ...by,
+    name,
+    categoryId,
+  )) as OrderRow;
 }
 
-function valuesOf(price: Price | undefined): [amount: bigint | null, currency: string | null] {
-  return price ? [price.amount, price.currency] : [null, null];
+/** The end of a reservation that a client has sent, in Unix milliseconds. */
+function endOf(expiresAt: string, now: number): number | WrongEnd {
+  const end = millisecondsOf(expiresAt);
+  if (end > now && end <= now + MAX_RESERVATION_DAYS * DAY_MS) return end;
+  const example = timestampOf(now + DAY_MS);
+  return wrongEnd(`must be in the future, at most ${MAX_RESERVATION_DAYS} days ahead, such as ${example}`);
+}
+
+function wrongEnd(message: string): WrongEnd {
+  return { refused: "wrong end", message };
+}
+
+function samePrice(one: Price | undefined, other: Price | undefined): boolean {
+  return one?.amount === other?.amount && one?.currency === other?.currency;
+}
+
+/** A field that is absent if it has no value. */
+function given<N extends string, V>(name: N, value: V | undefined): { readonly [Name in N]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [Name in N]: V });
 }
 
 function withMetadata(order: StoreOrder, metadata: Metadata | undefined): StoreOrder {

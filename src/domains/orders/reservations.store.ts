@@ -112,7 +112,7 @@ export class Reservations implements DueTimes {
  */
 export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Change<void> {
   const { id, pet_id, expires_at } = row;
-  const end = Math.min(Number(expires_at), locked.at);
+  const end = Math.min(Number(expires_at), locked.now);
   yield* all(sql.setExpired, locked.shop, id, end);
   addToFigure(locked, "open_orders", -1);
   addToFigure(locked, "expired");
@@ -124,6 +124,6 @@ export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): C
 }
 
 /** True once the reservation has ended. */
-export function isOver({ due_at }: StoredOrderRow, { at }: LockedShop): boolean {
-  return due_at <= at;
+export function isOver({ due_at }: StoredOrderRow, { now }: LockedShop): boolean {
+  return due_at <= now;
 }

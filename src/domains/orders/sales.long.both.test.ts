@@ -15,9 +15,9 @@ test("adds up a shop's most sales, by several sellers and in several categories 
   await service.store.run(
     `${numbers(MAX_SALES)}
      INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at, amount, currency, confirmed_at,
-       seller_key, seller, pet_name, category_id)
+       seller, confirmed_by_key, confirmed_by, pet_name, category_id)
      SELECT ${await service.shop(account.id)}, n, n, 'confirmed', 0, 0, 0, n % 900, CASE n % 3 WHEN 0 THEN 'CHF' ELSE 'EUR' END,
-       ${START} + n * CAST(${Math.floor((MAX_DAYS * DAY_MS) / (MAX_SALES + 1))} AS BIGINT), 'key_' || (n % 4), 'till', 'Rex', n % 5
+       ${START} + n * CAST(${Math.floor((MAX_DAYS * DAY_MS) / (MAX_SALES + 1))} AS BIGINT), 'till ' || (n % 4), 'key_' || (n % 4), 'till', 'Rex', n % 5
      FROM numbers`,
   );
   const since = new Date(START).toISOString();

@@ -3,9 +3,9 @@ import { invalidRequest } from "../../contract/errors.ts";
 import { withCommas } from "../../contract/messages.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { DateTime, LargeCount, Timestamp } from "../../contract/schemas.ts";
-import { currency } from "../shops/currencies.ts";
+import { currency } from "../shops/price.schemas.ts";
 import { store } from "./orders.operations.ts";
-import { categoryId, keyId, sellerName } from "./orders.schemas.ts";
+import { categoryId, seller } from "./orders.schemas.ts";
 
 /** The most days of one request. */
 export const MAX_DAYS = 92;
@@ -49,10 +49,10 @@ const Sales = Type.Object(
     ),
     sellers: Type.Array(
       Type.Object(
-        { keyId: Type.Optional(keyId), name: sellerName, ...figures },
-        { title: "SalesOfSeller", description: "The orders that a key confirmed." },
+        { name: { ...seller, description: "The `seller` of the orders." }, ...figures },
+        { title: "SalesOfSeller", description: "What one seller sold." },
       ),
-      { description: "The sales by who confirmed them, most first.", maxItems: 2 * MAX_SALES },
+      { description: "The sales by `seller`, most first.", maxItems: 2 * MAX_SALES },
     ),
     categories: Type.Array(
       Type.Object(
@@ -116,7 +116,7 @@ const getSales = defineOperation({
         timeZone: "UTC",
         total: sold,
         days: [{ date: "2026-11-21", ...sold }],
-        sellers: [{ keyId: "key_5fQ0c2mN8xWbT1Lz", name: "till", ...sold }],
+        sellers: [{ name: "Maria", ...sold }],
         categories: [{ categoryId: 1n, name: "Dogs", ...sold }],
       } satisfies Sales,
     },

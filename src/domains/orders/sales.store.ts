@@ -25,7 +25,6 @@ interface GroupRow extends Row {
   day: bigint;
   /** 1 for returns, 0 for sales. */
   returned: bigint;
-  seller_key: string | null;
   seller: string;
   category_id: bigint;
   /** Null without a price. */
@@ -78,16 +77,14 @@ export function* readSales(shop: number, span: Span, now: number): Query<Sales |
   const byCategory = Map.groupBy(rows, ({ category_id }) => category_id);
   const names = yield* categoryNames(shop, [...byCategory.keys()]);
   const byDay = Map.groupBy(rows, ({ day }) => Number(day));
-  const bySeller = Map.groupBy(rows, ({ seller_key, seller }) => JSON.stringify([seller_key, seller]));
+  const bySeller = Map.groupBy(rows, (row) => row.seller);
   return {
     since: timestampOf(since),
     until: timestampOf(until),
     timeZone: span.timeZone,
     total,
     days: days.map(({ date }, day) => Object.assign({ date }, figuresOf(byDay.get(day) ?? []))),
-    sellers: mostFirst(bySeller, ({ seller_key: keyId, seller: name }) =>
-      keyId === null ? { name } : { keyId, name },
-    ),
+    sellers: mostFirst(bySeller, ({ seller: name }) => ({ name })),
     categories: mostFirst(byCategory, ({ category_id: categoryId }) => {
       const name = names.get(categoryId);
       return name === undefined ? { categoryId } : { categoryId, name };
@@ -111,10 +108,10 @@ function groups(shop: number, days: readonly ZoneDay[]): Query<readonly GroupRow
     const [start, end] = [bind(days[day]?.start ?? 0), bind(days[day]?.end ?? 0)];
     return ["confirmed_at", "returned_at"].map(
       (column, returned) =>
-        `SELECT CAST(${day} AS BIGINT) AS day, CAST(${returned} AS BIGINT) AS returned, seller_key, seller, category_id, currency,
+        `SELECT CAST(${day} AS BIGINT) AS day, CAST(${returned} AS BIGINT) AS returned, seller, category_id, currency,
            count(*) AS orders, CAST(sum(amount) AS BIGINT) AS amount
          FROM store_orders WHERE shop = $1 AND ${column} >= ${start} AND ${column} < ${end}
-         GROUP BY category_id, seller_key, seller, currency`,
+         GROUP BY category_id, seller, currency`,
     );
   });
   return all(cachedQuery<GroupRow>(parts.flat().join(" UNION ALL ")), ...parameters);

@@ -23,6 +23,7 @@ afterAll(() => service.stop());
 
 const call = (method: string, path: string, body?: unknown, key = till) => service.call(method, path, { key, body });
 const price = { amount: 24_900, currency: "EUR" };
+const NOON = Date.parse("2026-11-21T12:00:00Z");
 const addPet = async (): Promise<number> =>
   (await call("POST", "/pets", { name: "Rex", categoryId: 3, status: "available" })).json.id;
 const place = async (more: object) => call("POST", "/store/orders", { petId: await addPet(), ...more });
@@ -38,7 +39,7 @@ describe("placeStoreOrder", () => {
   test("with confirm sells the animal in one transaction with three events", async () => {
     const { status, json: order } = await place({ price, reference: "receipt 7", confirm: true, metadata: { a: "b" } });
     const { placedAt: at, petId } = order;
-    const sale = { confirmedAt: at, confirmedBy: seller, petName: "Rex", categoryId: 3 };
+    const sale = { confirmedAt: at, seller: seller.name, confirmedBy: seller, petName: "Rex", categoryId: 3 };
     const expected = { id: order.id, petId, reference: "receipt 7", status: "confirmed", price, placedAt: at };
     expect([status, order]).toEqual([
       201,
@@ -47,7 +48,7 @@ describe("placeStoreOrder", () => {
     expect((await call("GET", `/store/orders/${order.id}`)).json).toEqual(order);
     const [placed, confirmed, changed] = await newest(3);
     expect([placed.type, placed.data.status, placed.data.price]).toEqual(["order.placed", "placed", price]);
-    const absent = { confirmedAt: null, confirmedBy: null, petName: null, categoryId: null };
+    const absent = { seller: null, confirmedAt: null, confirmedBy: null, petName: null, categoryId: null };
     expect([confirmed.type, confirmed.previous]).toEqual(["order.confirmed", { status: "placed", ...absent }]);
     expect([changed.type, changed.previous, changed.data.status]).toEqual([
       "pet.updated",
@@ -83,6 +84,65 @@ describe("placeStoreOrder", () => {
   ])("refuses the price %j", async (wrong, path, message) => {
     const { status, json } = await place({ price: wrong });
     expect([status, json.details]).toEqual([400, [{ path, message }]]);
+  });
+
+  test.each([
+    [{ expiresAt: "2026-11-21T11:59:59Z" }],
+    [{ expiresAt: "2026-11-21T12:00:00Z" }],
+    [{ expiresAt: "2027-02-19T12:00:00.001Z" }],
+  ])("refuses the end %j", async (body) => {
+    service.clock.setWall(NOON);
+    const { status, json } = await place(body);
+    const message = "must be in the future, at most 90 days ahead, such as 2026-11-22T12:00:00.000Z";
+    expect([status, json.details]).toEqual([400, [{ path: "/body/expiresAt", message }]]);
+    const { json: order } = await place({});
+    const { json: refused } = await call("PATCH", `/store/orders/${order.id}`, body);
+    expect(refused.details).toEqual([{ path: "/body/expiresAt", message }]);
+  });
+
+  test("holds the animal until the end that was asked for", async () => {
+    service.clock.setWall(NOON);
+    const saturday = "2026-11-28T17:00:00+01:00";
+    const { json: order } = await place({ expiresAt: saturday });
+    expect(order.expiresAt).toBe("2026-11-28T16:00:00.000Z");
+    const confirmed = await place({ expiresAt: saturday, confirm: true });
+    expect(confirmed.json.details[0].path).toBe("/body/expiresAt");
+    const { json: longer } = await call("PATCH", `/store/orders/${order.id}`, { expiresAt: "2026-11-30T12:00:00Z" });
+    expect((await newest(1))[0]).toMatchObject({
+      type: "order.updated",
+      data: longer,
+      previous: { expiresAt: order.expiresAt },
+    });
+    service.clock.setWall(Date.parse("2026-11-30T11:59:59Z"));
+    expect((await confirm(order.id)).status).toBe(200);
+    const late = await call("PATCH", `/store/orders/${order.id}`, { expiresAt: "2026-12-01T12:00:00Z" });
+    expect([late.status, late.json.code]).toEqual([409, "order_not_open"]);
+  });
+
+  test("the price is that of the animal, unless another or none is given", async () => {
+    const { id: petId } = (await call("POST", "/pets", { name: "Rex", categoryId: 3, status: "available", price }))
+      .json;
+    const placed = async (more: object) => {
+      const { json } = await call("POST", "/store/orders", { petId, ...more });
+      await call("PATCH", `/pets/${petId}`, { price: { amount: 7 } });
+      expect((await call("POST", `/store/orders/${json.id}/cancel`)).json.price).toEqual(json.price);
+      await call("PATCH", `/pets/${petId}`, { price });
+      return json.price;
+    };
+    expect(await placed({})).toEqual(price);
+    expect(await placed({ price: null })).toBeUndefined();
+    expect(await placed({ price: { amount: 1, currency: "USD" } })).toEqual({ amount: 1, currency: "USD" });
+  });
+
+  test("a price can be corrected after the sale, and who sold is kept", async () => {
+    const { json: order } = await place({ price, seller: "Maria", confirm: true });
+    expect([order.seller, order.confirmedBy]).toEqual(["Maria", seller]);
+    const path = `/store/orders/${order.id}`;
+    expect((await call("PATCH", path, { price: { amount: 1 } })).json.price).toEqual({ ...price, amount: 1 });
+    expect((await newest(1))[0].previous).toEqual({ price: { amount: price.amount } });
+    expect((await call("PATCH", path, { price: null })).json).not.toHaveProperty("price");
+    const lacking = await call("PATCH", path, { price: { amount: 1 } });
+    expect(lacking.json.details[0].message).toContain("is required, because the shop has no currency");
   });
 
   test.each([0, 10 ** 12])("keeps the amount %d", async (amount) => {
@@ -150,6 +210,7 @@ describe("listStoreOrders", () => {
     readonly status: string;
     readonly placedAt: string;
     readonly confirmedAt?: string;
+    readonly seller?: string;
     readonly confirmedBy?: { readonly keyId: string };
     readonly categoryId?: number;
   }
@@ -194,6 +255,7 @@ describe("listStoreOrders", () => {
         confirmedUntil: moment,
         since: moment,
         confirmedBy: fc.constantFrom(seller.keyId, record.id, "key_none"),
+        seller: fc.constantFrom(seller.name, "nobody"),
         categoryId: fc.constantFrom(0, 1, 3),
         status: fc.constantFrom("confirmed", "returned", "placed"),
         petId,
@@ -211,6 +273,7 @@ describe("listStoreOrders", () => {
             (chosen.confirmedUntil === undefined || (one.confirmedAt ?? "9") < chosen.confirmedUntil) &&
             (chosen.since === undefined || one.placedAt >= chosen.since) &&
             (chosen.confirmedBy === undefined || one.confirmedBy?.keyId === chosen.confirmedBy) &&
+            (chosen.seller === undefined || one.seller === chosen.seller) &&
             (chosen.categoryId === undefined || one.categoryId === chosen.categoryId) &&
             (chosen.status === undefined || one.status === chosen.status) &&
             (chosen.petId === undefined || chosen.petId.includes(one.petId)),
@@ -232,8 +295,8 @@ describe("listStoreOrders", () => {
     const { account, key } = await service.newAccountWithKey("enterprise");
     await service.store.run(
       `${numbers(25_000)}
-       INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at, confirmed_at, seller_key, seller, pet_name, category_id)
-       SELECT ${await service.shop(account.id)}, n, n % 3, 'confirmed', n, n, n, n, 'key_1', 'till', 'Rex', CASE WHEN n IN (3, 12000, 24000) THEN 2 ELSE 1 END
+       INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at, confirmed_at, seller, confirmed_by_key, confirmed_by, pet_name, category_id)
+       SELECT ${await service.shop(account.id)}, n, n % 3, 'confirmed', n, n, n, n, 'till', 'key_1', 'till', 'Rex', CASE WHEN n IN (3, 12000, 24000) THEN 2 ELSE 1 END
        FROM numbers`,
     );
     const walk = async (query: string) => {

@@ -31,6 +31,7 @@ class Walk {
     const tasks = new ManualTasks();
     const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
     const service = await TestService.start({ domains: tasks.domains, settings });
+    service.clock.setWall(Date.parse("2026-10-24T12:00:00Z")); // summer time ends on this day in Berlin and Beirut
     const { key, record } = await service.newAccountWithKey("enterprise", undefined, scopes);
     const walk = new Walk(service, tasks, key, { keyId: record.id, name: record.name });
     const { id, name } = walk.#model.category;
@@ -120,15 +121,19 @@ class Walk {
       case "delete":
         return this.#call("DELETE", `/pets/${act.petId}`);
       case "place": {
-        const { kind: _, ...order } = act;
-        return this.#call("POST", "/store/orders", order);
+        const { kind: _, ahead, ...order } = act;
+        return this.#call("POST", "/store/orders", { ...order, expiresAt: this.#timeIn(ahead) });
       }
       case "confirm":
-        return this.#call(
-          "POST",
-          `/store/orders/${this.#model.orderId(act)}/confirm`,
-          act.price && { price: act.price },
-        );
+        return this.#call("POST", `/store/orders/${this.#model.orderId(act)}/confirm`, {
+          price: act.price,
+          seller: act.seller,
+        });
+      case "correct":
+        return this.#call("PATCH", `/store/orders/${this.#model.orderId(act)}`, {
+          price: act.price,
+          expiresAt: this.#timeIn(act.ahead),
+        });
       case "name order":
         return this.#call("PATCH", `/store/orders/${this.#model.orderId(act)}`, { reference: act.reference });
       case "note on animal":
@@ -144,6 +149,10 @@ class Walk {
       default:
         return this.#call("POST", `/store/orders/${this.#model.orderId(act)}/${act.kind}`);
     }
+  }
+
+  #timeIn(milliseconds: number | undefined): string | undefined {
+    return milliseconds === undefined ? undefined : new Date(this.#service.clock.now() + milliseconds).toISOString();
   }
 
   #call(method: string, path: string, body?: unknown): Promise<TestResponse> {

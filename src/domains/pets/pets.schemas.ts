@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Choice, described, Int64, LargeCount, notBlank, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
-import { NewPrice, Price, PricePatch } from "../shops/prices.ts";
+import { NewPrice, Price, PricePatch } from "../shops/price.schemas.ts";
 
 export const PetStatus = Choice(["available", "pending", "sold"], {
   title: "PetStatus",

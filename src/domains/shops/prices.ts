@@ -1,38 +1,7 @@
-import { type Static, Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
-import { Int64 } from "../../contract/schemas.ts";
 import type { Query } from "../../storage/transaction.ts";
-import { currency, sentCurrency } from "./currencies.ts";
+import type { NewPrice, Price } from "./price.schemas.ts";
 import { currencyOf } from "./shop-settings.store.ts";
-
-const amount = Int64({
-  description: "The amount in the smallest unit of the currency, such as cents.",
-  minimum: 0,
-  maximum: 10 ** 12,
-  examples: [24_900n],
-});
-
-const newPrice = {
-  amount,
-  currency: Type.Optional(
-    Type.String({ ...sentCurrency, description: `${sentCurrency.description} Default: that of the shop.` }),
-  ),
-};
-const keywords = { additionalProperties: false, examples: [{ amount: 24_900n, currency: "EUR" }] } as const;
-
-export const NewPrice = Type.Object(newPrice, { title: "NewPrice", description: "A price.", ...keywords });
-export type NewPrice = Static<typeof NewPrice>;
-
-/** The field of a patch (RFC 7396). */
-export const PricePatch = Type.Unsafe<NewPrice | null>({
-  ...Type.Object(newPrice, keywords),
-  title: "PricePatch",
-  type: ["object", "null"],
-  description: "The price from now on. Without `currency`, it keeps the one that it has.",
-});
-
-export const Price = Type.Object({ amount, currency }, { title: "Price", description: "A price." });
-export type Price = Static<typeof Price>;
 
 /** A price without a currency, in a shop without one. */
 export interface NoCurrency {

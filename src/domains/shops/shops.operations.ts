@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { withCommas } from "../../contract/messages.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
-import { Int64, LargeCount, PATTERN_MEANING, RULES, type Rule, Timestamp } from "../../contract/schemas.ts";
+import { Int64, LargeCount, RULES, type Rule, Timestamp } from "../../contract/schemas.ts";
 import { isTimeZone } from "../../timing/time-zones.ts";
-import { currency, sentCurrency } from "./currencies.ts";
+import { currency, sentCurrency } from "./price.schemas.ts";
 
 /** The maximum number of categories in a summary, and how many are scanned to find them. */
 export const MAX_CATEGORIES = 100;
@@ -30,7 +30,6 @@ const sentTimeZone = {
   ...timeZone,
   minLength: 1,
   pattern: "^[A-Za-z0-9_/+-]+$",
-  [PATTERN_MEANING]: "a name such as Europe/Berlin",
   [RULES]: [knownZone],
 };
 const ShopPatch = Type.Object(

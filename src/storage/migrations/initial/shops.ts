@@ -14,7 +14,7 @@ import type { Migration } from "../migration.ts";
  * `..._day` is the day to which `..._count` belongs, in the time zone of the shop. Statements know the zone by
  * `utc_offset` in milliseconds, which is that of the zone before `offset_until`; `next_offset` is the one after it. `counted_since` is when the counts of that day begin, if that is not its start.
  *
- * `seller_key`, `seller`, `pet_name` and `category_id` of an order are what they were when it was confirmed.
+ * `confirmed_by_key`, `confirmed_by`, `pet_name` and `category_id` of an order are what they were when it was confirmed.
  * The indexes of confirmed and returned orders have all that `getSales` reads, but not on PostgreSQL, whose pages of the
  * table hold many orders.
  *
@@ -125,8 +125,9 @@ export const shopSchema: Migration = {
       amount INTEGER,
       currency TEXT,
       confirmed_at INTEGER,
-      seller_key TEXT,
       seller TEXT,
+      confirmed_by_key TEXT,
+      confirmed_by TEXT,
       pet_name TEXT,
       category_id INTEGER,
       cancelled_at INTEGER,
@@ -138,9 +139,9 @@ export const shopSchema: Migration = {
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
     CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
     CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
-    CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id, seller_key, seller, category_id, currency, amount)
+    CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id, seller, category_id, currency, amount)
       WHERE confirmed_at IS NOT NULL;
-    CREATE INDEX store_orders_returned ON store_orders (shop, returned_at, id, seller_key, seller, category_id, currency, amount)
+    CREATE INDEX store_orders_returned ON store_orders (shop, returned_at, id, seller, category_id, currency, amount)
       WHERE returned_at IS NOT NULL;
     CREATE UNIQUE INDEX store_orders_open ON store_orders (shop, pet_id) WHERE status = 'placed';
     CREATE INDEX store_orders_due ON store_orders (due_at) WHERE status = 'placed';
@@ -256,8 +257,9 @@ export const shopSchema: Migration = {
       amount BIGINT,
       currency TEXT COLLATE "C",
       confirmed_at BIGINT,
-      seller_key TEXT COLLATE "C",
       seller TEXT COLLATE "C",
+      confirmed_by_key TEXT COLLATE "C",
+      confirmed_by TEXT COLLATE "C",
       pet_name TEXT COLLATE "C",
       category_id BIGINT,
       cancelled_at BIGINT,
