@@ -114,14 +114,14 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/shop",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
+    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
   },
   updateShop: {
     method: "PATCH",
     path: "/shop",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
+    body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
   },
   getCurrentKey: {
     method: "GET",
@@ -389,6 +389,11 @@ export const failures: Readonly<Record<string, Example>> = {
     status: 409,
     headers: { "Content-Type": "application/json" },
     body: '{"code":"reference_taken","message":"Another animal of the shop has this reference. The message names it.","status":409}',
+  },
+  shop_full: {
+    status: 409,
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"shop_full","message":"The shop may hold no more animals: see `animalsAllowed` of `GET /shop`. Delete some, or ask for another plan.","status":409}',
   },
   idempotency_key_in_use: {
     status: 409,

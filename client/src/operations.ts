@@ -414,6 +414,8 @@ export interface ShopSummary<Id = bigint> {
   /** The currency of prices that name none. Absent until it is set. */
   readonly currency?: string | undefined;
   readonly animals: AnimalFigures;
+  /** How many animals the shop may hold. Absent if any number. */
+  readonly animalsAllowed?: number | undefined;
   /** The 100 categories with the most animals, largest first. */
   readonly categories: readonly CategoryFigure<Id>[];
   /** Orders that are `placed`. */
@@ -1922,6 +1924,7 @@ export interface ErrorCodes {
     | "reference_taken"
     | "request_timeout"
     | "sandbox_was_reset"
+    | "shop_full"
     | "unsupported_media_type";
   getPet: SharedErrorCode | "insufficient_scope" | "key_banned" | "operation_removed" | "pet_not_found";
   updatePet:
@@ -1958,6 +1961,7 @@ export interface ErrorCodes {
     | "payload_too_large"
     | "request_timeout"
     | "sandbox_was_reset"
+    | "shop_full"
     | "unsupported_media_type";
   deletePets:
     | SharedErrorCode

@@ -365,6 +365,8 @@ export interface ShopSummary<Id = bigint> {
     /** The currency of prices that name none. Absent until it is set. */
     readonly currency?: string | undefined;
     readonly animals: AnimalFigures;
+    /** How many animals the shop may hold. Absent if any number. */
+    readonly animalsAllowed?: number | undefined;
     /** The 100 categories with the most animals, largest first. */
     readonly categories: readonly CategoryFigure<Id>[];
     /** Orders that are `placed`. */
@@ -1623,11 +1625,11 @@ export type SharedErrorCode = ClientErrorCode | "account_suspended" | "internal_
 /** The codes of the errors that each operation can fail with. */
 export interface ErrorCodes {
     listPets: SharedErrorCode | "insufficient_scope" | "key_banned";
-    createPet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "reference_taken" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
+    createPet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "reference_taken" | "request_timeout" | "sandbox_was_reset" | "shop_full" | "unsupported_media_type";
     getPet: SharedErrorCode | "insufficient_scope" | "key_banned" | "operation_removed" | "pet_not_found";
     updatePet: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "invalid_transition" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "reference_taken" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     deletePet: SharedErrorCode | "insufficient_scope" | "key_banned" | "payload_too_large" | "pet_has_open_order" | "pet_not_found" | "precondition_failed" | "request_timeout" | "sandbox_was_reset";
-    importPets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
+    importPets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "shop_full" | "unsupported_media_type";
     deletePets: SharedErrorCode | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "pets_not_deletable" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";
     listCategories: SharedErrorCode | "insufficient_scope" | "key_banned";
     createCategory: SharedErrorCode | "category_exists" | "category_name_taken" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "key_banned" | "payload_too_large" | "request_timeout" | "sandbox_was_reset" | "unsupported_media_type";

@@ -149,7 +149,7 @@ export interface Appended extends Row {
 export interface Append<R extends Values = Values, L extends Values = Values> {
   /**
    * Counts rows: `$2` is the time, `$3` their number, and the others are the sums of their `amounts`. Returns what the
-   * first row gets, to which the others add 1 each; no row if the data of the shop was deleted.
+   * first row gets, to which the others add 1 each; no row if the shop takes none of them, or not all: then each alone.
    */
   readonly count: ChangeStatement<[shop: number, now: number, rows: number, ...amounts: number[]], Appended>;
   /** `INSERT … VALUES (…)`, with a `CAST` of each integer from `$4` on. `$2` is the id, `$3` the time. */

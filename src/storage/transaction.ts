@@ -75,7 +75,7 @@ export function* first<P extends Values, R extends Row, K extends Statement["kin
   return ((yield step({ statement, parameters })) as readonly R[])[0];
 }
 
-/** The last step of a transaction: appends a row. Returns undefined if the data of the shop was deleted. */
+/** The last step of a transaction: appends a row. Returns undefined if the shop takes no row. */
 export function* append<R extends Values, L extends Values>(
   to: Append<R, L>,
   row: NoInfer<NewRow<R, L>>,

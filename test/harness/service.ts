@@ -3,7 +3,7 @@ import { domains as allDomains } from "../../src/app/domains.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Mode, Quota, Scope } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import type { Account, Plan } from "../../src/domains/accounts/accounts.ts";
+import type { Account, Agreement, Plan } from "../../src/domains/accounts/accounts.ts";
 import type { ServedDomain } from "../../src/domains/callers.ts";
 import { settingsOf } from "../../src/domains/domain.ts";
 import { Log } from "../../src/telemetry/log.ts";
@@ -122,7 +122,7 @@ export class TestService {
     return (await this.app.keys.issueKey(id, "test", scopes, this.clock.now())).key;
   }
 
-  async newAccountWithKey(plan: Plan, quota?: Quota, scopes: readonly Scope[] = ["read", "write"], mode?: Mode) {
+  async newAccountWithKey(plan: Plan, quota?: Agreement, scopes: readonly Scope[] = ["read", "write"], mode?: Mode) {
     const { accounts, keys } = this.app;
     const figures = plan === "enterprise" ? (quota ?? defaultQuota) : undefined;
     const account = await accounts.createAccount("Test", plan, figures, this.clock.now());

@@ -1,4 +1,3 @@
-import type { Quota } from "../../contract/caller.ts";
 import { firstFault } from "../../contract/input-faults.ts";
 import { Text, timestampOf } from "../../contract/schemas.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -13,8 +12,7 @@ import {
 } from "../../terminal/command.ts";
 import { columns, table } from "../../terminal/output.ts";
 import { AccountStore } from "./accounts.store.ts";
-import type { Account } from "./accounts.ts";
-import { type Plan, planNames, plans } from "./accounts.ts";
+import { type Account, type Agreement, type Plan, planNames, plans } from "./accounts.ts";
 
 /** Runs work on the accounts of the store, and closes it. Rejects like `withStore`. */
 function withAccounts<T>(
@@ -29,6 +27,7 @@ const planOptions = {
   plan: { meaning: `The plan: ${planNames.join(", ")}.`, value: "PLAN", isRequired: true },
   "per-minute": { meaning: "Requests a minute; for enterprise only.", value: "N" },
   "per-day": { meaning: "Requests a day; for enterprise only.", value: "N" },
+  animals: { meaning: "The most animals of a shop; for enterprise only. Default: any number.", value: "N" },
 } as const;
 
 const createAccount: Command = {
@@ -48,7 +47,7 @@ const createAccount: Command = {
   },
 };
 
-const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED", "STATE"];
+const headings = ["ID", "NAME", "PLAN", "PER MINUTE", "PER DAY", "ANIMALS", "CREATED", "STATE"];
 
 const listAccounts: Command = {
   name: "accounts list",
@@ -65,7 +64,8 @@ const listAccounts: Command = {
 const setPlan: Command = {
   name: "accounts set-plan",
   summary: "Change the plan of an account.",
-  example: "accounts set-plan acc_8sK2mX0qVb4TzR1c --plan enterprise --per-minute 5000 --per-day 1000000",
+  example:
+    "accounts set-plan acc_8sK2mX0qVb4TzR1c --plan enterprise --per-minute 5000 --per-day 1000000 --animals 2000000",
   args: ["ACCOUNT"],
   options: planOptions,
   run: (given, context) => {
@@ -170,9 +170,9 @@ export const accountCommands: readonly Command[] = [
 ];
 
 /** An account below `headings`. */
-function row({ id, name, plan, perMinute, perDay, createdAt, deletedAt, suspendedAt }: Account): string[] {
+function row({ id, name, plan, perMinute, perDay, animals, createdAt, deletedAt, suspendedAt }: Account): string[] {
   const state = deletedAt !== undefined ? "deleted" : suspendedAt !== undefined ? "suspended" : "active";
-  return [id, name, plan, String(perMinute), String(perDay), timestampOf(createdAt), state];
+  return [id, name, plan, String(perMinute), String(perDay), String(animals ?? "any"), timestampOf(createdAt), state];
 }
 
 function shown(account: Account) {
@@ -186,8 +186,8 @@ function shown(account: Account) {
 }
 
 function describe(account: Account): string {
-  const { plan, perMinute, perDay } = account;
-  return `${titled(account)}: plan ${plan}, ${perMinute} requests a minute, ${perDay} a day.`;
+  const { plan, perMinute, perDay, animals = "any number of" } = account;
+  return `${titled(account)}: plan ${plan}, ${perMinute} requests a minute, ${perDay} a day, ${animals} animals.`;
 }
 
 /** The deletion of an account clears its name before its record is deleted. */
@@ -204,11 +204,15 @@ export function readName(name = ""): string {
   return name;
 }
 
-function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Quota | undefined } {
+function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Agreement | undefined } {
   const plan = planNames.find((name) => name === options["plan"]);
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(", ")}.`);
   const perMinute = readCount("per-minute", options["per-minute"]);
   const perDay = readCount("per-day", options["per-day"]);
+  const animals = readCount("animals", options["animals"]);
+  if (animals !== undefined && plans[plan] !== "custom") {
+    throw new UsageError(`The plan ${plan} has a fixed number of animals; only enterprise takes another.`);
+  }
   if (perMinute === undefined && perDay === undefined) {
     if (plans[plan] === "custom") throw new UsageError(`--plan ${plan} needs --per-minute and --per-day.`);
     return { plan, quota: undefined };
@@ -216,7 +220,7 @@ function readPlan({ options }: ParsedArguments): { plan: Plan; quota: Quota | un
   if (perMinute === undefined || perDay === undefined) {
     throw new UsageError("--per-minute and --per-day go together.");
   }
-  return { plan, quota: { perMinute, perDay } };
+  return { plan, quota: { perMinute, perDay, animals } };
 }
 
 function readCount(name: string, text: string | undefined): number | undefined {

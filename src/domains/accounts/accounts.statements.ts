@@ -16,13 +16,15 @@ export interface AccountRow extends PlanRow {
   created_at: bigint;
   deleted_at: bigint | null;
   suspended_at: bigint | null;
+  animals: bigint | null;
 }
 type CustomQuota = [perMinute: number | null, perDay: number | null];
 type IdRow = { id: string };
 type DeletedRow = IdRow & { deleted_at: bigint };
 
 const newColumns = "id, name, plan, per_minute, per_day, created_at";
-const accountColumns = `${newColumns}, deleted_at, suspended_at`;
+const animals = "(SELECT animals_allowed FROM shops WHERE shops.account_id = accounts.id AND mode = 'live') AS animals";
+const accountColumns = `${newColumns}, deleted_at, suspended_at, ${animals}`;
 
 export const allAccounts = query<[], AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
 export const anyAccount = query<[], IdRow>("SELECT id FROM accounts LIMIT 1");
@@ -68,6 +70,7 @@ export function toAccount(row: AccountRow): Account {
     name: row.name,
     plan: row.plan as Plan,
     ...toQuota(row),
+    animals: row.animals === null ? undefined : Number(row.animals),
     createdAt: Number(row.created_at),
     deletedAt: timeOf(row.deleted_at),
     suspendedAt: timeOf(row.suspended_at),

@@ -1,16 +1,22 @@
-import type { Quota } from "../../contract/caller.ts";
 import { type AccountListener, noteAccountChange } from "../../storage/account-changes.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import { createShops, endShops, lockShops } from "../shops/shops.store.ts";
+import { createShops, endShops, lockShops, setAnimalsAllowed } from "../shops/shops.store.ts";
 import * as sql from "./accounts.statements.ts";
 import { type AccountRow, toAccount } from "./accounts.statements.ts";
-import type { Account } from "./accounts.ts";
-import { noSuchAccount, OperatorError, type Plan, plans } from "./accounts.ts";
+import {
+  type Account,
+  type Agreement,
+  animalsAllowed,
+  noSuchAccount,
+  OperatorError,
+  type Plan,
+  plans,
+} from "./accounts.ts";
 import { randomBase62 } from "./base62.ts";
 
 /** The quota to store: a custom plan needs one. Other plans allow none and store nulls. */
-function customQuota(plan: Plan, quota: Quota | undefined): [number | null, number | null] {
+function customQuota(plan: Plan, quota: Agreement | undefined): [number | null, number | null] {
   if (plans[plan] === "custom") {
     if (!quota)
       throw new OperatorError("invalid_quota", `The plan ${plan} needs a quota: requests per minute and per day.`);
@@ -49,15 +55,15 @@ export class AccountStore {
   }
 
   /** Part of a transaction: creates an account and its shops. Throws `OperatorError` if the plan does not allow the quota. */
-  *create(name: string, plan: Plan, quota: Quota | undefined, now: number): Change<Account> {
+  *create(name: string, plan: Plan, quota: Agreement | undefined, now: number): Change<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
-    yield* createShops(id);
+    yield* createShops(id, animalsAllowed(plan, quota));
     return toAccount((yield* first(sql.insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
   }
 
   /** Throws `OperatorError` if the plan does not allow the quota. */
-  createAccount(name: string, plan: Plan, quota: Quota | undefined, now: number): Promise<Account> {
+  createAccount(name: string, plan: Plan, quota: Agreement | undefined, now: number): Promise<Account> {
     return this.#storage.write(() => this.create(name, plan, quota, now));
   }
 
@@ -67,9 +73,14 @@ export class AccountStore {
   }
 
   /** Throws `OperatorError` like `rename`, or if the plan does not allow the quota. */
-  async setPlan(accountId: string, plan: Plan, quota: Quota | undefined): Promise<Account> {
+  async setPlan(accountId: string, plan: Plan, quota: Agreement | undefined): Promise<Account> {
     const [perMinute, perDay] = customQuota(plan, quota);
-    return this.#change(accountId, () => first(sql.updatePlan, plan, perMinute, perDay, accountId));
+    const changed = this.#changed;
+    return this.#write(accountId, function* () {
+      yield* setAnimalsAllowed(accountId, animalsAllowed(plan, quota)); // first: see `lockShops`
+      yield* noteAccountChange(accountId, changed);
+      return yield* first(sql.updatePlan, plan, perMinute, perDay, accountId);
+    });
   }
 
   /** Suspends an account. Repeating it is not an error. Throws `OperatorError` like `rename`. */

@@ -8,14 +8,38 @@ export const plans = {
   enterprise: "custom",
 } as const satisfies Record<string, Quota | "custom">;
 
+/** How many animals the live shop of a plan may hold. Undefined: any number, unless one is agreed. */
+const animalsOf = { free: 10_000, pro: 100_000, business: 1_000_000, enterprise: undefined } as const;
+/** The same for sandboxes of the plans that have a bound. */
+const ANIMALS_OF_SANDBOX = 10_000;
+
 export type Plan = keyof typeof plans;
 export const planNames = Object.keys(plans) as Plan[];
+
+/** What is agreed with an account of the plan `enterprise`. */
+export interface Agreement extends Quota {
+  /** How many animals its shops may hold; undefined for any number. */
+  readonly animals?: number | undefined;
+}
+
+/** How many animals the shops of an account may hold; null for any number. */
+export function animalsAllowed(
+  plan: Plan,
+  agreement: Agreement | undefined,
+): { live: number | null; test: number | null } {
+  const most = animalsOf[plan];
+  if (most !== undefined) return { live: most, test: ANIMALS_OF_SANDBOX };
+  const agreed = agreement?.animals ?? null;
+  return { live: agreed, test: agreed };
+}
 
 /** A customer. Its live keys share its quota, and its test keys share a second, equal one. */
 export interface Account extends Quota {
   readonly id: string;
   readonly name: string;
   readonly plan: Plan;
+  /** How many animals its live shop may hold; undefined for any number. */
+  readonly animals: number | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number;
   /** Set while data of a deleted account remains: when it was deleted, in Unix milliseconds. Its keys are invalid. */

@@ -7,7 +7,7 @@ import { type Author, publishLast } from "../events/publish.ts";
 import { insertMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, type LockedShop, statusFigure } from "../shops/figures.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
-import { lockShop } from "../shops/shops.store.ts";
+import { fullness, lockShop, type ShopFull } from "../shops/shops.store.ts";
 import { changePet, isSamePet, petEvent } from "./pet-change.ts";
 import { type Draft, type ImportedPet, type OnExisting, type PetFault, planImport } from "./pet-import-plan.ts";
 import { petCreated } from "./pets.operations.ts";
@@ -60,7 +60,7 @@ export class PetImports {
    * A transaction: adds animals in this order, or changes those that have their references. Those without an id get the
    * next ones. An id must be above all ids that the shop has assigned.
    */
-  *add(author: Author, pets: readonly ImportedPet[], rules: ImportRules = {}): Change<ImportResult> {
+  *add(author: Author, pets: readonly ImportedPet[], rules: ImportRules = {}): Change<ImportResult | ShopFull> {
     const { shop } = author;
     const { skipsFaults = false, onExisting = "refuse" } = rules;
     const locked = yield* lockShop(shop, this.#clock.now());
@@ -75,6 +75,10 @@ export class PetImports {
     if (planned.length === 0 || (faults.length > 0 && !skipsFaults)) return { imported: [], faults };
     const drafts = [...new Set(planned.map(({ draft }) => draft))];
     const created = drafts.flatMap(({ before, after }) => (before ? [] : [after]));
+    if (created.length > 0) {
+      const full = yield* fullness(shop, created.length);
+      if (full) return full;
+    }
     const rows = created.map((pet): ValuesOf<typeof insert> => [shop, pet.id, locked.at, ...valuesOf(pet)]);
     if (rows.length > 0) {
       yield* together([

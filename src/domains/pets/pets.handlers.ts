@@ -4,6 +4,7 @@ import { count } from "../../contract/messages.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { noCurrency } from "../shops/prices.ts";
+import type { ShopFull } from "../shops/shops.store.ts";
 import { type ImportedPet, type PetFault, takenBy } from "./pet-import-plan.ts";
 import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import {
@@ -13,6 +14,7 @@ import {
   petNotFound,
   type petOperations,
   referenceTaken,
+  shopFull,
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
@@ -25,11 +27,17 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
       return { ...page, lasts: page.next !== undefined && query.sort !== "-id" };
     },
 
-    *createPet({ caller, requestId, body }) {
-      return successOr(yield* pets.add(authorOf(caller, requestId), body), {
-        fault: ({ path, message }) =>
-          path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
-      });
+    createPet: {
+      *change({ caller, requestId, body }) {
+        const added = yield* pets.add(authorOf(caller, requestId), body);
+        if (!added) return {};
+        return successOr(added, {
+          fault: ({ path, message }) =>
+            path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
+          "shop full": full,
+        });
+      },
+      settle: async ({ caller: { shop } }) => full(await pets.whyRefused(shop)),
     },
 
     *getPet({ caller, params: { petId } }) {
@@ -80,7 +88,9 @@ export function severalPetsHandlers({ imports, several }: PetStore): Handlers<ty
       if (faults.length > 0 && !skips) return refusedImport(faults);
       const pets = sound.map(({ pet }) => pet);
       const rules = { skipsFaults: skips, onExisting };
-      const { imported, faults: more } = yield* imports.add(authorOf(caller, requestId), pets, rules);
+      const result = yield* imports.add(authorOf(caller, requestId), pets, rules);
+      if ("refused" in result) return full(result);
+      const { imported, faults: more } = result;
       const indexOf = (place: number) => (sound[place] as { index: number }).index;
       for (const { index, path, message } of more) faults.push({ index: indexOf(index), path, message });
       if (faults.length > 0 && !skips) return refusedImport(faults);
@@ -117,6 +127,13 @@ function notFound(id: bigint) {
 
 function ordered(id: bigint, consequence: string) {
   return failure(petHasOpenOrder, `The animal ${id} has an open order: ${consequence}.`);
+}
+
+function full({ allowed }: ShopFull) {
+  return failure(
+    shopFull,
+    `The shop may hold ${count(Number(allowed), "animal")}. Delete some, or ask for another plan.`,
+  );
 }
 
 function taken(message: string) {

@@ -468,3 +468,13 @@ describe("an import that stops", () => {
     await program.end();
   });
 });
+
+test("a file that does not fit into the shop is refused before anything is added", async () => {
+  await place.run(`UPDATE shops SET animals_allowed = 700 WHERE shop = ${shop}`);
+  const { status, stderr } = await importText(lines(1, 701));
+  const message = "The shop may hold 700 animals, and the 701 animals of the file do not fit. Nothing was added.\n";
+  expect([status, stderr]).toEqual([1, message]);
+  expect(await count()).toBe(0);
+  await importText(lines(1, 700));
+  await expectAnimals(700);
+});

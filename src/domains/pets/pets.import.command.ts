@@ -6,6 +6,7 @@ import type { Query } from "../../storage/transaction.ts";
 import {
   type Command,
   type CommandContext,
+  CommandFailed,
   type ParsedArguments,
   type Report,
   UsageError,
@@ -14,6 +15,7 @@ import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { operator } from "../events/publish.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
+import { fullness, type ShopFull } from "../shops/shops.store.ts";
 import type { CategoryCheck } from "./pet-imports.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type CategoryIds, idRules } from "./pets.files.ts";
@@ -91,7 +93,9 @@ async function runImport(
     const pets = new PetStore(storage, isStrict ? { categoryExists } : {});
     const add: AddPets = async (part) => {
       try {
-        return (await storage.write(() => pets.imports.add(operator(shop), part))).faults;
+        const result = await storage.write(() => pets.imports.add(operator(shop), part));
+        if ("refused" in result) throw shopIsFull(result);
+        return result.faults;
       } catch (error) {
         // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
         // but then nothing was added.
@@ -106,6 +110,8 @@ async function runImport(
         progress.report("Checking", found, bytes / size),
       );
       if (faults.total > 0) return report(name, { added: 0, nextLine: fromLine, faults }, fromLine, progress.seconds);
+      const full = await storage.read(fullness(shop, animals));
+      if (full) throw shopIsFull(full, animals);
       total = animals;
     }
     const source = path === undefined ? context.input() : readFile(path, stop);
@@ -117,6 +123,13 @@ async function runImport(
     progress.end();
     await storage.close();
   }
+}
+
+/** `animals` are those of a file of which nothing was added. */
+function shopIsFull({ allowed }: ShopFull, animals?: number): CommandFailed {
+  const many = animals === undefined ? "the rest of the file does" : `the ${counted(animals, "animal")} of the file do`;
+  const message = `The shop may hold ${counted(Number(allowed), "animal")}, and ${many} not fit.`;
+  return new CommandFailed("shop_full", `${message}${animals === undefined ? "" : " Nothing was added."}`);
 }
 
 function readLineNumber(text = "1"): number {

@@ -155,6 +155,8 @@ function failureOf(error: unknown, stop: AbortSignal, rest: string): unknown {
     const message = "The sandbox was reset, or the account was deleted. The shop has no animal of the file.";
     return new CommandFailed("import_failed", message, { cause: error });
   }
+  if (error instanceof CommandFailed)
+    return new CommandFailed(error.code, `${error.message} ${rest}`, { cause: error });
   const reason = reasonOf(error, stop);
   return reason === undefined ? error : new CommandFailed("import_failed", `${reason} ${rest}`, { cause: error });
 }

@@ -38,6 +38,13 @@ export const referenceTaken = defineError({
   meaning: "Another animal of the shop has this reference. The message names it.",
 });
 
+export const shopFull = defineError({
+  code: "shop_full",
+  status: 409,
+  meaning:
+    "The shop may hold no more animals: see `animalsAllowed` of `GET /shop`. Delete some, or ask for another plan.",
+});
+
 export const petCreated = defineEvent({ type: "pet.created", meaning: "An animal was added.", data: Pet });
 export const petUpdated = defineEvent({
   type: "pet.updated",
@@ -158,7 +165,7 @@ const createPet = defineOperation({
     location: "/pets/{id}",
     entityTag: true,
   },
-  errors: [invalidRequest, referenceTaken], // the former if `PETSTORE_STRICT_CATEGORIES` is set, or without a currency
+  errors: [invalidRequest, referenceTaken, shopFull], // the first if `PETSTORE_STRICT_CATEGORIES` is set, or without a currency
 });
 
 const getPet = defineOperation({

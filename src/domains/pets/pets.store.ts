@@ -10,7 +10,7 @@ import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure }
 import type { Price } from "../shops/price.schemas.ts";
 import type { NoCurrency } from "../shops/prices.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
-import { lockShop, ShopDeleted } from "../shops/shops.store.ts";
+import { lockShop, type ShopFull, whyRefused } from "../shops/shops.store.ts";
 import { changePet, isSamePet, patchedPet, petEvent } from "./pet-change.ts";
 import { type PetFault, unknownCategory } from "./pet-import-plan.ts";
 import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts";
@@ -74,7 +74,10 @@ export class PetStore {
   readonly #categoryExists: CategoryCheck | undefined;
   readonly #decidingOrder: FindDecidingOrder | undefined;
 
+  readonly #storage: Storage;
+
   constructor(storage: Storage, { categoryExists, decidingOrder, clock = systemClock }: PetDependencies = {}) {
+    this.#storage = storage;
     this.pages = new PetPages(storage);
     this.#clock = clock;
     this.#categoryExists = categoryExists;
@@ -89,12 +92,14 @@ export class PetStore {
     return row && toPet(row);
   }
 
-  /** The last steps of a transaction: adds an animal. */
-  *add(author: Author, newPet: NewPet): Change<Pet | RefusedPet> {
+  /** The last steps of a transaction: adds an animal. Undefined if the shop is full or its data was deleted. */
+  *add(author: Author, newPet: NewPet): Change<Pet | RefusedPet | ShopFull | undefined> {
     const { shop } = author;
     const { name, categoryId, status, price, reference, metadata } = newPet;
     if (reference !== undefined || metadata || (price && price.currency === undefined)) {
-      const { imported, faults } = yield* this.imports.add(author, [newPet]);
+      const result = yield* this.imports.add(author, [newPet]);
+      if ("refused" in result) return result;
+      const { imported, faults } = result;
       return imported[0]?.pet ?? { refused: "fault", ...(faults[0] as PetFault) };
     }
     const now = this.#clock.now();
@@ -109,8 +114,12 @@ export class PetStore {
       amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
       logged: newPetEvent(author, petCreated, plainJson(pet)),
     });
-    if (!added) throw new ShopDeleted(); // and nothing was added
-    return { id: added.id, ...pet };
+    return added && { id: added.id, ...pet };
+  }
+
+  /** Why a shop took no animal. Rejects with `StorageUnavailable` if its data was deleted, or it may take some now. */
+  whyRefused(shop: number): Promise<ShopFull> {
+    return Promise.resolve(this.#storage.read(whyRefused(shop), shop));
   }
 
   /** Changes the fields in the patch if the animal is in the expected state. Other fields stay. */

@@ -3,7 +3,7 @@ import { defineError, invalidRequest } from "../../contract/errors.ts";
 import { defineOperation } from "../../contract/operation.ts";
 import { bodyLimits } from "../../contract/requests.ts";
 import { Choice, Int32, Int64, UNCHECKED_ITEMS } from "../../contract/schemas.ts";
-import { animals, notACategory } from "./pets.operations.ts";
+import { animals, notACategory, shopFull } from "./pets.operations.ts";
 import { NewPet } from "./pets.schemas.ts";
 
 /** The maximum number of animals that one request or one part of a file adds or deletes. */
@@ -124,7 +124,7 @@ const importPets = defineOperation({
       "New prices": { animals: [{ index: 0, id: 7n, outcome: "updated" }], faults: [] },
     },
   },
-  errors: [invalidRequest],
+  errors: [invalidRequest, shopFull],
 });
 
 const deletePets = defineOperation({

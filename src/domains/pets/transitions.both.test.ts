@@ -33,7 +33,7 @@ test("a change of status follows the table, and returns its event", async () => 
     for (const from of statuses) {
       for (const to of statuses) {
         const pet = await storage.write(() => pets.add(operator(shop), { name: "Rex", categoryId: 1n, status: from }));
-        if ("refused" in pet) throw new Error("The animal was not added.");
+        if (!pet || "refused" in pet) throw new Error("The animal was not added.");
         const outcome = await change(pet.id, to, cause);
         const allowed = transitions.filter((one) => one.from === from && one.causes.includes(cause));
         const isAllowed = allowed.some((one) => one.to === to);

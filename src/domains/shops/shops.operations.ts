@@ -72,6 +72,7 @@ const ShopSummary = Type.Object(
       },
       { title: "AnimalFigures", description: "How many animals the shop has, by status." },
     ),
+    animalsAllowed: Type.Optional(figure("How many animals the shop may hold. Absent if any number.", 10_000)),
     categories: Type.Array(
       Type.Object(
         {
@@ -110,6 +111,7 @@ const summary: ShopSummary = {
   timeZone: "Europe/Berlin",
   currency: "EUR",
   animals: { total: 6, available: 3, pending: 1, sold: 1, withoutStatus: 1 },
+  animalsAllowed: 10_000,
   categories: [
     { categoryId: 1n, animals: 4 },
     { categoryId: 2n, animals: 2 },

@@ -1,6 +1,6 @@
 import type { Mode } from "../../contract/caller.ts";
 import { type Appended, acrossShops, change, lockStatement, query, type Row } from "../../storage/statement.ts";
-import { animalTotals, localDay, ofDay } from "./figures.ts";
+import { allAnimals, animalTotals, localDay, ofDay } from "./figures.ts";
 
 export interface ShopRow extends Row {
   /** The time of the change that locks the shop, in Unix milliseconds. */
@@ -36,12 +36,18 @@ export const countAnimals = lockStatement<[shop: number, now: number, animals: n
   `UPDATE shops SET ${setTime}, last_pet_id = last_pet_id + $3, last_event_id = last_event_id + $3,
      ${animalTotals.map((name, index) => `${name} = ${name} + $${index + 4}`).join(", ")},
      ${ofDay("added", localDay("$2"), "$3")}
-   WHERE ${isCurrent}
+   WHERE ${isCurrent} AND (animals_allowed IS NULL OR ${allAnimals} + $3 <= animals_allowed)
    RETURNING last_pet_id - $3 + 1 AS id, last_at AS at, last_event_id - $3 + 1 AS log_id`,
 );
-const settings = "time_zone, utc_offset, offset_until, next_offset, currency";
-export const insert = change<[accountId: string, mode: Mode], NumberRow>(
-  "INSERT INTO shops (account_id, mode) VALUES ($1, $2) RETURNING shop",
+export const room = query<[shop: number], { allowed: bigint | null; animals: bigint }>(
+  `SELECT animals_allowed AS allowed, ${allAnimals} AS animals FROM shops WHERE ${isCurrent}`,
+);
+export const setAllowed = change<[animals: number | null, accountId: string, mode: Mode]>(
+  "UPDATE shops SET animals_allowed = CAST($1 AS BIGINT) WHERE account_id = $2 AND mode = $3",
+);
+const settings = "animals_allowed, time_zone, utc_offset, offset_until, next_offset, currency";
+export const insert = change<[accountId: string, mode: Mode, animalsAllowed: number | null], NumberRow>(
+  "INSERT INTO shops (account_id, mode, animals_allowed) VALUES ($1, $2, CAST($3 AS BIGINT)) RETURNING shop",
 );
 /** The same, with the settings of an older shop, `$3`. */
 export const insertLike = change<[accountId: string, mode: Mode, older: number], NumberRow>(

@@ -11,6 +11,7 @@ import { ShopDeleted } from "./shops.store.ts";
 interface FigureRow extends Row {
   time_zone: string;
   currency: string | null;
+  animals_allowed: bigint | null;
   animals_available: bigint;
   animals_pending: bigint;
   animals_sold: bigint;
@@ -35,7 +36,7 @@ const days = daily.map((name) => `${name}_count, ${name}_day`).join(", ");
 // One statement, so that all figures are consistent.
 const figures = query<[shop: number], FigureRow>(`
   SELECT animals_available, animals_pending, animals_sold, animals_without_status, open_orders, ${days}, counted_since,
-    time_zone, currency, category_id, animals
+    time_zone, currency, animals_allowed, category_id, animals
   FROM shops LEFT JOIN (
     SELECT category_id, animals
     FROM (SELECT category_id, animals FROM category_animals WHERE shop = $1 ORDER BY category_id LIMIT ${CATEGORY_SCAN}) AS looked
@@ -62,7 +63,7 @@ export class ShopSummaries {
 function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
   const [row] = rows;
   if (!row) throw new ShopDeleted();
-  const { time_zone: timeZone, currency } = row;
+  const { time_zone: timeZone, currency, animals_allowed: allowed } = row;
   const today = dayOf(timeZone, now);
   const ofToday = (name: (typeof daily)[number]) =>
     Number(row[`${name}_day`]) === today ? Number(row[`${name}_count`]) : 0;
@@ -76,6 +77,7 @@ function toSummary(rows: readonly FigureRow[], now: number): ShopSummary {
     timeZone,
     ...(currency !== null && { currency }),
     animals: { total: available + pending + sold + withoutStatus, available, pending, sold, withoutStatus },
+    ...(allowed !== null && { animalsAllowed: Number(allowed) }),
     categories: rows.flatMap(({ category_id, animals }) =>
       category_id === null ? [] : [{ categoryId: category_id, animals: Number(animals) }],
     ),

@@ -62,8 +62,8 @@ export class AppendCommits {
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#slot.get();
       try {
-        if (statements.length > 1 && (await this.#commitTogether(connection, statements))) return [];
-        return await this.#commitEach(connection, statements);
+        const counted = statements.length > 1 ? await this.#commitTogether(connection, statements) : undefined;
+        return counted ?? (await this.#commitEach(connection, statements));
       } catch (error) {
         this.#slot.failed(connection, error);
         // An error that ends the connection, and is not `CommitUnknown`, means that nothing was committed.
@@ -76,8 +76,8 @@ export class AppendCommits {
     return (await Promise.all(statements.map((one) => this.#commitAlone(connection, one)))).flat();
   }
 
-  /** Returns false if a statement failed; then all were rolled back. */
-  async #commitTogether(connection: Connection, statements: readonly GroupStatement[]): Promise<boolean> {
+  /** Undefined if a statement failed; then all were rolled back. */
+  async #commitTogether(connection: Connection, statements: readonly GroupStatement[]): Promise<Failed[] | undefined> {
     const started = performance.now();
     const answers = Promise.all([
       connection.run(begin),
@@ -87,13 +87,13 @@ export class AppendCommits {
       await commitAfter(connection, answers);
     } catch (error) {
       if (error instanceof CommitUnknown || endsConnection(error)) throw error;
-      return false;
+      return undefined;
     }
     const transactions = statements.reduce((sum, { members }) => sum + members.length, 0);
     this.#committed((performance.now() - started) / 1000, transactions);
     const rows = await answers; // the first are those of BEGIN
-    statements.forEach((one, index) => succeedAll(one, rows[index + 1] as Row[]));
-    return true;
+    const settled = statements.map((one, index) => this.#settle(connection, one, rows[index + 1] as Row[]));
+    return (await Promise.all(settled)).flat();
   }
 
   /**
@@ -107,8 +107,7 @@ export class AppendCommits {
       try {
         const rows = await connection.run(statement, parameters);
         this.#committed((performance.now() - started) / 1000, members.length);
-        succeedAll(one, rows);
-        return [];
+        return await this.#settle(connection, one, rows);
       } catch (error) {
         if (isConflict(error) && attempt < ATTEMPTS) continue;
         if (endsConnection(error)) {
@@ -116,21 +115,32 @@ export class AppendCommits {
           return [{ members, error: commitResultLost(error) }];
         }
         if (members.length === 1 || isLockTimeout(error)) return [{ members, error }];
-        return this.#commitEach(
-          connection,
-          members.map((member) => statementOf([member])),
-        );
+        return this.#commitMembers(connection, members);
       }
     }
+  }
+
+  /** Settles the members of a statement. If it has counted no row for several, each runs alone. */
+  async #settle(connection: Connection, one: GroupStatement, rows: Row[]): Promise<Failed[]> {
+    if (rows.length === 0 && one.members.length > 1) return this.#commitMembers(connection, one.members);
+    succeedAll(one, rows);
+    return [];
+  }
+
+  #commitMembers(connection: Connection, members: readonly WaitingAppend[]): Promise<Failed[]> {
+    return this.#commitEach(
+      connection,
+      members.map((member) => statementOf([member])),
+    );
   }
 }
 
 function succeedAll({ members }: GroupStatement, rows: Row[]): void {
   const [only] = members;
   if (members.length === 1 && only) return succeed(only, rows);
-  const first = rows[0] as Appended | undefined;
+  const first = rows[0] as Appended;
   members.forEach((waiting, index) =>
-    succeed(waiting, first ? [{ ...first, id: first.id + BigInt(index), log_id: first.log_id + BigInt(index) }] : []),
+    succeed(waiting, [{ ...first, id: first.id + BigInt(index), log_id: first.log_id + BigInt(index) }]),
   );
 }
 

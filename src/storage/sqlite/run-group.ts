@@ -142,7 +142,7 @@ function runAppends(options: RunGroupOptions, runs: readonly TransactionRun<unkn
 export function appendTogether(connection: Connection, steps: readonly AppendStep[]): Row[][] {
   const [{ append, shop }] = steps as [AppendStep];
   const counted = connection.first(append.count, countParameters(steps)) as Appended | undefined;
-  if (!counted) return steps.map(() => []);
+  if (!counted) return steps.length === 1 ? [[]] : steps.flatMap((step) => appendTogether(connection, [step]));
   let { id, log_id } = counted;
   const { at } = counted;
   return steps.map(({ row, logged }) => {

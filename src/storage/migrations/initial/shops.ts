@@ -8,6 +8,8 @@ import type { Migration } from "../migration.ts";
  * `account_id` is null, the account was deleted or its sandbox reset; `former_account_id` then names the former owner,
  * and the rest is removed in the background.
  *
+ * `animals_allowed` is how many animals the shop may hold; null for any number.
+ *
  * `due_at` is when an order or a stored response ends; a fast-forward of a sandbox moves it, but not `expires_at`, which
  * clients have seen. `last_at` is the time of the last change, or when the shop was deleted.
  *
@@ -47,6 +49,7 @@ export const shopSchema: Migration = {
       offset_until INTEGER,
       next_offset INTEGER NOT NULL DEFAULT 0,
       currency TEXT,
+      animals_allowed INTEGER,
       animals_available INTEGER NOT NULL DEFAULT 0,
       animals_pending INTEGER NOT NULL DEFAULT 0,
       animals_sold INTEGER NOT NULL DEFAULT 0,
@@ -173,6 +176,7 @@ export const shopSchema: Migration = {
       offset_until BIGINT,
       next_offset BIGINT NOT NULL DEFAULT 0,
       currency TEXT,
+      animals_allowed BIGINT,
       animals_available BIGINT NOT NULL DEFAULT 0,
       animals_pending BIGINT NOT NULL DEFAULT 0,
       animals_sold BIGINT NOT NULL DEFAULT 0,
