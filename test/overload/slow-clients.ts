@@ -105,6 +105,7 @@ export class SlowClients {
     const { sends, drips, pours, neverReads, halfCloses } = this.kind;
     let since = 0;
     let rest = "";
+    let begun = "";
     const pour = (socket: Bun.Socket) => {
       if (!pours || drips === undefined) return;
       do {
@@ -127,8 +128,10 @@ export class SlowClients {
         },
         drain: pour,
         data: (_socket, bytes) => {
-          const status = /^HTTP\/1\.1 (\d+)/.exec(bytes.toString("latin1", 0, 20))?.[1];
+          begun += bytes.toString("latin1", 0, 20); // a status line may arrive in pieces
+          const status = /^HTTP\/1\.1 (\d{3})/.exec(begun)?.[1];
           if (status) this.statuses.add(Number(status));
+          if (begun.length >= 12) begun = "";
         },
         end: (socket) => void socket.end(),
         close: (socket) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { referenceBundle } from "../../src/app/web/documents.ts";
 import { MAX_STREAMS } from "../../src/contract/stream.ts";
+import { messageOf } from "../harness/agents.ts";
 import { cpuTimeOf, stopwatch } from "../harness/cpu-time.ts";
 import { eventually } from "../harness/program.ts";
 import { rounds } from "../harness/test-length.ts";
@@ -10,8 +11,8 @@ import { LoadedService } from "./loaded-service.ts";
 import { SlowClients } from "./slow-clients.ts";
 
 const READERS = rounds(200, 1_000);
-/** The most that READERS may add to the memory of the service, in megabytes: without a key, and with one. */
-const [WITHOUT_KEY, WITH_KEY] = [60, 256];
+/** The most that READERS may add to the memory of the service, in megabytes: of what is small or fixed, and of pages. */
+const [SMALL, LARGE] = [60, 256];
 /** Within this many milliseconds, that memory is given back, and each health check is answered. */
 const [GIVEN_BACK, HEALTH] = [60_000, 1_000];
 /** The service rests if it uses less CPU time than this between two looks, in milliseconds. */
@@ -44,22 +45,27 @@ const memory = () =>
 
 const withoutKey = (path: string) => `GET ${path} HTTP/1.1\r\nHost: petstore\r\n\r\n`;
 
+/** A call of a tool that finds as much as its answer may have. */
+function toolCall(key: string): string {
+  const { body, headers } = messageOf("2026-07-28", "tools/call", { name: "find_animals", arguments: { limit: 100 } });
+  const sent = { ...headers, Host: "petstore", Authorization: `Bearer ${key}`, "Content-Length": String(body.length) };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST /mcp HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+}
+
 async function consoleScript(): Promise<string> {
   const page = await (await fetch(new URL("/console", service.program.base))).text();
   return /src="([^"]+\.js)"/.exec(page)?.[1] as string;
 }
 
 test.each([
-  ["the reference bundle", WITHOUT_KEY, async () => [withoutKey(`/docs/${referenceBundle.name}`)]],
-  ["the console's script", WITHOUT_KEY, async () => [withoutKey(await consoleScript())]],
-  [
-    "a page of 100 large animals",
-    WITH_KEY,
-    async () => [service.request("GET", "/pets?limit=100", undefined, keys[0])],
-  ],
+  ["the reference bundle", SMALL, async () => [withoutKey(`/docs/${referenceBundle.name}`)]],
+  ["the console's script", SMALL, async () => [withoutKey(await consoleScript())]],
+  ["a page of 100 large animals", LARGE, async () => [service.request("GET", "/pets?limit=100", undefined, keys[0])]],
+  ["an answer of a tool", SMALL, async () => [toolCall(keys[0] as string)]],
   [
     "a stream of large events",
-    WITH_KEY,
+    LARGE,
     async () => keys.map((key) => service.request("GET", "/events/stream?after=0", undefined, key)),
   ],
 ] as const)(
