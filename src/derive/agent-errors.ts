@@ -22,8 +22,8 @@ export interface NamedByErrors {
   readonly places: ReadonlyMap<string, Place>;
   /** See `AgentTool`. */
   readonly needs: readonly string[];
-  /** The tool that lists what the id in the path of the operation identifies. */
-  readonly list: string | undefined;
+  /** The tool that reads all that is at a path. */
+  readonly toolAt: (path: string) => string | undefined;
 }
 
 type Given = Readonly<Record<string, unknown>>;
@@ -47,7 +47,8 @@ export function toolError(
 ) {
   const said = (text: string) => {
     const timed = text.replace("as many seconds as Retry-After says", count(retryAfter, "second"));
-    return words.reduce((kept, [pattern, word]) => kept.replaceAll(pattern, word), timed);
+    const named = timed.replaceAll(/`?GET (\/[\w/-]+)`?/g, (all, path: string) => tool.toolAt(path) ?? all);
+    return words.reduce((kept, [pattern, word]) => kept.replaceAll(pattern, word), named);
   };
   const faults = details.map((fault) => inputFault(tool, given, fault));
   const impossible = status === 404 ? impossibleId(tool, given) : undefined;
@@ -92,7 +93,8 @@ function isMissing(value: unknown): boolean {
 }
 
 /** What is wrong with an id that no resource can have; undefined if one can have it. */
-function impossibleId({ places, list }: NamedByErrors, given: Given): string | undefined {
+function impossibleId({ operation, places, toolAt }: NamedByErrors, given: Given): string | undefined {
+  const list = toolAt(operation.path.replace(/\/\{.*/, ""));
   for (const [input, { schema }] of [...places].filter(([, { part }]) => part === "params")) {
     const message = idFault(given[input], schema);
     if (message === undefined) continue;

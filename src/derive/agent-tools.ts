@@ -5,7 +5,7 @@ import { takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { isInt64, LOCAL_DESCRIPTION, parseInt64, variantsOf } from "../contract/schemas.ts";
 import { exactJson } from "../contract/serialize.ts";
 import { itemsOf } from "../contract/validators.ts";
-import { type Place, toolError } from "./agent-errors.ts";
+import { type NamedByErrors, type Place, toolError } from "./agent-errors.ts";
 import { fitted } from "./agent-results.ts";
 
 type Json = Record<string, unknown>;
@@ -52,16 +52,9 @@ export function deriveAgentTools(operations: readonly Operation[]): ReadonlyMap<
   const declared = operations.flatMap((operation) =>
     Object.entries(operation.agentTools ?? {}).map(([name, tool]) => ({ operation, name, tool })),
   );
-  /** The tool that lists all that have an id in a path. */
-  const listTool = ({ path }: Operation) =>
-    declared.find(({ operation, tool }) => operation.path === path.replace(/\/\{.*/, "") && isList(tool))?.name;
-  return new Map(
-    declared.map(({ operation, name, tool }) => [name, deriveTool(operation, name, tool, listTool(operation))]),
-  );
-}
-
-function isList({ does, needs }: AgentTool): boolean {
-  return does === "reads" && needs === undefined;
+  const readers = declared.filter(({ tool: { does, needs } }) => does === "reads" && needs === undefined);
+  const toolAt = (path: string) => readers.find(({ operation }) => operation.path === path)?.name;
+  return new Map(declared.map(({ operation, name, tool }) => [name, deriveTool(operation, name, tool, toolAt)]));
 }
 
 /** Input schemas are flat, without combined types, because some models refuse others. */
@@ -69,7 +62,7 @@ function deriveTool(
   operation: Operation,
   name: string,
   { does, takes, needs = [], fixed = {}, gives, text }: AgentTool,
-  list: string | undefined,
+  toolAt: NamedByErrors["toolAt"],
 ) {
   const { paged, response } = operation;
   const added = [...(paged ? ["cursor"] : []), ...(takesIdempotencyKey(operation) ? ["idempotencyKey"] : [])];
@@ -97,7 +90,7 @@ function deriveTool(
     },
     /** What an error of the operation is to a model. `given` are the inputs of the call, `retryAfter` is in seconds. */
     toError: (given: Json, error: ErrorBody, advice: string | undefined, retryAfter: number | undefined) =>
-      toolError({ operation, places: new Map(shown), needs, list }, given, error, advice, retryAfter),
+      toolError({ operation, places: new Map(shown), needs, toolAt }, given, error, advice, retryAfter),
     /** The result for a response with this body, and the cursor of the next page. */
     toResult: (json: string, next: string | undefined): Json => {
       const result = { notice: NOTICE, [gives]: withTextIds(json), next };
