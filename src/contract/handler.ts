@@ -82,12 +82,27 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
  */
 export type Handler<O extends Operation> = O["method"] extends "GET"
   ? (input: Input<O>) => Read<Outcome<O>>
-  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O>;
+  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O> | PreparedChange<O>;
+
+/** A change with a part that needs no transaction. Make it with `prepared`. */
+export interface PreparedChange<O extends Operation = Operation> {
+  /** Runs once before the transaction, which gets its result, and may pause. */
+  readonly prepare: (input: Input<O>) => Read<unknown>;
+  readonly change: (input: Input<O>, preparation: unknown) => Change<Outcome<O>>;
+}
+
+/** Joins the parts of a prepared change. */
+export function prepared<O extends Operation, P>(
+  prepare: (input: Input<O>) => Read<P>,
+  change: (input: Input<O>, preparation: P) => Change<Outcome<O>>,
+): PreparedChange<O> {
+  return { prepare, change: (input, preparation) => change(input, preparation as P) };
+}
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
 export interface SettledChange<O extends Operation = Operation> {
   /** If it returns the response, no work is left. */
-  readonly change: (input: Input<O>) => Change<Committed | Outcome<O>>;
+  readonly change: (input: Input<O>, preparation: unknown) => Change<Committed | Outcome<O>>;
   /**
    * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
    * result is the response.
@@ -115,11 +130,12 @@ export interface BoundRead {
   readonly change?: never;
 }
 
-/** Another operation with the functions that serve it. If there is a `settle`, the response is its outcome: see `SettledChange`. */
+/** Another operation with the functions that serve it. See `SettledChange` and `PreparedChange`. */
 export interface BoundChange {
   readonly operation: Operation;
   readonly read?: never;
-  readonly change: (input: Input) => Change<Success | Failure>;
+  readonly prepare?: (input: Input) => Read<unknown>;
+  readonly change: (input: Input, preparation?: unknown) => Change<Success | Failure>;
   readonly settle?: ((input: Input) => Promise<Success | Failure>) | undefined;
 }
 

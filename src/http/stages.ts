@@ -270,7 +270,8 @@ function handle(
 
 async function change(compiled: CompiledChange, input: Input, store: Store) {
   const { shop } = input.caller;
-  const outcome = await store.write(() => compiled.change(input), shop);
+  const preparation = compiled.prepare && (await store.read(compiled.prepare(input), shop));
+  const outcome = await store.write(() => compiled.change(input, preparation), shop);
   const settled = compiled.settle && !isResponse(outcome) ? await compiled.settle(input) : outcome;
   return turns.run(shop, () => compiled.render(settled, input));
 }

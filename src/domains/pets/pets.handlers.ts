@@ -1,6 +1,7 @@
 import { failure, invalidInput, MAX_FAULTS, versionMismatch } from "../../contract/errors.ts";
-import { type Handlers, successOr } from "../../contract/handler.ts";
+import { type Handlers, prepared, successOr } from "../../contract/handler.ts";
 import { count } from "../../contract/messages.ts";
+import { pause } from "../../storage/transaction.ts";
 import { authorOf } from "../events/publish.ts";
 import { tooMuchMetadata } from "../metadata/metadata.schemas.ts";
 import { noCurrency } from "../shops/prices.ts";
@@ -18,6 +19,15 @@ import {
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
 import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
+
+/** How many animals of an import are validated in one piece of work. */
+const PETS_AT_ONCE = 50;
+
+/** The animals of an import: those without faults, each with its place, and the faults of the others. */
+interface ReadAnimals {
+  readonly sound: readonly { readonly index: number; readonly pet: ImportedPet }[];
+  readonly faults: readonly PetFault[];
+}
 
 export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
@@ -75,32 +85,37 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
 export function severalPetsHandlers({ imports, several }: PetStore): Handlers<typeof severalPetsOperations> {
   const read = compilePetReader();
   return {
-    *importPets({ caller, requestId, body: { animals, onError, onExisting } }) {
-      const skips = onError === "skip";
-      const sound: { index: number; pet: ImportedPet }[] = [];
-      const faults: PetFault[] = [];
-      for (const [index, animal] of animals.entries()) {
-        const pet = read(animal);
-        if (!isFaulty(pet)) sound.push({ index, pet });
-        else for (const { path, message } of pet.slice(0, FAULTS_OF_A_PET)) faults.push({ index, path, message });
-        if (!skips && faults.length >= MAX_FAULTS) break;
-      }
-      if (faults.length > 0 && !skips) return refusedImport(faults);
-      const pets = sound.map(({ pet }) => pet);
-      const rules = { skipsFaults: skips, onExisting };
-      const result = yield* imports.add(authorOf(caller, requestId), pets, rules);
-      if ("refused" in result) return full(result);
-      const { imported, faults: more } = result;
-      const indexOf = (place: number) => (sound[place] as { index: number }).index;
-      for (const { index, path, message } of more) faults.push({ index: indexOf(index), path, message });
-      if (faults.length > 0 && !skips) return refusedImport(faults);
-      return {
-        body: {
-          animals: imported.map(({ index, pet: { id }, outcome }) => ({ index: indexOf(index), id, outcome })),
-          faults: faults.toSorted((one, other) => one.index - other.index),
-        },
-      };
-    },
+    importPets: prepared<(typeof severalPetsOperations)[0], ReadAnimals>(
+      function* ({ body: { animals, onError } }) {
+        const sound: { index: number; pet: ImportedPet }[] = [];
+        const faults: PetFault[] = [];
+        for (const [index, animal] of animals.entries()) {
+          if (index > 0 && index % PETS_AT_ONCE === 0) yield* pause();
+          const pet = read(animal);
+          if (!isFaulty(pet)) sound.push({ index, pet });
+          else for (const { path, message } of pet.slice(0, FAULTS_OF_A_PET)) faults.push({ index, path, message });
+          if (onError !== "skip" && faults.length >= MAX_FAULTS) break;
+        }
+        return { sound, faults };
+      },
+      function* ({ caller, requestId, body: { onError, onExisting } }, { sound, faults }) {
+        const skips = onError === "skip";
+        if (faults.length > 0 && !skips) return refusedImport(faults);
+        const pets = sound.map(({ pet }) => pet);
+        const rules = { skipsFaults: skips, onExisting };
+        const result = yield* imports.add(authorOf(caller, requestId), pets, rules);
+        if ("refused" in result) return full(result);
+        const indexOf = (place: number) => (sound[place] as { index: number }).index;
+        const more = result.faults.map((fault) => ({ ...fault, index: indexOf(fault.index) }));
+        if (more.length > 0 && !skips) return refusedImport(more);
+        return {
+          body: {
+            animals: result.imported.map(({ index, pet: { id }, outcome }) => ({ index: indexOf(index), id, outcome })),
+            faults: [...faults, ...more].toSorted((one, other) => one.index - other.index),
+          },
+        };
+      },
+    ),
 
     *deletePets({ caller, requestId, body: { ids } }) {
       const outcome = yield* several.delete(authorOf(caller, requestId), ids);

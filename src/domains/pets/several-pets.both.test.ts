@@ -178,6 +178,14 @@ describe("importPets", () => {
     });
   });
 
+  test("keeps a refusal under its Idempotency-Key", async () => {
+    const headers = { "Idempotency-Key": "faulty" };
+    const refused = await importPets(many(200, faultyAt([120])), {}, headers);
+    expect(refused.json.details[0].path).toBe("/body/animals/120/name");
+    const again = await importPets(many(200, faultyAt([120])), {}, headers);
+    expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([refused.text, "true"]);
+  });
+
   test("adds once with an Idempotency-Key", async () => {
     const headers = { "Idempotency-Key": "morning" };
     const animals = many(500, faultyAt([7]));

@@ -67,15 +67,16 @@ export class Idempotency {
    * must be settled is empty.
    */
   async #runOnce(
-    { change, settle, render }: CompiledChange,
+    { prepare, change, settle, render }: CompiledChange,
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure | StoredResponse> {
     const [responses, now] = [this.#responses, this.#clock.now()];
     const { shop } = input.caller;
     const { keyDigest, fingerprint } = identity;
+    let preparation: unknown;
     function* once(): Change<Rendered | Failure | StoredResponse> {
-      const outcome = yield* responses.withoutCommit(change(input));
+      const outcome = yield* responses.withoutCommit(change(input, preparation));
       const isSettled = settle && !isResponse(outcome);
       const result = isSettled ? { fingerprint, response: "" } : render(outcome, input);
       if (!("fingerprint" in result) && !mustBeStored(result)) return result;
@@ -87,6 +88,7 @@ export class Idempotency {
     for (;;) {
       const known = await this.#store.read(responses.find(shop, keyDigest), shop);
       if (known) return known;
+      preparation ??= prepare && (await this.#store.read(prepare(input), shop));
       try {
         return await this.#store.write(once, shop);
       } catch (error) {
