@@ -87,8 +87,7 @@ export class Proxy {
         () => 0,
       );
     await eventually(ask, (status) => status === 200 || proxy.#process.exitCode !== null);
-    if (proxy.#process.exitCode !== null)
-      throw new Error(`The proxy ended: ${await Bun.file(join(folder, "log")).text()}`);
+    if (proxy.#process.exitCode !== null) throw new Error(`The proxy ended: ${await proxy.log()}`);
     return proxy;
   }
 
@@ -112,6 +111,11 @@ export class Proxy {
   /** A request to a path, which trusts the site's authority alone. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(this.origin + path, this.#certificate ? { ...init, tls: { ca: this.#certificate.ca } } : init);
+  }
+
+  /** What it has logged so far. */
+  log(): Promise<string> {
+    return Bun.file(join(this.#folder, "log")).text();
   }
 
   async stop(): Promise<void> {

@@ -28,8 +28,11 @@ const sites = [
   { file: "caddy-three.conf", processes: 3, start: caddy, canRun: hasCaddy },
 ];
 
-/** The requests in progress that nginx allows a key. */
+/** The requests in progress that nginx allows a key, and an address. */
 const MAX_IN_PROGRESS = 1_024;
+const MAX_OF_ADDRESS = 2_048;
+/** Looks like a key. */
+const keyLike = (index: number) => `Bearer psk_live_00${String(index).padStart(36, "x")}`;
 const HSTS = "max-age=31536000";
 
 /** The site, with the ports of the processes in place of its addresses. */
@@ -150,16 +153,24 @@ for (const { file, processes: count, start, canRun } of sites) {
       }
     });
 
-    test.skipIf(start !== nginx)("a client with too many requests in progress gets no more", async () => {
-      let refusals = "";
-      // Requests that never send their body, each in a connection: nginx counts them from their headers on.
-      const held = Array.from({ length: MAX_IN_PROGRESS + 20 }, () => {
-        const socket = connect({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
-        socket.on("data", (bytes: Buffer) => (refusals += bytes)).on("error", () => {});
-        socket.write("POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: one\r\nContent-Length: 9\r\n\r\n");
+    /** Opens requests that never send their body: nginx counts them from their headers on. Collects its responses. */
+    function hold(most: number, localAddress: string, authorizationOf: (index: number) => string) {
+      const held = { refusals: "", end: () => sockets.forEach((socket) => socket.destroy()) };
+      const sockets = Array.from({ length: most }, (_, index) => {
+        const options = { host: "127.0.0.1", port, localAddress, servername: "localhost", rejectUnauthorized: false };
+        const socket = connect(options);
+        socket.on("data", (bytes: Buffer) => (held.refusals += bytes)).on("error", () => {});
+        const headers = `Host: localhost\r\nAuthorization: ${authorizationOf(index)}\r\nContent-Length: 9`;
+        socket.write(`POST /v1/pets HTTP/1.1\r\n${headers}\r\n\r\n`);
         return socket;
       });
-      await eventually(() => refusals.includes("}"));
+      return held;
+    }
+
+    test.skipIf(start !== nginx)("a client with too many requests in progress gets no more", async () => {
+      const held = hold(MAX_IN_PROGRESS + 20, "127.0.0.1", () => keyLike(0));
+      await eventually(() => held.refusals.includes("}"));
+      const { refusals } = held;
       const { code, status } = overloaded;
       expect(refusals).toMatch(
         new RegExp(`^HTTP/1.1 ${status} [^]*?\r\n\r\n{"code":"${code}","message":"[^"]+","status":503}`),
@@ -168,11 +179,23 @@ for (const { file, processes: count, start, canRun } of sites) {
       expect(refusals).toMatch(/\r\nX-Request-Id: \w{32}\r\n/);
       expect((await call("/v1/pets")).status).toBe(200); // another key at the same address
       expect(refusals).toContain(`\r\nStrict-Transport-Security: ${HSTS}\r\n`);
-      for (const socket of held) socket.destroy();
+      held.end();
       await eventually(
         () => proxy.fetch("/llms.txt"),
         (response) => response.status === 200,
       );
+    });
+
+    test.skipIf(start !== nginx).each([
+      ["another key in each", keyLike],
+      ["a long text in each", (index: number) => `Bearer ${String(index).padStart(230, "secret")}`],
+      ["a text that is longer than nginx counts", () => `Bearer ${"secret".repeat(60)}`],
+    ])("an address with too many requests in progress, with %s, keeps no other out", async (_what, authorizationOf) => {
+      const held = hold(MAX_OF_ADDRESS + 20, "127.0.0.5", authorizationOf);
+      await eventually(() => held.refusals.includes("}"));
+      for (let request = 0; request < 5; request++) expect((await call("/v1/pets")).status).toBe(200);
+      expect((await proxy.log()).includes("secret")).toBe(false);
+      held.end();
     });
 
     test("of several machines, one that is dead fails no new request", async () => {
