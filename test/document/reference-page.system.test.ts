@@ -65,8 +65,10 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   let service: TestService;
   let browser: TestBrowser;
   let key: string;
-  /** A page for the tests that change nothing that others look at. To draw one takes seconds. */
+  /** To draw a page takes four seconds of CPU time, so all tests share two: this one is only looked at. */
   let shared: Page;
+  /** One for the tests that type a key, at `listPets`, from a link without its tag. */
+  let typed: Page;
 
   beforeAll(async () => {
     service = await TestService.start({ domains: [...domains, trialDomain] });
@@ -77,19 +79,12 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     browser = await TestBrowser.start();
     const { headers } = await service.call("GET", "/pets/1", { key });
     shared = await browser.open(/<([^>]*)>; rel="deprecation"/.exec(headers.get("link") ?? "")?.[1] as string);
+    typed = await browser.open(`${service.app.docs}#listPets`);
   });
   afterAll(async () => {
     await browser.stop();
     await service.stop();
   });
-
-  /** A new page at `listPets`, from a link without its tag. */
-  async function open(): Promise<Page> {
-    const page = await browser.open(`${service.app.docs}#listPets`);
-    await operationOf(page, "animals/listPets").getByRole("heading").first().waitFor();
-    expect(page.url()).toContain("#tag/animals/listPets");
-    return page;
-  }
 
   test("shows that getPet is deprecated, its sunset date and its replacement, at the address in the Link header", async () => {
     const operation = operationOf(shared, "animals/getPet");
@@ -152,17 +147,19 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   });
 
   test("calls listPets with an entered key, and shows the animals", async () => {
-    const page = await open();
-    await page.getByPlaceholder("Token").first().fill(key);
-    await operationOf(page, "animals/listPets").locator(".show-api-client-button").click();
-    const panel = page.getByRole("dialog");
+    const operation = operationOf(typed, "animals/listPets");
+    await operation.getByRole("heading").first().waitFor();
+    expect(typed.url()).toContain("#tag/animals/listPets");
+    await typed.getByPlaceholder("Token").first().fill(key);
+    await operation.locator(".show-api-client-button").click();
+    const panel = typed.getByRole("dialog");
     await panel.getByRole("button", { name: "Send get request" }).first().click();
     await panel.getByText('"Rex"').waitFor();
     await panel.getByText('"Bella"').waitFor();
     await panel.getByText("200 OK").waitFor();
     // Nothing is sent that the reader did not choose.
     expect(browser.requests.filter((address) => address.includes("/v1/pets"))).toEqual([`${service.app.base}/pets`]);
-    await page.close();
+    await typed.keyboard.press("Escape");
   });
 
   test("copies an example, although its sandbox has no access to the clipboard", async () => {
@@ -176,20 +173,18 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
   });
 
   test("does not store an entered key", async () => {
-    const page = await open();
-    const entered = () => page.getByPlaceholder("Token").first();
-    await page.clock.install();
+    const entered = () => typed.getByPlaceholder("Token").first();
+    await typed.clock.install();
     await entered().fill(key);
-    await page.clock.runFor(60_000); // the page writes down what it keeps some time later
+    await typed.clock.runFor(60_000); // the page writes down what it keeps some time later
     expect(await entered().inputValue()).toBe(key);
-    const kept = await page.evaluate<string[]>(`[localStorage, sessionStorage].flatMap((storage) =>
+    const kept = await typed.evaluate<string[]>(`[localStorage, sessionStorage].flatMap((storage) =>
       Array.from({ length: storage.length }, (_, index) => storage.getItem(storage.key(index))))`);
     expect(kept.length).toBeGreaterThan(0); // in memory: see the next test
     expect(kept.join()).not.toContain(key.slice(-30));
-    await page.reload();
+    await typed.reload();
     await entered().waitFor();
     expect(await entered().inputValue()).toBe("");
-    await page.close();
   });
 
   // The console has the same address. The script of the page comes from others.
@@ -198,7 +193,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     const name = `petstore-key ${service.app.base}`;
     const page = await browser.open(`${origin}/console#key=${key}`);
     await signedIn(page);
-    const attacker = await browser.open(service.app.docs);
+    const attacker = typed;
     const opened = attacker.context().waitForEvent("page");
     await attacker.evaluate(`{
       globalThis.heard = [];
@@ -212,16 +207,15 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     expect(await attacker.evaluate("heard")).toEqual([]);
     const read = "(() => { try { return opened.document.body.innerText } catch { return undefined } })()";
     expect(await attacker.evaluate(read)).toBeUndefined();
-    await page.goto(service.app.docs); // in the tab whose session storage has the key
-    await page.getByPlaceholder("Token").first().waitFor();
+    await page.goto(service.app.docs, { waitUntil: "commit" }); // in the tab whose session storage has the key
     expect(await page.evaluate(`sessionStorage.getItem("${name}")`)).toBeNull();
     await page.goto(`${origin}/console`);
     await signedIn(page);
-    await Promise.all([page.close(), attacker.close(), popup.close()]);
+    await Promise.all([page.close(), popup.close()]);
   });
 
   test.each([1280, 390])("fits a screen of %d px and has no accessibility violations (axe-core)", async (width) => {
-    const page = await open();
+    const page = width === 390 ? await browser.open(`${service.app.docs}#listPets`) : shared; // a panel is drawn for one width
     await page.setViewportSize({ width, height: 900 });
     // They are of each method and each stability.
     for (const { tag, name } of petOperations) await scrollTo(page, `${tag.name}/${name}`);
@@ -230,7 +224,7 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     await operationOf(page, "animals/listPets").locator(".show-api-client-button").click();
     await page.getByRole("dialog").getByRole("button", { name: "Send get request" }).first().waitFor();
     expect(await accessibilityViolations(page, "[role=dialog]")).toEqual([]); // the rest has been looked at
-    await page.close();
+    await page.keyboard.press("Escape");
   });
 
   test("sends no request to another host, and reports no error and no CSP violation", () => {
@@ -242,37 +236,23 @@ describe.skipIf(!hasBrowser)("the reference page", () => {
     expect(elsewhere).toEqual([]);
     expect(browser.errors).toEqual([]);
   });
-});
 
-describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy blocks", () => {
-  let service: TestService;
-  let browser: TestBrowser;
-  let page: Page;
-  beforeAll(async () => {
-    service = await TestService.start();
-    browser = await TestBrowser.start();
-    page = await browser.open(service.app.docs);
-  });
-  afterAll(async () => {
-    await browser.stop();
-    await service.stop();
-  });
-
-  test.each([
-    ["scripts that are put into it", "script-src-elem", 'add("script", { textContent: "globalThis.intruder = 1" })'],
-    ["scripts of other sites", "script-src-elem", 'add("script", { src: "http://127.0.0.1:9/x.js" })'],
-    ["texts that are run", "script-src", 'try { new Function("globalThis.intruder = 1")() } catch {}'],
-    ["handlers that are put into it", "script-src-attr", 'add("a", {}).setAttribute("onclick", "0")'],
-    ["pictures of other sites", "img-src", 'add("img", { src: "http://127.0.0.1:9/x.png?key" })'],
-    ["frames", "frame-src", 'add("iframe", { src: "http://127.0.0.1:9/" })'],
-    ["requests to other sites", "connect-src", 'fetch("http://127.0.0.1:9/?key").catch(() => {})'],
-    ["workers", "worker-src", "new Worker(URL.createObjectURL(new Blob([])))"],
-    ["forms that lead elsewhere", "form-action", 'add("form", { action: "http://127.0.0.1:9/" }).submit()'],
-    ["another base of its addresses", "base-uri", 'add("base", { href: "http://127.0.0.1:9/" })'],
-  ])("%s, and reports it", async (_what, directive, script) => {
-    const before = browser.errors.length;
-    // Later, because what a debugger evaluates itself may evaluate texts.
-    await page.evaluate(`
+  describe("blocks by its Content-Security-Policy", () => {
+    test.each([
+      ["scripts that are put into it", "script-src-elem", 'add("script", { textContent: "globalThis.intruder = 1" })'],
+      ["scripts of other sites", "script-src-elem", 'add("script", { src: "http://127.0.0.1:9/x.js" })'],
+      ["texts that are run", "script-src", 'try { new Function("globalThis.intruder = 1")() } catch {}'],
+      ["handlers that are put into it", "script-src-attr", 'add("a", {}).setAttribute("onclick", "0")'],
+      ["pictures of other sites", "img-src", 'add("img", { src: "http://127.0.0.1:9/x.png?key" })'],
+      ["frames", "frame-src", 'add("iframe", { src: "http://127.0.0.1:9/" })'],
+      ["requests to other sites", "connect-src", 'fetch("http://127.0.0.1:9/?key").catch(() => {})'],
+      ["workers", "worker-src", "new Worker(URL.createObjectURL(new Blob([])))"],
+      ["forms that lead elsewhere", "form-action", 'add("form", { action: "http://127.0.0.1:9/" }).submit()'],
+      ["another base of its addresses", "base-uri", 'add("base", { href: "http://127.0.0.1:9/" })'],
+    ])("%s, and reports it", async (_what, directive, script) => {
+      const before = browser.errors.length;
+      // Later, because what a debugger evaluates itself may evaluate texts.
+      await shared.evaluate(`
       const add = (name, properties) => {
         const element = Object.assign(document.createElement(name), properties);
         document.body.append(element);
@@ -280,24 +260,25 @@ describe.skipIf(!hasBrowser)("the reference page's Content-Security-Policy block
       };
       setTimeout(() => { ${script} });
       0`);
-    await eventually(
-      () => page.evaluate("0"), // while the browser answers, its reports arrive
-      () => browser.errors.slice(before).some((error) => error.startsWith(`${directive} forbids`)),
-    );
-    expect(await page.evaluate("globalThis.intruder")).toBeUndefined();
-  });
-
-  test("framing by a page of another site", async () => {
-    const other = Bun.serve({
-      port: 0,
-      fetch: () =>
-        new Response(`<iframe src="${service.app.docs}"></iframe>`, { headers: { "Content-Type": "text/html" } }),
+      await eventually(
+        () => shared.evaluate("0"), // while the browser answers, its reports arrive
+        () => browser.errors.slice(before).some((error) => error.startsWith(`${directive} forbids`)),
+      );
+      expect(await shared.evaluate("globalThis.intruder")).toBeUndefined();
     });
-    const framing = await browser.open(other.url.href);
-    const frame = framing.frames().find((one) => one !== framing.mainFrame());
-    expect(await frame?.evaluate("document.querySelector('#reference')").catch(() => null)).toBeNull();
-    expect(await framing.frameLocator("iframe").locator("#reference").count()).toBe(0);
-    await other.stop(true);
+
+    test("framing by a page of another site", async () => {
+      const other = Bun.serve({
+        port: 0,
+        fetch: () =>
+          new Response(`<iframe src="${service.app.docs}"></iframe>`, { headers: { "Content-Type": "text/html" } }),
+      });
+      const framing = await browser.open(other.url.href);
+      const frame = framing.frames().find((one) => one !== framing.mainFrame());
+      expect(await frame?.evaluate("document.querySelector('#reference')").catch(() => null)).toBeNull();
+      expect(await framing.frameLocator("iframe").locator("#reference").count()).toBe(0);
+      await other.stop(true);
+    });
   });
 });
 
