@@ -1,4 +1,4 @@
-// Runs the suite of all platforms in the installed Node. test/interop/client-platforms.system.test.ts has the others.
+// Runs the suite of all platforms in the installed Node. test/interop/client-platforms.tools.test.ts has the others.
 import { expect, test } from "bun:test";
 import { TestService } from "../../test/harness/service.ts";
 import { failuresOf, suiteProgram } from "./suite-program.ts";

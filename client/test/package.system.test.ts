@@ -65,7 +65,7 @@ test("Node runs the snippets of the README with the installed package", async ()
   ]);
 });
 
-// test/interop/client-testing.system.test.ts runs the tests of that chapter.
+// test/interop/client-testing.tools.test.ts runs the tests of that chapter.
 test("its testing chapter tests a receiver, and a service that does not start says why", async () => {
   const program = `${await snippets()}
 await testReceiver();

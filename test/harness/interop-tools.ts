@@ -22,7 +22,27 @@ export function areInteropToolsInstalled(): boolean {
 
 /** True if a test file needs the tools. */
 export function needsInteropTools(file: string): boolean {
-  return /^test\/(interop\/|document\/document-lint\.)/.test(file);
+  return file.startsWith("test/interop/") || file.includes(".tools.test.");
+}
+
+/** The state of `passedState` with which all files named `tools` have passed. A run that passes writes it. */
+export const passedFile = join(interopFolder, "passed");
+
+/**
+ * A digest of all that the result of the files named `tools` depends on, besides what the tests of the service prove:
+ * the document, the client, the versions of the tools and of Bun, and these files.
+ */
+export function passedState(program: string): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const { stdout } = Bun.spawnSync([program, "openapi"], { env: {} });
+  hasher.update(stdout);
+  const root = join(interopFolder, "../..");
+  const files = new Bun.Glob(
+    "{package-lock.json,client/{src,types}/**,client/*,test/interop/**,test/**/*.tools.test.ts}",
+  );
+  const read = [...files.scanSync({ cwd: root })].filter((file) => !/node_modules\/|interop\/passed$/.test(file));
+  for (const file of read.toSorted()) hasher.update(`${file}\n`).update(readFileSync(join(root, file)));
+  return hasher.digest("hex");
 }
 
 /**

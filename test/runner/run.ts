@@ -1,5 +1,5 @@
 // Runs the tests of one tier or of all, or the files that the arguments name, with `bun test`:
-// bun test/runner/run.ts embedded|engines|system|all [--table] [FILE…]
+// bun test/runner/run.ts embedded|engines|system|all [--table] [--fresh] [FILE…]
 // It builds the executable and starts PostgreSQL once for all files, searches the output of the services under test for
 // keys, and ends with the line `N passed, N failed` (`, N skipped` if the machine lacks something).
 import {
@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { buildExecutable } from "../../scripts/release/executable.ts";
-import { hasInteropTools, needsInteropTools } from "../harness/interop-tools.ts";
+import { hasInteropTools, needsInteropTools, passedFile, passedState } from "../harness/interop-tools.ts";
 import { postgresMissing, programs } from "../harness/postgres-server.ts";
 import { SharedPostgres } from "../harness/shared-postgres.ts";
 import { isLongRun, testTimeout } from "../harness/test-length.ts";
@@ -31,11 +31,11 @@ import { whatIsMissing } from "./missing-tools.ts";
 const tiers: Readonly<Record<string, readonly string[]>> = {
   embedded: ["", "both"],
   engines: ["engines", "both"],
-  system: ["system", "alone"],
-  all: ["", "both", "engines", "system", "alone"],
+  system: ["system", "tools", "alone"],
+  all: ["", "both", "engines", "system", "tools", "alone"],
 };
 /** What takes longest starts first, so that no run ends with one file alone. */
-const startOrder = ["", "both", "engines", "system"];
+const startOrder = ["", "both", "engines", "tools", "system"];
 
 const root = join(import.meta.dir, "../..");
 /** Most tests wait for a process or a disk, so more files run than there are cores. */
@@ -49,11 +49,20 @@ const FREE_MEMORY = 8e9;
 /** How many files are named as those that used most CPU time. */
 const NAMED = 8;
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { table: { type: "boolean" } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { table: { type: "boolean" }, fresh: { type: "boolean" } },
+});
 const [tier = "", ...words] = positionals;
 const kinds = tiers[tier];
 if (!kinds) throw new Error(`There is no tier ${tier}; there are ${Object.keys(tiers).join(", ")}.`);
 
+/** All test files but, in a short run, those for long ones. */
+const allFiles = [...new Glob("{src,test,client,console}/**/*.test.{ts,tsx}").scanSync({ cwd: root })]
+  .filter((file) => !file.includes("node_modules/") && (isLongRun || !file.includes(".long.")))
+  .toSorted();
+
+const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
 const started = performance.now();
 const cpuTime = ownCpuTime();
 /** Everything that a run leaves behind, so that it can be removed: reports, and the stores of killed services. */
@@ -88,24 +97,30 @@ function hasFreeMemory(): boolean {
 }
 
 function kindOf(file: string): string {
-  return /\.(both|engines|system|alone)\.test\.tsx?$/.exec(file)?.[1] ?? "";
+  return /\.(both|engines|system|tools|alone)\.test\.tsx?$/.exec(file)?.[1] ?? "";
 }
 
-/** The test files that the arguments name, whatever their tier, or else all of the tier. */
+/** The files that the arguments name, whatever their tier, or else all of the tier. */
 function chosenFiles(): string[] {
-  const all = [...new Glob("{src,test,client,console}/**/*.test.{ts,tsx}").scanSync({ cwd: root })]
-    .filter((file) => !file.includes("node_modules/") && (isLongRun || !file.includes(".long.")))
-    .toSorted();
-  if (words.length === 0) return all.filter((file) => kinds?.includes(kindOf(file)));
-  const isFile = (word: string) => existsSync(join(root, word)) && statSync(join(root, word)).isFile();
-  return [...new Set(words.flatMap((word) => (isFile(word) ? [word] : all.filter((file) => file.includes(word)))))];
+  if (words.length === 0) return allFiles.filter((file) => kinds?.includes(kindOf(file)));
+  return [
+    ...new Set(
+      words.flatMap((word) => (isFile(join(root, word)) ? [word] : allFiles.filter((file) => file.includes(word)))),
+    ),
+  ];
 }
 
 async function runTier(): Promise<void> {
-  const files = chosenFiles();
-  if (files.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
-  if (files.some(needsInteropTools)) hasInteropTools();
   if (!existsSync(program)) buildExecutable(program);
+  const chosen = chosenFiles();
+  if (chosen.length === 0) throw new Error(`No test file matches ${words.join(" ")}.`);
+  const tools = allFiles.filter((file) => kindOf(file) === "tools");
+  const state = tools.every((file) => chosen.includes(file)) ? passedState(program) : undefined;
+  const isKnown = existsSync(passedFile) && readFileSync(passedFile, "utf8") === state;
+  const skipsTools = isKnown && !values.fresh && words.length === 0;
+  if (skipsTools) console.log("Third-party tools have passed with this document and client: --fresh runs them again.");
+  const files = skipsTools ? chosen.filter((file) => !tools.includes(file)) : chosen;
+  if (files.some(needsInteropTools)) hasInteropTools();
   const alone = files.filter((file) => kindOf(file) === "alone");
   const onPostgres = tier === "engines" || tier === "all" ? files.filter((file) => kindOf(file) === "both") : [];
   const others = files.filter((file) => !alone.includes(file) && (tier === "all" || !onPostgres.includes(file)));
@@ -120,6 +135,8 @@ async function runTier(): Promise<void> {
     }
   } else total.skipped += onPostgres.length;
   await runFiles("alone", alone, 1);
+  const isIn = (list: readonly string[]) => tools.some((file) => list.some((one) => one.includes(file)));
+  if (state !== undefined && !isIn(failures) && !isIn(filesWithSkips)) writeFileSync(passedFile, state);
 }
 
 /** Runs files in the same environment, so many at a time, and searches the output of their services. */
