@@ -15,7 +15,7 @@ import { compareLimits } from "./limits.ts";
 import { Processes } from "./processes.ts";
 import { fromManyAddresses, untilBanned } from "./refusals.ts";
 import type { Dialect } from "./requests.ts";
-import { creates, everyPage, firstPage, gets, missing, mixed } from "./requests.ts";
+import { creates, createsWithKeys, everyPage, firstPage, gets, missing, mixed } from "./requests.ts";
 import { alternate, contestant, median } from "./rounds.ts";
 import { Backends } from "./scale/backends.ts";
 import { startSharedServer } from "./scale/servers.ts";
@@ -53,6 +53,7 @@ const comparisons: Record<string, Comparison> = {
   // Before the creates, which take these ids.
   "no such animal": { requests: missing, isRefused: true },
   "adding one": { requests: creates },
+  "adding one, with a key": { requests: createsWithKeys },
   mixed: { requests: mixed },
   "unknown key": {
     requests: (dialect) => gets(dialect).map(fromManyAddresses),

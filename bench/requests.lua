@@ -1,6 +1,6 @@
 -- Sends the requests of a file one after another, from its start again after its end. Each line is
 -- one request: method, path, body and headers, with tabs in between. They are built beforehand, so
--- that sending one costs the load generator next to nothing.
+-- that sending one costs the load generator next to nothing. `{unique}` in one is a different text each time.
 
 local threads = {}
 
@@ -10,6 +10,7 @@ end
 
 function init(args)
   requests, sent = {}, 0
+  run = string.format("%d-%s-", os.time(), tostring({}):sub(8))
   for line in io.lines(args[1]) do
     local fields = {}
     for field in (line .. "\t"):gmatch("([^\t]*)\t") do fields[#fields + 1] = field end
@@ -21,13 +22,16 @@ function init(args)
     end
     local body = fields[3] ~= "" and fields[3] or nil
     if body then headers["Content-Type"] = "application/json" end
-    requests[#requests + 1] = wrk.format(fields[1], fields[2], headers, body)
+    local text = wrk.format(fields[1], fields[2], headers, body)
+    local first, last = text:find("{unique}", 1, true)
+    requests[#requests + 1] = first and { text:sub(1, first - 1), text:sub(last + 1) } or text
   end
 end
 
 function request()
   sent = sent + 1
-  return requests[(sent - 1) % #requests + 1]
+  local one = requests[(sent - 1) % #requests + 1]
+  return type(one) == "table" and one[1] .. run .. sent .. one[2] or one
 end
 
 function done(summary, latency)

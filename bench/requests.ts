@@ -43,11 +43,16 @@ export function pageAfter({ pets, pageAfter: query }: Dialect, id: number): Requ
 }
 
 /** New animals. */
-export function creates({ pets }: Dialect, count = 1_000): Request[] {
+export function creates({ pets }: Dialect, count = 1_000, headers?: Request["headers"]): Request[] {
   return Array.from({ length: count }, (_, index) => {
     const body = JSON.stringify({ name: `New animal ${index}`, categoryId: (index % 100) + 1, status: "available" });
-    return { method: "POST", path: pets, body };
+    return { method: "POST", path: pets, body, ...(headers && { headers }) };
   });
+}
+
+/** The same, each with an idempotency key of its own, as the client sends them. */
+export function createsWithKeys(dialect: Dialect): Request[] {
+  return creates(dialect, 1_000, { "Idempotency-Key": "{unique}" });
 }
 
 /** Of ten requests, six read an animal, three read the first page, and one adds an animal. */
