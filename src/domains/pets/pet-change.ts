@@ -28,7 +28,7 @@ export function patchedPet(
 }
 
 /** The fields that have a value. */
-export function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | null | undefined }): T {
+function present<T extends object>(fields: { readonly [K in keyof T]: T[K] | null | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as T;
 }
 

@@ -1,6 +1,6 @@
 import { unlessEmpty } from "../metadata/metadata.schemas.ts";
-import { currencyFault, priceIn } from "../shops/prices.ts";
-import { patchedPet, present } from "./pet-change.ts";
+import { currencyFault, type NoCurrency, priceIn } from "../shops/prices.ts";
+import { patchedPet } from "./pet-change.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { NewPet, Pet } from "./pets.schemas.ts";
 import type { DecidingOrder } from "./several-pets.store.ts";
@@ -63,18 +63,34 @@ export function planImport(state: ImportState, pets: readonly ImportedPet[]) {
   return { planned, faults };
 }
 
+/** A new animal without its id. `currency` is that of a price which has none, as far as it is known. */
+export function completePet(
+  { price, metadata, ...fields }: NewPet,
+  currency: string | undefined,
+): Omit<Pet, "id"> | NoCurrency {
+  const pet: Omit<Pet, "id"> = fields;
+  if (price) {
+    const complete = priceIn(currency, price);
+    if ("refused" in complete) return complete;
+    pet.price = complete;
+  }
+  const pairs = unlessEmpty(metadata);
+  if (pairs) pet.metadata = pairs;
+  return pet;
+}
+
 function planNew(state: ImportState, { id, ...given }: ImportedPet): Planned | FieldFault[] {
   const faults: FieldFault[] = [];
   if (state.unknownCategories.has(given.categoryId)) faults.push(unknownCategory);
   if (id !== undefined && id <= state.lastId) {
     faults.push({ path: "/id", message: `${id} is not above ${state.lastId}, the last id that the shop has assigned` });
   } else if (id !== undefined) state.lastId = id;
-  const price = given.price && priceIn(state.currency, given.price);
-  const isWithout = price !== undefined && "refused" in price;
+  const pet = completePet(given, state.currency);
+  const isWithout = "refused" in pet;
   if (isWithout) faults.push(currencyFault);
   if (faults.length > 0 || isWithout) return faults;
   if (id === undefined) state.lastId++;
-  const after = present<Pet>({ id: state.lastId, ...given, price, metadata: unlessEmpty(given.metadata) });
+  const after = { id: state.lastId, ...pet };
   const draft: Draft = { after };
   if (after.reference !== undefined) state.byReference.set(after.reference, draft);
   return { draft, outcome: "created" };

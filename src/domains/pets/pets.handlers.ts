@@ -44,7 +44,6 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
         return successOr(added, {
           fault: ({ path, message }) =>
             path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
-          "shop full": full,
         });
       },
       settle: async ({ caller: { shop } }) => full(await pets.whyRefused(shop)),

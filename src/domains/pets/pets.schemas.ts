@@ -33,7 +33,6 @@ export const NewPet = Type.Object(
   { title: "NewPet", description: "An animal to add.", additionalProperties: false },
 );
 export type NewPet = Static<typeof NewPet>;
-export const PlainNewPet = Type.Omit(NewPet, ["metadata"]);
 
 export const Pet = Type.Object(
   {

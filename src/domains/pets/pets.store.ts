@@ -1,22 +1,23 @@
+import { Type } from "typebox";
 import { compileSerializer } from "../../contract/serialize.ts";
+import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { all, append, type Change, first, type Query } from "../../storage/transaction.ts";
 import { type Clock, systemClock } from "../../timing/clock.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { type Author, newPetEvent, publishLast } from "../events/publish.ts";
 import type { TooMuchMetadata } from "../metadata/metadata.schemas.ts";
-import { replaceMetadata } from "../metadata/metadata.store.ts";
+import { insertMetadata, replaceMetadata } from "../metadata/metadata.store.ts";
 import { addToFigure, animalTotals, countStatus, type LockedShop, statusFigure } from "../shops/figures.ts";
-import type { Price } from "../shops/price.schemas.ts";
-import type { NoCurrency } from "../shops/prices.ts";
+import { currencyFault, type NoCurrency } from "../shops/prices.ts";
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { lockShop, type ShopFull, whyRefused } from "../shops/shops.store.ts";
 import { changePet, isSamePet, patchedPet, petEvent } from "./pet-change.ts";
-import { type PetFault, unknownCategory } from "./pet-import-plan.ts";
+import { completePet, type PetFault, takenBy, unknownCategory } from "./pet-import-plan.ts";
 import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
-import { type NewPet, type Pet, type PetPatch, type PetStatus, PlainNewPet } from "./pets.schemas.ts";
+import { type NewPet, Pet, type PetPatch, type PetStatus } from "./pets.schemas.ts";
 import { byId, newPetRow, remove, setStatus, toPet, valuesOf } from "./pets.statements.ts";
 import { countFewer } from "./pets-by-category.store.ts";
 import { type DecidingOrder, SeveralPets } from "./several-pets.store.ts";
@@ -54,7 +55,11 @@ export interface PetDependencies {
   readonly clock?: Clock;
 }
 
-const plainJson = compileSerializer(PlainNewPet);
+function refused(fault: Omit<PetFault, "index">): RefusedPet {
+  return { refused: "fault", ...fault };
+}
+
+const jsonOfNew = compileSerializer(Type.Omit(Pet, ["id"]));
 
 /** An animal after a change, and the event that records it. */
 interface ChangedPet {
@@ -93,28 +98,34 @@ export class PetStore {
   }
 
   /** The last steps of a transaction: adds an animal. Undefined if the shop is full or its data was deleted. */
-  *add(author: Author, newPet: NewPet): Change<Pet | RefusedPet | ShopFull | undefined> {
+  *add(author: Author, given: NewPet): Change<Pet | RefusedPet | undefined> {
     const { shop } = author;
-    const { name, categoryId, status, price, reference, metadata } = newPet;
-    if (reference !== undefined || metadata || (price && price.currency === undefined)) {
-      const result = yield* this.imports.add(author, [newPet]);
-      if ("refused" in result) return result;
-      const { imported, faults } = result;
-      return imported[0]?.pet ?? { refused: "fault", ...(faults[0] as PetFault) };
-    }
+    const { categoryId, reference, price } = given;
     const now = this.#clock.now();
-    if (this.#categoryExists && !(yield* this.#categoryExists(yield* lockShop(shop, now), categoryId))) {
-      return { refused: "fault", ...unknownCategory };
+    const needsCurrency = price !== undefined && price.currency === undefined;
+    let currency: string | undefined;
+    if (this.#categoryExists || reference !== undefined || needsCurrency) {
+      const locked = yield* lockShop(shop, now);
+      if (this.#categoryExists && !(yield* this.#categoryExists(locked, categoryId))) return refused(unknownCategory);
+      const [owner] = reference === undefined ? [] : yield* ownersOf(shop, [reference]);
+      if (owner) return refused({ path: "/reference", message: takenBy(owner) });
+      if (needsCurrency) currency = yield* currencyOf(shop);
     }
-    const pet = { name, categoryId, ...(status && { status }), ...(price && { price: price as Price }) };
-    const added = yield* append(newPetRow, {
+    const pet = completePet(given, currency);
+    if ("refused" in pet) return refused(currencyFault);
+    const { status, metadata } = pet;
+    const appending = append(newPetRow, {
       shop,
       now,
       row: valuesOf(pet),
       amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
-      logged: newPetEvent(author, petCreated, plainJson(pet)),
+      logged: newPetEvent(author, petCreated, jsonOfNew(pet)),
     });
-    return added && { id: added.id, ...pet };
+    const added = yield* metadata ? withoutCommit(appending) : appending;
+    if (!added) return undefined;
+    const { id } = added;
+    if (metadata) yield* andCommit(insertMetadata(shop, "pet", [{ id, metadata }]));
+    return { id, ...pet };
   }
 
   /** Why a shop took no animal. Rejects with `StorageUnavailable` if its data was deleted, or it may take some now. */
