@@ -6,6 +6,12 @@ export function folded(text: string): string {
   return text.normalize("NFKC").toLowerCase().replaceAll("ς", "σ");
 }
 
+/** The first characters (code points) of a text as searches compare it. */
+export function foldedStart(text: string, characters: number): string {
+  const whole = folded(text);
+  return whole.length <= characters ? whole : Array.from(whole).slice(0, characters).join("");
+}
+
 /** The longest key, in UTF-16 units: an index of PostgreSQL cannot hold more. Only names that folding expands reach it. */
 const MAX_KEY = 800;
 

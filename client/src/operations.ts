@@ -1694,8 +1694,8 @@ export type WebhookMessage<Id = bigint> =
   | WebhookEndpointDeletedMessage<Id>
   | WebhookEndpointTestMessage<Id>;
 
-/** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. */
-export type PetSort = "id" | "-id";
+/** Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. `name` and `-name` ignore case, and compare the first 64 characters, then the `id`. A search sorts by name. */
+export type PetSort = "id" | "-id" | "name" | "-name";
 
 /** Sort order: `id`, the default, returns the oldest orders first, `-id` the newest. `confirmedAt` and `-confirmedAt` return only orders that were confirmed. */
 export type StoreOrderSort = "id" | "-id" | "confirmedAt" | "-confirmedAt";
@@ -1748,6 +1748,8 @@ export interface ListPetsQuery {
   readonly name?: string | undefined;
   /** Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly ids?: readonly Int64[] | undefined;
+  /** Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with this text, ignoring case, by name. Not with `ids`. */
+  readonly search?: string | undefined;
   readonly sort?: PetSort | undefined;
 }
 
@@ -2328,9 +2330,9 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * List all animals.
    *
-   * Returns animals by `id`, one page at a time. `limit` sets the page size. The `Link` header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals that are added while you read the pages come at the end by default, and none is returned twice.
+   * Returns animals by `id`, or by name, one page at a time. `limit` sets the page size. The `Link` header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals that are added while you read the pages come at the end by default, and none is returned twice.
    *
-   * Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With `categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, although more follow: continue while there is a `Link`.
+   * Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With `categoryId` or `name`, or with `status` in a list by name, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, although more follow: continue while there is a `Link`.
    *
    * Needs a key with the scope `read`.
    */

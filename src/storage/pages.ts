@@ -1,4 +1,4 @@
-import { cachedQuery, type QueryStatement, type Row, type SqlParameter, type Values } from "./statement.ts";
+import { cachedQuery, type IdRow, type QueryStatement, type Row, type SqlParameter, type Values } from "./statement.ts";
 import { all, type Query } from "./transaction.ts";
 
 /** A page of a list. */
@@ -73,10 +73,12 @@ export interface PageSelection {
   readonly limit: number;
   readonly sort?: "id" | "-id" | undefined;
   /**
-   * Orders by this column first, of rows where it is not null. There is an index with it before the id, and a row keeps
-   * its value. It is one of `scannedColumns`.
+   * Orders by this column first, of rows where it is not null. There is an index with it before the id. It is one of
+   * `scannedColumns`.
    */
   readonly by?: string | undefined;
+  /** The value of `by` at `after`. Default: that which the row has, which must then keep it. */
+  readonly afterBy?: string | undefined;
   /**
    * Uses the index that has this column before the id. Default: the primary key. With several values, the page merges as
    * many lists, and scans so much less of each.
@@ -93,6 +95,8 @@ export interface PageSelection {
   readonly attached?: { readonly name: string; readonly of: (from: string, hasColumns: boolean) => string } | undefined;
   /** The columns besides `id` that are read from scanned rows. Default: all `columns`. */
   readonly scannedColumns?: readonly string[];
+  /** How many rows are scanned. Default: `SCAN_LIMIT`. */
+  readonly scanLimit?: number;
 }
 
 /** A row of a page. If `reached` is not null, it is not a result but the end of the scan: see `readPage`. */
@@ -103,28 +107,40 @@ interface ScannedRow extends Row {
 
 /**
  * Reads one page with any filters. It scans up to `SCAN_LIMIT` rows. If it stops there with fewer than `limit` results,
- * one more row contains the id of the last scanned row, after which the next page starts. It is one statement: between
- * two statements, others could add rows that both miss. `show` gets rows with `id` and the columns of the selection.
+ * one more row contains the position of the last scanned row, after which the next page starts. It is one statement:
+ * between two statements, others could add rows that both miss. `show` gets rows with `id` and the columns of the
+ * selection, `positionOf` those with `id` and `by`.
  */
-export function* readPage<T>(page: PageSelection, show: (row: never) => T): Query<Page<T>> {
+export function readPage<T>(page: PageSelection, show: (row: never) => T): Query<Page<T>>;
+export function readPage<T, P>(
+  page: PageSelection,
+  show: (row: never) => T,
+  positionOf: (row: never) => P,
+): Query<Page<T, P>>;
+export function* readPage<T>(
+  page: PageSelection,
+  show: (row: never) => T,
+  positionOf: (row: never) => unknown = ({ id }: IdRow) => id,
+): Query<Page<T, unknown>> {
   const rows = yield* all(...pageQuery({ ...page, limit: page.limit + 1 }));
   const end = rows.find(({ reached }) => reached !== null);
   const result = pageOf(
     end ? rows.filter((row) => row !== end) : rows,
     page.limit,
     (row) => show(row as never),
-    ({ id }) => id,
+    (row) => positionOf(row as never),
   );
-  return end && result.next === undefined ? { ...result, next: end.id } : result;
+  return end && result.next === undefined ? { ...result, next: positionOf(end as never) } : result;
 }
 
 function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ...Values] {
-  const { table, columns, after, sort, by, lead, bounds = [], scanned = [], attached, scannedColumns = columns } = page;
+  const { table, columns, after, sort, by, afterBy, lead, bounds = [], scanned = [], attached } = page;
+  const { scannedColumns = columns, scanLimit: mostScanned = SCAN_LIMIT } = page;
   const parameters: SqlParameter[] = [];
   const bind = (value: SqlParameter) => `$${parameters.push(value)}`;
   const [direction, beyond] = sort === "-id" ? (["DESC", "<"] as const) : (["ASC", ">"] as const);
   const shop = bind(page.shop);
-  const ordered = (column?: string) => `${column ? `${column} ${direction}, ` : ""}id ${direction}`;
+  const ordered = (column?: string, id = "id") => `${column ? `${column} ${direction}, ` : ""}${id} ${direction}`;
   const conditions = [
     `shop = ${shop}`,
     ...(by ? [`${by} IS NOT NULL`] : []),
@@ -133,7 +149,7 @@ function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ..
   ];
   const read = ["id", ...scannedColumns].join(", ");
   const leads = lead?.values ?? [];
-  const scanLimit = Math.floor(SCAN_LIMIT / Math.max(1, leads.length));
+  const scanLimit = Math.floor(mostScanned / Math.max(1, leads.length));
   const source =
     leads.length > 1
       ? `FROM (${leads.map((value) => `SELECT * FROM (SELECT ${read} ${sourceOf(bind(value))} LIMIT ${scanLimit}) AS one`).join(" UNION ALL ")}) AS leads ORDER BY ${ordered()}`
@@ -149,22 +165,26 @@ function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ..
     WHERE ${filters} ORDER BY ${ordered(by)} LIMIT ${limit}`;
   // A limit instead of a condition, so that the rows of a full page are not scanned again.
   const unlessFull = `SELECT CASE WHEN count(*) < ${limit} THEN 1 ELSE 0 END FROM found`;
-  // One lookup by id for each row. A join could scan the table instead.
-  const shown = columns.map((column) =>
-    scannedColumns.includes(column)
-      ? column
-      : `(SELECT ${column} FROM ${table} WHERE ${table}.shop = ${shop} AND ${table}.id = page_rows.id) AS ${column}`,
-  );
-  const attachedColumns = attached ? [`${attached.of("page_rows", false)} AS ${attached.name}`] : [];
+  // All others come from one look-up by id for each row: for an equality, PostgreSQL could read the whole table instead.
+  const others = columns.filter((column) => !scannedColumns.includes(column));
+  const isComplete = others.length === 0;
+  const shown = columns.map((column) => (others.includes(column) ? `shown.${column}` : `page_rows.${column}`));
+  const attachedColumns = attached
+    ? [`${attached.of(isComplete ? "page_rows" : "shown", !isComplete)} AS ${attached.name}`]
+    : [];
+  const join = isComplete
+    ? ""
+    : `LEFT JOIN ${table} AS shown ON shown.shop = ${shop} AND shown.id BETWEEN page_rows.id AND page_rows.id`;
   const sql = `
     WITH found (${read}) AS (${found}),
       page_rows (${read}, reached) AS (
         SELECT ${read}, NULL FROM found
         UNION ALL
-        SELECT id, ${scannedColumns.map(() => "NULL, ").join("")}id
-        FROM (SELECT id ${source} LIMIT (${unlessFull}) OFFSET ${scanLimit - 1}) AS scan_end
+        SELECT id, ${scannedColumns.map((column) => (column === by ? `${by}, ` : "NULL, ")).join("")}id
+        FROM (SELECT id${by ? `, ${by}` : ""} ${source} LIMIT (${unlessFull}) OFFSET ${scanLimit - 1}) AS scan_end
       )
-    SELECT ${["id", ...shown, ...attachedColumns].join(", ")}, reached FROM page_rows ORDER BY ${ordered(by)}`;
+    SELECT ${["page_rows.id", ...shown, ...attachedColumns].join(", ")}, reached
+    FROM page_rows ${join} ORDER BY ${ordered(by && `page_rows.${by}`, "page_rows.id")}`;
   return [cachedQuery(sql), ...parameters];
 
   /** The rows from which the page is taken, of those that have this value in the leading column. */
@@ -177,7 +197,8 @@ function pageQuery(page: PageSelection): [QueryStatement<Values, ScannedRow>, ..
   }
 
   function isBeyond(id: string): string {
-    const position = `(SELECT ${by} FROM ${table} WHERE shop = ${shop} AND id = ${id})`;
+    const position =
+      afterBy === undefined ? `(SELECT ${by} FROM ${table} WHERE shop = ${shop} AND id = ${id})` : bind(afterBy);
     return by ? `(${by}, id) ${beyond} (${position}, ${id})` : `id ${beyond} ${id}`;
   }
 }

@@ -96,14 +96,16 @@ export async function walkPages(
   for (const request of requestsFor(operation, samples)) {
     const ask = async (after: unknown): Promise<unknown> => {
       const outcome = await storage.read(read({ ...request, after, body: undefined, caller } as unknown as Input));
-      await page({ ...request, after });
       if ("error" in outcome) return undefined;
+      await page({ ...request, after });
       items += ((outcome as Page).items as unknown[]).length;
       return (outcome as Page).next;
     };
     let next = await ask(undefined);
     for (let turned = 0; turned < 2 && next !== undefined; turned++) next = await ask(next);
     if (isInt64(operation.paged?.position as never)) for (const position of samples.positions) await ask(position);
+    // Its positions are texts, because it has lists by name, too.
+    else if (operation.name === "listPets") for (const position of samples.positions) await ask(String(position));
   }
   return items;
 }

@@ -20,9 +20,14 @@ export async function readStepwise<T>(
       next = steps.next();
       continue;
     }
-    const { statement, parameters } = step as StatementStep;
-    await before({ statement, parameters });
-    next = steps.next(await read(all(statement as QueryStatement, ...parameters)));
+    const isGroup = "group" in step;
+    const rows: unknown[] = [];
+    for (const one of isGroup ? step.group : [step]) {
+      const { statement, parameters } = one as StatementStep;
+      await before({ statement, parameters });
+      rows.push(await read(all(statement as QueryStatement, ...parameters)));
+    }
+    next = steps.next(isGroup ? rows : rows[0]);
   }
   return next.value;
 }

@@ -4,8 +4,8 @@ import { domains } from "../../src/app/domains.ts";
 import { newestEventsOf } from "../../src/domains/events/events.statements.ts";
 import type { OrderFilters } from "../../src/domains/orders/orders.operations.ts";
 import { readOrders } from "../../src/domains/orders/orders.statements.ts";
-import { readPets } from "../../src/domains/pets/pet-pages.store.ts";
-import type { ListFilters } from "../../src/domains/pets/pets.operations.ts";
+import { type FiltersById, readPets } from "../../src/domains/pets/pet-pages.store.ts";
+import { petsByName } from "../../src/domains/pets/pets-by-name.store.ts";
 import { newDatabase } from "../../src/storage/sqlite/database.ts";
 import { allStatements, oneLine } from "../harness/all-statements.ts";
 import { firstStatementOf } from "../harness/stepwise-read.ts";
@@ -125,10 +125,14 @@ test("every table of accounts is emptied when an account is deleted", () => {
 });
 
 test("every list of animals names the shop", () => {
-  const filters: ListFilters[] = [{}, { status: "sold" }, { categoryId: 1n }, { ids: [1n] }, { sort: "-id" }];
+  const filters: FiltersById[] = [{}, { status: "sold" }, { categoryId: 1n }, { ids: [1n] }, { sort: "-id" }];
   for (const one of filters) {
     for (const other of filters) {
       const statement = firstStatementOf(readPets(1, 5n, 20, { ...one, ...other }));
+      expect(faultsOf(oneLine(statement.sql))).toEqual([]);
+    }
+    for (const sort of ["name", "-name"] as const) {
+      const statement = firstStatementOf(petsByName(1, "rex 7", 20, { ...one, sort }));
       expect(faultsOf(oneLine(statement.sql))).toEqual([]);
     }
   }

@@ -115,7 +115,7 @@ export const simulations: readonly string[] = [
 
 export const listPetsQuery: readonly Filter[] = [
   { name: "status", choices: ["available", "pending", "sold"] },
-  { name: "sort", choices: ["id", "-id"] },
+  { name: "sort", choices: ["id", "-id", "name", "-name"] },
 ];
 export const createPetBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", isRequired: true, maxLength: 255 },

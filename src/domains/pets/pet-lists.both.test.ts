@@ -111,7 +111,9 @@ describe("sort", () => {
 
   test("by id is the default", async () => {
     expect((await list("sort=id")).text).toBe((await list("")).text);
-    expect(faultsOf(await list("sort=name"))).toEqual({ "/query/sort": 'must be one of id, -id; got "name"' });
+    expect(faultsOf(await list("sort=status"))).toEqual({
+      "/query/sort": 'must be one of id, -id, name, -name; got "status"',
+    });
   });
 });
 

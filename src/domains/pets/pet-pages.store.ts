@@ -35,7 +35,12 @@ export const rowsNear = query<PageNear, PetRow>(
    WHERE shop = $1 AND coalesce(status, '') = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5`,
 );
 
-/** Reads lists of animals page by page. `next` of a page is the id after which the next one starts. */
+/** The filters of a list that is sorted by id. */
+export interface FiltersById extends Omit<ListFilters, "search" | "sort"> {
+  readonly sort?: "id" | "-id" | undefined;
+}
+
+/** Reads lists of animals by id, page by page. `next` of a page is the id after which the next one starts. */
 export class PetPages {
   readonly #storage: Storage;
   /** The lists by status whose most recently read page was not found among nearby ids. */
@@ -46,7 +51,7 @@ export class PetPages {
   }
 
   /** Up to `limit` animals after `after`; if it is absent, from the start of the list. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: ListFilters = {}): Query<Page<Pet>> {
+  page(shop: number, after: bigint | undefined, limit: number, filters: FiltersById = {}): Query<Page<Pet>> {
     const { status, categoryId, ids, name, sort } = filters;
     if (categoryId !== undefined || ids !== undefined || name !== undefined || sort === "-id") {
       return readPets(shop, after, limit, filters);
@@ -82,14 +87,14 @@ export class PetPages {
   }
 }
 
-const attached = attachedMetadata("pet");
+export const attached = attachedMetadata("pet");
 
 /** One page of a list with any filters: up to `limit` animals after `after`. */
 export function readPets(
   shop: number,
   after: bigint | undefined,
   limit: number,
-  { status, categoryId, ids, name, sort }: ListFilters,
+  { status, categoryId, ids, name, sort }: FiltersById,
 ): Query<Page<Pet>> {
   const page = { table: "pets", columns: listed, attached, shop, after, limit, sort };
   const ofStatus: Condition[] = status === undefined ? [] : [(bind) => `status = ${bind(status)}`];
@@ -107,7 +112,7 @@ export function readPets(
 }
 
 /** True if the name contains the text. Letter case does not matter. */
-function hasInName(text: string): Condition {
+export function hasInName(text: string): Condition {
   const searched = "coalesce(name_folded, lower(name))";
   // The only search without wildcards that all engines support.
   return (bind) => `replace(${searched}, ${bind(folded(text))}, '') <> ${searched}`;

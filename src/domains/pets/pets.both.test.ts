@@ -247,7 +247,7 @@ describe("listPets", () => {
     [
       "?colour=red",
       "/query/colour",
-      "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, sort",
+      "is not a query parameter of this operation; it has limit, cursor, status, categoryId, name, ids, search, sort",
     ],
     ["?cursor=x", "/query/cursor", "is not a cursor of this list"],
   ])("refuses %s", async (query, path, message) => {

@@ -18,6 +18,7 @@ import {
   shopFull,
 } from "./pets.operations.ts";
 import type { PetStore } from "./pets.store.ts";
+import { faultOfListByName, petsByName } from "./pets-by-name.store.ts";
 import { FAULTS_OF_A_PET, petsNotDeletable, type severalPetsOperations } from "./several-pets.operations.ts";
 
 /** How many animals of an import are validated in one piece of work. */
@@ -33,8 +34,14 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
   return {
     // New animals come last, so they change no page that has a next one; the version of the shop tells of other changes.
     *listPets({ caller, query, after }) {
-      const page = yield* pets.pages.page(caller.shop, after, query.limit, query);
-      return { ...page, lasts: page.next !== undefined && query.sort !== "-id" };
+      const { search, sort } = query;
+      if (search !== undefined || sort === "name" || sort === "-name") {
+        const fault = faultOfListByName(query);
+        return fault ? invalidInput([fault]) : yield* petsByName(caller.shop, after as string, query.limit, query);
+      }
+      const position = after === undefined ? undefined : BigInt(after);
+      const page = yield* pets.pages.page(caller.shop, position, query.limit, { ...query, sort });
+      return { ...page, lasts: page.next !== undefined && sort !== "-id" };
     },
 
     createPet: {

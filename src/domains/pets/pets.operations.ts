@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent, type Tag } from "../../contract/operation.ts";
-import { filterByIds, pagesOf, sortById } from "../../contract/paging.ts";
-import { described, Int64 } from "../../contract/schemas.ts";
+import { filterByIds, pagesOf } from "../../contract/paging.ts";
+import { Choice, described, Int64, Text } from "../../contract/schemas.ts";
 import { NewPet, name, Pet, PetPatch, PetStatus, Pets, Reassignment } from "./pets.schemas.ts";
 
 export const animals: Tag = {
@@ -72,6 +72,9 @@ const tom: Pet = { id: 8n, name: "Tom", categoryId: 2n };
 const petId = Int64({ description: "The identifier of the animal.", examples: [7n] });
 const params = { schema: Type.Object({ petId }), invalidError: petNotFound };
 
+/** The characters of a name by which animals are searched and sorted. */
+export const MAX_SEARCH = 64;
+
 /**
  * The query parameters that filter and sort animals. All but `status` are additions to the specification that this
  * service was built from.
@@ -84,7 +87,24 @@ const filters = {
     description: "Returns animals whose name contains this text, ignoring case. There are no wildcards.",
   }),
   ids: filterByIds("animal", "Filters animals by `id`"),
-  sort: sortById("PetSort", "animals"),
+  search: Type.Optional(
+    Text({
+      description:
+        "Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with " +
+        "this text, ignoring case, by name. Not with `ids`.",
+      minLength: 1,
+      maxLength: MAX_SEARCH,
+      examples: ["Re"],
+    }),
+  ),
+  sort: Type.Optional(
+    Choice(["id", "-id", "name", "-name"], {
+      title: "PetSort",
+      description:
+        "Sort order: `id`, the default, returns the oldest animals first, `-id` the newest. `name` and `-name` ignore case, " +
+        `and compare the first ${MAX_SEARCH} characters, then the \`id\`. A search sorts by name.`,
+    }),
+  ),
 };
 
 const Filters = Type.Object(filters);
@@ -98,25 +118,29 @@ const listPets = defineOperation({
   tag: animals,
   summary: "List all animals",
   description:
-    "Returns animals by `id`, one page at a time. `limit` sets the page size. The `Link` " +
+    "Returns animals by `id`, or by name, one page at a time. `limit` sets the page size. The `Link` " +
     'header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals ' +
     "that are added while you read the pages come at the end by default, and none is returned twice.\n\n" +
     "Filters are combined: an animal must match all of them. Use `ids` to read one or more known animals. With " +
-    "`categoryId` or `name`, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, " +
+    "`categoryId` or `name`, or with `status` in a list by name, a page scans at most 10,000 animals. It can hold fewer than `limit` animals, or none, " +
     "although more follow: continue while there is a `Link`.",
   ...pagesOf({
     what: "animals",
     schema: Pets,
-    position: Int64({ description: "The `id` of an animal.", examples: [6n] }),
+    position: Type.Unsafe<bigint | string>({
+      type: "string",
+      description: "The `id` of an animal, or its place in a list by name.",
+      examples: ["6"],
+    }),
     filters,
     examples: { "Two animals": [rex, tom], "No animal": [] },
   }),
   agentTools: {
     find_animals: {
       does: "reads",
-      takes: ["name", "status", "categoryId", "sort", "limit"],
+      takes: ["search", "name", "status", "categoryId", "sort", "limit"],
       gives: "animals",
-      text: "Find animals by name, status or category. Without filters, it lists all.",
+      text: "Find animals by name, reference, status or category. Without filters, it lists all.",
     },
     read_animals: {
       does: "reads",
@@ -127,6 +151,7 @@ const listPets = defineOperation({
       text: "Read known animals.",
     },
   },
+  errors: [invalidRequest],
 });
 
 const createPet = defineOperation({

@@ -36,6 +36,9 @@ export const listed = ["name", "category_id", "status", "amount", "currency", "r
 export const columns = `id, ${listed.join(", ")}, ${metadataColumn("pet", "pets")}`;
 
 export const byId = lookUp<Key, PetRow>(`SELECT ${columns} FROM pets WHERE shop = $1 AND id = $2`);
+export const byReference = lookUp<[shop: number, reference: string], PetRow>(
+  `SELECT ${columns} FROM pets WHERE shop = $1 AND reference = $2`,
+);
 export const setStatus = change<[status: PetStatus, ...Key]>("UPDATE pets SET status = $1 WHERE shop = $2 AND id = $3");
 export const setFields = change<[...Fields, ...Key]>(
   `UPDATE pets SET name = $1, name_folded = $2, category_id = $3, status = $4, amount = $5, currency = $6, reference = $7,

@@ -26,7 +26,7 @@ import type { Migration } from "../migration.ts";
  * `category_animals` counts the animals of each category. A trigger counts those that are added; the statements of the
  * service count those that are moved or deleted. `deleted_categories` has ids that must not be given again.
  * `name_folded` is the name as searches compare it; null for a name in ASCII. `name_key` is the same for names that
- * look the same.
+ * look the same. `name_start` is what animals are searched and sorted by.
  */
 export const shopSchema: Migration = {
   name: "shops",
@@ -80,10 +80,12 @@ export const shopSchema: Migration = {
       reference TEXT,
       has_metadata INTEGER,
       name_folded TEXT,
+      name_start TEXT GENERATED ALWAYS AS (substr(coalesce(name_folded, lower(name)), 1, 64)) STORED,
       added_at INTEGER NOT NULL,
       PRIMARY KEY (shop, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
+    CREATE INDEX pets_by_name ON pets (shop, name_start, id, status);
     CREATE UNIQUE INDEX pets_by_reference ON pets (shop, reference) WHERE reference IS NOT NULL;
     CREATE TABLE categories (
       shop INTEGER NOT NULL,
@@ -207,10 +209,12 @@ export const shopSchema: Migration = {
       reference TEXT COLLATE "C",
       has_metadata BIGINT,
       name_folded TEXT COLLATE "C",
+      name_start TEXT COLLATE "C" GENERATED ALWAYS AS (substr(coalesce(name_folded, lower(name)), 1, 64)) STORED,
       added_at BIGINT NOT NULL,
       PRIMARY KEY (shop, id)
     );
     CREATE INDEX pets_by_status ON pets (shop, status, id, category_id);
+    CREATE INDEX pets_by_name ON pets (shop, name_start, id, status);
     CREATE UNIQUE INDEX pets_by_reference ON pets (shop, reference) WHERE reference IS NOT NULL;
     CREATE INDEX pets_by_category ON pets (shop, category_id);
     CREATE TABLE categories (
