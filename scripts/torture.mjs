@@ -25,7 +25,6 @@ const { status } = spawnSync(
     "test/supply-chain.system.test.ts",
     "src/domains/events/event-reconnects.both.test.ts",
     "src/domains/orders/shop-model.both.test.ts",
-    "src/domains/orders/sales.long.both.test.ts",
     "client/test/lost-connections.test.ts",
   ],
   {

@@ -86,7 +86,7 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     path: "/store/sales",
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
-    body: '{"since":"2026-11-21T00:00:00.000Z","until":"2026-11-22T00:00:00.000Z","timeZone":"UTC","total":{"sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]},"days":[{"date":"2026-11-21","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"sellers":[{"name":"Maria","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}],"categories":[{"categoryId":1,"name":"Dogs","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900}]}]}',
+    body: '{"since":"2026-11-21T09:00:00.000Z","until":"2026-11-21T10:00:00.000Z","timeZone":"UTC","total":{"sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900,"net":24900}]},"days":[{"date":"2026-11-21","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900,"net":24900}]}],"hours":[{"start":"2026-11-21T09:00:00.000Z","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900,"net":24900}]}],"sellers":[{"name":"Maria","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900,"net":24900}]}],"categories":[{"categoryId":1,"name":"Dogs","sold":2,"returned":1,"amounts":[{"currency":"EUR","sold":49800,"returned":24900,"net":24900}]}]}',
   },
   getSandbox: {
     method: "GET",

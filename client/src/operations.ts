@@ -257,6 +257,8 @@ export interface SalesAmount {
   readonly sold: number;
   /** The sum of the prices of returned ones. */
   readonly returned: number;
+  /** `sold` less `returned`: negative where more was returned. */
+  readonly net: number;
 }
 
 /** How much was sold and returned. */
@@ -281,10 +283,24 @@ export interface SalesOfDay {
   readonly amounts: readonly SalesAmount[];
 }
 
+/** The sales of an hour of the time zone. */
+export interface SalesOfHour {
+  /** When the hour begins, or the part of it that is in the span. */
+  readonly start: string;
+  /** Orders that were confirmed. */
+  readonly sold: number;
+  /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
+  readonly returned: number;
+  /** The sums of the prices, by currency. */
+  readonly amounts: readonly SalesAmount[];
+}
+
 /** What one seller sold. */
 export interface SalesOfSeller {
   /** The `seller` of the orders. */
-  readonly name: string;
+  readonly name?: string | undefined;
+  /** In the last entry, if there are too many: the number of all others, whose sums it has. */
+  readonly other?: number | undefined;
   /** Orders that were confirmed. */
   readonly sold: number;
   /** Orders whose animal was returned: counted when it was returned, not when it was sold. */
@@ -296,7 +312,9 @@ export interface SalesOfSeller {
 /** The sales of animals that were in a category when they were sold. */
 export interface SalesOfCategory<Id = bigint> {
   /** The animal's category when it was sold. */
-  readonly categoryId: Id;
+  readonly categoryId?: Id | undefined;
+  /** In the last entry, if there are too many: the number of all others, whose sums it has. */
+  readonly other?: number | undefined;
   /** The category's name now. Absent if there is none. */
   readonly name?: string | undefined;
   /** Orders that were confirmed. */
@@ -318,9 +336,11 @@ export interface Sales<Id = bigint> {
   readonly total: SalesFigures;
   /** The sales of each day, also of days without any. */
   readonly days: readonly SalesOfDay[];
-  /** The sales by `seller`, most first. */
+  /** The sales of each hour, if the span is within one day. */
+  readonly hours?: readonly SalesOfHour[] | undefined;
+  /** The sales by `seller`, most first: at most 500, and then one entry of all others. */
   readonly sellers: readonly SalesOfSeller[];
-  /** The sales by category, most first. */
+  /** The sales by category, most first: at most 500, and then one entry of all others. */
   readonly categories: readonly SalesOfCategory<Id>[];
 }
 
@@ -1800,11 +1820,11 @@ export interface ListStoreOrdersQuery {
 
 /** The query of `getSales`. */
 export interface GetSalesQuery {
-  /** The start of the span, by default that of the current day. */
+  /** The start of the span. Default: the start of the day that `until` ends, or of today. */
   readonly since?: string | undefined;
-  /** The end of the span, exclusive, by default that of the current day. */
+  /** The end of the span, exclusive. Default: now or, without `since`, the end of today. */
   readonly until?: string | undefined;
-  /** Whose days are meant: a time zone of the IANA database. */
+  /** Whose days are meant: a time zone of the IANA database. Default: the shop's. */
   readonly timeZone?: string | undefined;
 }
 
@@ -2519,7 +2539,7 @@ export interface Petstore<Ids extends IdKind> {
   /**
    * Get sales (beta).
    *
-   * Returns what was sold in a span of time, by day, seller and category. A sale is a confirmed order; a status set to `sold` by hand is none. At most 92 days, with at most 100,000 sales and as many returns.
+   * Returns what was sold in a span of time, by day, by hour within one day, by seller and category. A sale is a confirmed order; a status set to `sold` by hand is none. Sales that are confirmed meanwhile may be missing. At most 366 days, with at most 100,000 sales and as many returns.
    *
    * Needs a key with the scope `read`.
    */

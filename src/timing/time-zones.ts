@@ -42,6 +42,11 @@ export function startOfDay(timeZone: string, time: number): number {
   return zoned(timeZone, time).startOfDay().epochMilliseconds;
 }
 
+/** When that day ends. */
+export function endOfDay(timeZone: string, time: number): number {
+  return zoned(timeZone, time).startOfDay().add({ days: 1 }).startOfDay().epochMilliseconds;
+}
+
 /** In milliseconds. */
 function offsetOf(moment: Temporal.ZonedDateTime): number {
   return moment.offsetNanoseconds / 1e6;

@@ -26,6 +26,7 @@ import { petsByCategory } from "../../src/domains/pets/pets-by-category.store.ts
 import { petsByName } from "../../src/domains/pets/pets-by-name.store.ts";
 import { RequestStore } from "../../src/domains/requests/requests.store.ts";
 import type { LockedShop } from "../../src/domains/shops/figures.ts";
+import { ShopSettingsStore } from "../../src/domains/shops/shop-settings.store.ts";
 import { ShopSummaries } from "../../src/domains/shops/summary.store.ts";
 import { deleteOldDeliveries } from "../../src/domains/webhooks/deliveries/deliveries.store.ts";
 import { EndpointStore } from "../../src/domains/webhooks/endpoints/endpoints.store.ts";
@@ -137,6 +138,7 @@ const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown
     new StoredResponseStore(storage, { now: () => 0 }).waiting(sandbox, 100),
   "bans of a sandbox": (storage) => sandboxBans({ storage, clock }, () => {}).waiting(sandbox, 10_000),
   "the figures of a shop": () => new ShopSummaries(clock).get(1),
+  "time zones to look up": (storage) => new ShopSettingsStore(storage, clock).renewOffsets(),
   "a category": () => new CategoryStore({} as never).get(1, end),
   "an id for a category that none has had": () => first(firstUnused, BigInt(ROWS), 1),
   "an id for a category that no animal refers to": () =>
@@ -166,7 +168,10 @@ const others: readonly (readonly [part: string, reason: string])[] = [
   ["SELECT shop FROM shops WHERE account_id = $1 AND mode = $2", "by a unique index"],
   ["FROM shops WHERE account_id IS NULL", "by a unique index"],
   ["FROM accounts WHERE deleted_at IS NOT NULL", "one row for each account, after one may have changed"],
-  ["AS part) AS sales, (SELECT", "counts at most 100,001 sales and as many returns, by an index"],
+  ["GROUP BY 1, 2, 3, 4", "groups at most 1,000 sales or returns, by an index"],
+  ["id LIMIT 1 OFFSET 1000", "skips at most 1,000 sales or returns, by an index"],
+  ["AS marked_sold, ", "counts at most 10,000 events, by their ids, when a shop gets another time zone"],
+  ["SELECT time_zone, currency FROM shops", "by its key"],
   ["SELECT last_order_id AS orders, ", "counts categories, twenty times a minute for an account"],
   ["FROM pets WHERE shop = $1 ORDER BY id", "an export reads all animals"],
   ["AS animals FROM shops WHERE shop = $1", "by its key, in an export"],

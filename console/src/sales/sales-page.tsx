@@ -125,14 +125,20 @@ function Sums({ of: { total, days, sellers, categories } }: { readonly of: Sales
       {sellers.length > 0 && (
         <section class="card" aria-label="Shares">
           <h2>By seller</h2>
-          <Shares tone="accented" of={sellers.map((one) => [one.name, one])} />
+          <Shares tone="accented" of={sellers.map((one) => [one.name ?? othersOf(one), one])} />
           <h2>By category</h2>
-          <Shares tone="done" of={categories.map((one) => [one.name ?? `No. ${one.categoryId}`, one])} />
+          <Shares
+            tone="done"
+            of={categories.map((one) => [one.name ?? (one.other ? othersOf(one) : `No. ${one.categoryId}`), one])}
+          />
         </section>
       )}
     </div>
   );
 }
+
+/** The name of an entry for all that a response does not name. */
+const othersOf = ({ other = 0 }) => `${numberOf(other)} others`;
 
 interface SharesProps {
   readonly tone: string;
@@ -201,14 +207,16 @@ function List({ filters, sales }: ListProps) {
           label="Seller"
           all="All sellers"
           areNames
-          choices={sellers.map(({ name }) => [name, name] as const)}
+          choices={sellers.flatMap(({ name }) => (name === undefined ? [] : [[name, name] as const]))}
         />
         <SelectFilter
           name="category"
           label="Category"
           all="All categories"
           areNames
-          choices={categories.map(({ categoryId: id, name = `No. ${id}` }) => [String(id), name] as const)}
+          choices={categories.flatMap(({ categoryId: id, name = `No. ${id}` }) =>
+            id === undefined ? [] : [[String(id), name] as const],
+          )}
         />
       </div>
       <Table<StoreOrder>

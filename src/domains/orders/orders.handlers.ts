@@ -81,8 +81,8 @@ export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperatio
 
 export function salesHandlers(clock: Clock): Handlers<typeof salesOperations> {
   return {
-    *getSales({ caller, query }) {
-      return successOr(yield* readSales(caller.shop, query, clock.now()), {
+    *getSales({ caller, query, pageBytes }) {
+      return successOr(yield* readSales(caller.shop, query, clock.now(), pageBytes), {
         "wrong span": ({ parameter, message }) => invalidInput([{ path: `/query/${parameter}`, message }]),
       });
     },

@@ -160,6 +160,8 @@ export function readOrders(
             ? { column: "status", values: [filters.status] }
             : undefined;
   const placed = isPlacedInSpan ? inSpan("placed_at", since, until) : [];
+  // After the first page, the position implies one of the two bounds, and PostgreSQL would begin at the wrong one.
+  const leftToWalk = after === undefined ? placed : placed.slice(...(isDescending ? [0, 1] : [1]));
   const confirmed = inSpan("confirmed_at", confirmedSince, confirmedUntil);
   const onId = ids ? [isOneOf(ids)] : [];
   const others = [
@@ -187,7 +189,7 @@ export function readOrders(
       sort: isDescending ? "-id" : "id",
       by,
       lead,
-      bounds: by === "confirmed_at" ? confirmed : by ? placed : onId,
+      bounds: by === "confirmed_at" ? confirmed : by ? leftToWalk : onId,
       scanned: [
         ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...scannedTimes] : []),
         ...(by ? onId : []),

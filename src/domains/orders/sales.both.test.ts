@@ -49,7 +49,11 @@ async function newShop() {
   };
   const sales = (since: number, until: number, timeZone = "UTC") =>
     call("GET", `/store/sales?since=${time(since)}&until=${time(until)}&timeZone=${timeZone}`);
-  return { account, first, call, all, sales };
+  const admin = async (method: string, path: string, body: unknown) => {
+    const { key: adminKey } = await service.app.keys.issueKey(account.id, "test", ["admin"], START);
+    return service.call(method, path, { key: adminKey, body });
+  };
+  return { account, first, call, admin, all, sales };
 }
 
 const time = (milliseconds: number) => new Date(milliseconds).toISOString();
@@ -66,6 +70,7 @@ function figuresOf(orders: readonly Order[], isSold: (at: string) => boolean) {
     currency,
     sold: sum(sold, currency),
     returned: sum(returned, currency),
+    net: sum(sold, currency) - sum(returned, currency),
   }));
   return { sold: sold.length, returned: returned.length, amounts };
 }
@@ -131,6 +136,13 @@ test(
               events.filter((one) => one.type === type && dateOf(one.at) === date).length;
             expect([counted("order.confirmed"), counted("order.returned")]).toEqual([figures.sold, figures.returned]);
           }
+          const hour = (at: string) => new Date(at).toLocaleTimeString("en-GB", { timeZone: zone, hour: "2-digit" });
+          const day = (await sales(today - (today % HOUR_MS), until, zone)).json;
+          for (const [index, { start, ...figures }] of (day.hours ?? []).entries()) {
+            const end = day.hours[index + 1]?.start ?? day.until;
+            expect(figures).toEqual(figuresOf(whole, (at) => at >= start && at < end));
+            if (index > 0) expect(hour(start)).not.toBe(hour(time(Date.parse(start) - 1)));
+          }
           expect([json.days[0].date, json.days.at(-1).date]).toEqual([dateOf(time(START)), dateOf(time(today))]);
           for (const { name, ...figures } of json.sellers) {
             const own = whole.filter(({ seller }) => seller === name);
@@ -170,6 +182,7 @@ test("counts a sale from its moment on, until before the end of the span", async
     timeZone: "UTC",
     total: { sold: 1, returned: 0, amounts: [] },
     days: [{ date: "2026-10-24", sold: 1, returned: 0, amounts: [] }],
+    hours: [{ start: time(START), sold: 1, returned: 0, amounts: [] }],
     sellers: [{ name: first.name, sold: 1, returned: 0, amounts: [] }],
     categories: [{ categoryId: 1, sold: 1, returned: 0, amounts: [] }],
   });
@@ -177,12 +190,12 @@ test("counts a sale from its moment on, until before the end of the span", async
 
 test.each([
   ["since=2026-10-24T00:00:01Z&until=2026-10-24T00:00:00Z", "until", "must not be before since"],
-  ["since=2026-07-01T00:00:00Z&until=2026-10-01T01:00:00.001Z", "since", "must be at most 92 days before until"],
-  ["since=0001-01-01T00:00:00Z&until=9999-12-31T00:00:00Z", "since", "must be at most 92 days before until"],
+  ["since=2025-07-01T00:00:00Z&until=2026-07-02T01:00:00.001Z", "since", "must be at most 366 days before until"],
+  ["since=0001-01-01T00:00:00Z&until=9999-12-31T00:00:00Z", "since", "must be at most 366 days before until"],
+  ["until=9999-12-31T23:59:59-05:00", "until", "must be before the year 10000"],
+  ["since=2026-10-24T09:00:00.001Z", "since", "must not be in the future without until"],
   ["since=2026-07-01T00:00:00Z&until=2026-07-02T00:00:00Z&timeZone=Mars/Olympus", "timeZone", "must be a time zone of"],
-  ["since=2026-07-01T00:00:00Z&until=2026-07-02T00:00:00Z&timeZone=%2B02:00", "timeZone", "must match"],
-  // The current day is the default.
-  ["until=2026-10-23T00:00:00Z", "until", "must not be before since"],
+  ["since=2026-07-01T00:00:00Z&until=2026-07-02T00:00:00Z&timeZone=%2B02:00", "timeZone", "must be a time zone of"],
 ])("refuses %s", async (query, parameter, message) => {
   const { call } = await newShop();
   const { status, json } = await call("GET", `/store/sales?${query}`);
@@ -192,24 +205,70 @@ test.each([
   ]);
 });
 
-test("shows the current day of the zone if the request names no time", async () => {
-  const { call } = await newShop();
+test("a span has defaults for each end, in the time zone of the request, or of the shop", async () => {
+  const { call, admin } = await newShop();
   const spanOf = async (query: string) => {
     const { since, until } = (await call("GET", `/store/sales?${query}`)).json;
     return [since, until];
   };
   service.clock.setWall(Date.parse("2026-10-24T22:30:00Z"));
-  expect(await spanOf("")).toEqual(["2026-10-24T00:00:00.000Z", "2026-10-25T00:00:00.000Z"]);
+  const inUtc = ["2026-10-24T00:00:00.000Z", "2026-10-25T00:00:00.000Z"];
   const inBerlin = ["2026-10-24T22:00:00.000Z", "2026-10-25T23:00:00.000Z"];
+  expect(await spanOf("")).toEqual(inUtc);
   expect(await spanOf("timeZone=Europe/Berlin")).toEqual(inBerlin);
+  await admin("PATCH", "/shop", { timeZone: "Europe/Berlin" });
+  expect(await spanOf("")).toEqual(inBerlin);
+  expect(await spanOf("timeZone=UTC")).toEqual(inUtc);
   const week = "2026-10-18T22:00:00.000Z";
-  expect(await spanOf(`timeZone=Europe/Berlin&since=${week}`)).toEqual([week, inBerlin[1]]);
+  expect(await spanOf(`since=${week}`)).toEqual([week, "2026-10-24T22:30:00.000Z"]);
+  expect(await spanOf("until=2026-11-21T12:00:00Z")).toEqual(["2026-11-20T23:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
+  expect(await spanOf("until=2026-11-22T00:00:00%2B01:00")).toEqual([
+    "2026-11-20T23:00:00.000Z",
+    "2026-11-21T23:00:00.000Z",
+  ]);
+  const yearOne = "0001-01-01T00:00:00.000Z";
+  expect(await spanOf(`timeZone=UTC&until=${yearOne}`)).toEqual(["0000-12-31T00:00:00.000Z", yearOne]);
 });
 
-test("takes a quarter in whose zone summer time ends", async () => {
+test("takes a leap year in whose zone summer time ends", async () => {
   const { sales } = await newShop();
-  const [since, until] = [Date.parse("2026-09-30T22:00:00Z"), Date.parse("2026-12-31T23:00:00Z")];
-  expect((await sales(since, until, "Europe/Berlin")).json.days).toHaveLength(92);
+  const [since, until] = [Date.parse("2027-10-30T22:00:00Z"), Date.parse("2028-10-30T23:00:00Z")];
+  const { days, hours } = (await sales(since, until, "Europe/Berlin")).json;
+  expect([days.length, days[0].date, days.at(-1).date, hours]).toEqual([366, "2027-10-31", "2028-10-30", undefined]);
+});
+
+test("shows sellers and categories up to a number and a size, and the sum of all others", async () => {
+  const { account, sales, call } = await newShop();
+  const shop = await service.shop(account.id);
+  const sell = (count: number, seller: string, currency: string) =>
+    service.store.run(
+      `${numbers(count)}
+       INSERT INTO store_orders (shop, id, pet_id, status, placed_at, expires_at, due_at, amount, currency, confirmed_at,
+         seller, confirmed_by, pet_name, category_id)
+       SELECT ${shop}, (SELECT coalesce(max(id), 0) FROM store_orders WHERE shop = ${shop}) + n, n, 'confirmed', 0, 0, 0, 1,
+         ${currency}, ${START}, ${seller}, 'till', 'Rex', n FROM numbers`,
+    );
+  await sell(700, "CAST(n AS TEXT)", "'EUR'");
+  await sell(3, "'Maria'", "'EUR'");
+  const { json } = await sales(START, START + 1);
+  for (const list of [json.sellers, json.categories]) {
+    expect(list).toHaveLength(501);
+    const sold = list.map((one: { sold: number }) => one.sold);
+    expect(sold.reduce((sum: number, one: number) => sum + one, 0)).toBe(703);
+  }
+  expect(json.sellers[0]).toEqual({ name: "Maria", ...json.sellers[0], sold: 3 });
+  const amounts = [{ currency: "EUR", sold: 201, returned: 0, net: 201 }];
+  expect(json.sellers.at(-1)).toEqual({ other: 201, sold: 201, returned: 0, amounts });
+
+  await sell(400, `CAST(n AS TEXT) || '${"ü".repeat(95)}'`, "'EUR'");
+  await sell(600, "'Maria'", "substr('EURUSDCHFGBPJPYSEKNOKDKKPLNCZK', (n % 10) * 3 + 1, 3)");
+  const whole = await sales(START, START + 1);
+  expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
+  expect(whole.json.sellers.at(-1).other).toBeGreaterThan(201);
+  expect(whole.json.sellers.length).toBeGreaterThan(100);
+
+  const year = await call("GET", `/store/sales?since=${time(START)}&until=${time(START + 300 * DAY_MS)}`);
+  expect(year.json.days).toHaveLength(301);
 });
 
 /** Fills a shop with sales of the same price, a minute apart. */
@@ -229,7 +288,13 @@ test("adds up as many sales as it says, and refuses one more", async () => {
   const upTo = await shopWith(MAX_SALES + 1, 1);
   const { status, json } = await upTo(MAX_SALES);
   expect([status, json.total.sold, json.total.amounts[0].sold]).toEqual([200, MAX_SALES, MAX_SALES]);
-  const { json: refusal } = await upTo(MAX_SALES + 1);
+  const key = await service.newKey();
+  const answered: string[] = [];
+  const [{ json: refusal }] = await Promise.all([
+    upTo(MAX_SALES + 1).finally(() => answered.push("sales")),
+    service.call("GET", "/pets", { key }).finally(() => answered.push("pets")),
+  ]);
+  expect(answered).toEqual(["pets", "sales"]); // which are added up in pieces
   expect(refusal.details).toEqual([{ path: "/query/since", message: "must be later: there are too many sales" }]);
 }, 60_000);
 

@@ -1,30 +1,38 @@
+import { PAGE_BYTES } from "../../contract/paging.ts";
 import { millisecondsOf, timestampOf } from "../../contract/schemas.ts";
 import { isOneOf } from "../../storage/pages.ts";
-import { cachedQuery, query, type Row, type SqlParameter } from "../../storage/statement.ts";
-import { all, first, type Query } from "../../storage/transaction.ts";
+import { cachedQuery, type IdRow, query, type Row, type SqlParameter } from "../../storage/statement.ts";
+import { all, first, pause, type Query, type Read } from "../../storage/transaction.ts";
 import { DAY_MS, HOUR_MS } from "../../timing/clock.ts";
-import { MAX_DAYS, MAX_SALES, type Sales, type SalesFigures } from "./sales.operations.ts";
-import { daysOfZone, type ZoneDay } from "./zone-days.ts";
+import { dayOf, endOfDay, type OffsetSpan, offsetsOf, startOfDay } from "../../timing/time-zones.ts";
+import { timeZoneOf } from "../shops/shop-settings.store.ts";
+import { MAX_DAYS, MAX_SALES, type Sales } from "./sales.operations.ts";
+import { bytesOf, fit, fitsAnyhow, Ranking, Sums, sumsOf } from "./sales-sums.ts";
 
 /** The span of a request, as the client sent it. */
-interface Span {
+interface SentSpan {
   readonly since?: string;
   readonly until?: string;
-  readonly timeZone: string;
+  readonly timeZone?: string;
+}
+
+/** Unix milliseconds; `until` is exclusive. */
+interface Span {
+  readonly since: number;
+  readonly until: number;
 }
 
 /** Why there are no figures: what is wrong with a parameter. */
 interface WrongSpan {
   readonly refused: "wrong span";
-  readonly parameter: keyof Span;
+  readonly parameter: keyof SentSpan;
   readonly message: string;
 }
 
-/** The sales or returns of one day with the same seller, category and currency. */
+/** The sales or returns of one day or hour with the same seller, category and currency. */
 interface GroupRow extends Row {
-  day: bigint;
-  /** 1 for returns, 0 for sales. */
-  returned: bigint;
+  /** The number of days or hours since 1970 that the clocks of the zone showed. */
+  unit: bigint;
   seller: string;
   category_id: bigint;
   /** Null without a price. */
@@ -32,126 +40,166 @@ interface GroupRow extends Row {
   orders: bigint;
   amount: bigint | null;
 }
+type PositionRow = IdRow & { at: bigint };
+type CategoryRow = IdRow & { name: string };
+type Position = [at: number | bigint, id: bigint];
 
-interface CategoryRow extends Row {
-  id: bigint;
-  name: string;
-}
+/** How many orders one statement adds up. Others come first between two. */
+const PIECE = 1_000;
+const YEAR_10000 = Date.parse("+010000-01-01T00:00:00Z");
 
-/** The numbers of sales and of returns, each up to one more than a request may have. */
-interface NumbersRow extends Row {
-  sales: bigint;
-  returns: bigint;
-}
+const pieces = { sold: piecesBy("confirmed_at"), returned: piecesBy("returned_at") };
 
-const numberIn = (column: string) =>
-  `(SELECT count(*) FROM (SELECT id FROM store_orders WHERE shop = $1 AND ${column} >= $2 AND ${column} < $3
-     ORDER BY ${column} LIMIT ${MAX_SALES + 1}) AS part)`;
-const numbersIn = query<[shop: number, since: number, until: number], NumbersRow>(
-  `SELECT ${numberIn("confirmed_at")} AS sales, ${numberIn("returned_at")} AS returns`,
-);
-
-/** The numbers of days for which there are statements; fewer days are filled up with empty ones. */
-const sizes = [1, 8, 32, MAX_DAYS + 2];
-/** The most categories that are looked up by one statement. */
-const NAMES = 500;
-
-/** Part of a read: what a shop has sold, by default today. `now` is in Unix milliseconds. */
-export function* readSales(shop: number, span: Span, now: number): Query<Sales | WrongSpan> {
-  const today = daysOfZone(span.timeZone, now - 2 * DAY_MS, now + 2 * DAY_MS)?.find(({ end }) => now < end);
-  if (!today) return wrong("timeZone", "must be a time zone of the IANA database, such as Europe/Berlin");
-  const since = span.since === undefined ? today.start : millisecondsOf(span.since);
-  const until = span.until === undefined ? today.end : millisecondsOf(span.until);
-  if (until < since) return wrong("until", "must not be before since");
-  // The end of summer time adds an hour.
-  if (until - since > MAX_DAYS * DAY_MS + HOUR_MS)
-    return wrong("since", `must be at most ${MAX_DAYS} days before until`);
-  const days = daysOfZone(span.timeZone, since, until) ?? [];
-  const numbers = yield* first(numbersIn, shop, since, until);
-  if (Number(numbers?.sales) > MAX_SALES || Number(numbers?.returns) > MAX_SALES)
-    return wrong("since", "must be later: there are too many sales");
-  const rows = yield* groups(shop, days);
-  const total = figuresOf(rows);
-  if (total.amounts.some((one) => Math.max(one.sold, one.returned) > Number.MAX_SAFE_INTEGER))
-    return wrong("since", "must be later: the amounts are too large to be added");
-  const byCategory = Map.groupBy(rows, ({ category_id }) => category_id);
-  const names = yield* categoryNames(shop, [...byCategory.keys()]);
-  const byDay = Map.groupBy(rows, ({ day }) => Number(day));
-  const bySeller = Map.groupBy(rows, (row) => row.seller);
+/** The statements of a piece of the sales or returns of a span, in the order of their times and ids. */
+function piecesBy(column: "confirmed_at" | "returned_at") {
+  const from = `FROM store_orders WHERE shop = $1 AND ${column} >= $2 AND (${column}, id) >= ($2, $3)`;
   return {
-    since: timestampOf(since),
-    until: timestampOf(until),
-    timeZone: span.timeZone,
-    total,
-    days: days.map(({ date }, day) => Object.assign({ date }, figuresOf(byDay.get(day) ?? []))),
-    sellers: mostFirst(bySeller, ({ seller: name }) => ({ name })),
-    categories: mostFirst(byCategory, ({ category_id: categoryId }) => {
-      const name = names.get(categoryId);
-      return name === undefined ? { categoryId } : { categoryId, name };
-    }),
+    /** Where the next piece begins; no row if this one is the last. */
+    next: query<[shop: number, ...Position, until: number], PositionRow>(
+      `SELECT ${column} AS at, id ${from} AND ${column} < $4 ORDER BY ${column}, id LIMIT 1 OFFSET ${PIECE}`,
+    ),
+    groups: query<[shop: number, ...Position, ...Position, offset: number, unit: number], GroupRow>(
+      `SELECT (${column} + $6) / $7 AS unit, seller, category_id, currency, count(*) AS orders,
+         CAST(sum(amount) AS BIGINT) AS amount
+       ${from} AND ${column} <= $4 AND (${column}, id) < ($4, $5) GROUP BY 1, 2, 3, 4`,
+    ),
   };
-}
-
-function wrong(parameter: keyof Span, message: string): WrongSpan {
-  return { refused: "wrong span", parameter, message };
 }
 
 /**
- * Sales and returns of days, grouped. It is one statement, so that all figures are of one moment. It has a part for each
- * day: grouping all days together is slower, because it sorts more rows.
+ * A read: what a shop has sold, by default today. `now` is in Unix milliseconds. The lists of sellers and categories are
+ * cut so that the response has at most so many bytes, which the days alone can exceed.
  */
-function groups(shop: number, days: readonly ZoneDay[]): Query<readonly GroupRow[]> {
-  const size = sizes.find((one) => one >= days.length) ?? days.length;
-  const parameters: SqlParameter[] = [shop];
-  const bind = (value: number) => `$${parameters.push(value)}`;
-  const parts = Array.from({ length: size }, (_, day) => {
-    const [start, end] = [bind(days[day]?.start ?? 0), bind(days[day]?.end ?? 0)];
-    return ["confirmed_at", "returned_at"].map(
-      (column, returned) =>
-        `SELECT CAST(${day} AS BIGINT) AS day, CAST(${returned} AS BIGINT) AS returned, seller, category_id, currency,
-           count(*) AS orders, CAST(sum(amount) AS BIGINT) AS amount
-         FROM store_orders WHERE shop = $1 AND ${column} >= ${start} AND ${column} < ${end}
-         GROUP BY category_id, seller, currency`,
-    );
+export function* readSales(shop: number, sent: SentSpan, now: number, bytes: number): Read<Sales | WrongSpan> {
+  const timeZone = sent.timeZone ?? (yield* timeZoneOf(shop));
+  const span = spanOf(sent, timeZone, now);
+  if ("refused" in span) return span;
+  const { since, until } = span;
+  const sums = new SalesSums(timeZone, span);
+  if (!(yield* sums.read(shop))) return wrong("since", "must be later: there are too many sales");
+  const { total, units } = sums;
+  if (!total.isExact) return wrong("since", "must be later: the amounts are too large to be added");
+  if (!fitsAnyhow(units.values())) return tooManyCurrencies;
+  const figures = {
+    since: timestampOf(since),
+    until: timestampOf(until),
+    timeZone,
+    total: total.figures,
+    ...sums.parts(),
+  };
+  const rest = bytesOf(figures) + 2 * bytesOf({ other: MAX_SALES, ...total.figures });
+  if (rest > PAGE_BYTES) return tooManyCurrencies;
+  const sellers = yield* Ranking.of(sums.bySeller, (name) => ({ name }));
+  const names = new Map<bigint, string>();
+  const categories = yield* Ranking.of(sums.byCategory, (categoryId) => {
+    const name = names.get(categoryId);
+    return name === undefined ? { categoryId } : { categoryId, name };
   });
-  return all(cachedQuery<GroupRow>(parts.flat().join(" UNION ALL ")), ...parameters);
+  const ids = categories.largest.map(([categoryId]) => categoryId);
+  for (const { id, name } of yield* namesOf(shop, ids)) names.set(id, name);
+  fit(sellers, categories, bytes - rest);
+  return { ...figures, sellers: sellers.entries, categories: categories.entries };
+}
+
+/** The sums of a span, by day or, within one day, by hour. */
+class SalesSums {
+  readonly total = new Sums();
+  /** By number of days since 1970 or, within one day, by start of the hour in Unix milliseconds. */
+  readonly units = new Map<number, Sums>();
+  readonly bySeller = new Map<string, Sums>();
+  readonly byCategory = new Map<bigint, Sums>();
+  readonly #offsets: readonly OffsetSpan[];
+  /** The day of the whole span; undefined if it has parts of several. */
+  readonly #day: number | undefined;
+
+  constructor(timeZone: string, { since, until }: Span) {
+    this.#offsets = offsetsOf(timeZone, since, until);
+    const [firstDay, lastDay] = [since, until - 1].map((time) => dayOf(timeZone, time));
+    this.#day = since < until && firstDay === lastDay ? firstDay : undefined;
+    for (const { start, end, offset } of this.#offsets) {
+      const last = Math.floor((end - 1 + offset) / this.#length);
+      for (let unit = Math.floor((start + offset) / this.#length); unit <= last; unit++)
+        sumsOf(this.units, this.#keyOf(unit, start, offset));
+    }
+  }
+
+  /** Part of a read: adds all sales and returns. False if there are too many. */
+  *read(shop: number): Read<boolean> {
+    for (const kind of ["sold", "returned"] as const) {
+      for (const { start, end, offset } of this.#offsets) {
+        for (let from: Position | undefined = [start, 0n]; from; ) {
+          const next: PositionRow | undefined = yield* first(pieces[kind].next, shop, ...from, end);
+          const to: Position = next ? [next.at, next.id] : [end, 0n];
+          for (const row of yield* all(pieces[kind].groups, shop, ...from, ...to, offset, this.#length)) {
+            const unit = sumsOf(this.units, this.#keyOf(Number(row.unit), start, offset));
+            for (const sums of [
+              this.total,
+              unit,
+              sumsOf(this.bySeller, row.seller),
+              sumsOf(this.byCategory, row.category_id),
+            ])
+              sums.add(kind, row);
+          }
+          if (this.total.counts[kind] > MAX_SALES) return false;
+          from = next && to;
+          if (from) yield* pause();
+        }
+      }
+    }
+    return true;
+  }
+
+  /** The lists of days and, within one day, of hours. */
+  parts(): Pick<Sales, "days" | "hours"> {
+    const entries = [...this.units].map(([key, { figures }]) => [key, figures] as const);
+    if (this.#day === undefined)
+      return { days: entries.map(([day, figures]) => Object.assign({ date: dateOf(day) }, figures)) };
+    return {
+      days: [{ date: dateOf(this.#day), ...this.total.figures }],
+      hours: entries.map(([start, figures]) => Object.assign({ start: timestampOf(start) }, figures)),
+    };
+  }
+
+  get #length(): number {
+    return this.#day === undefined ? DAY_MS : HOUR_MS;
+  }
+
+  /** Where an offset ends, an hour of the clocks can begin twice. */
+  #keyOf(unit: number, start: number, offset: number): number {
+    return this.#day === undefined ? unit : Math.max(start, unit * HOUR_MS - offset);
+  }
+}
+
+/** The span that a request means. */
+function spanOf({ since, until }: SentSpan, timeZone: string, now: number): Span | WrongSpan {
+  const end = until === undefined ? (since === undefined ? endOfDay(timeZone, now) : now) : millisecondsOf(until);
+  if (end > YEAR_10000) return wrong("until", "must be before the year 10000");
+  const start = since === undefined ? startOfDay(timeZone, until === undefined ? now : end - 1) : millisecondsOf(since);
+  if (end < start)
+    return until === undefined
+      ? wrong("since", "must not be in the future without until")
+      : wrong("until", "must not be before since");
+  // The end of summer time adds an hour.
+  if (end - start > MAX_DAYS * DAY_MS + HOUR_MS) return wrong("since", `must be at most ${MAX_DAYS} days before until`);
+  return { since: start, until: end };
+}
+
+function wrong(parameter: keyof SentSpan, message: string): WrongSpan {
+  return { refused: "wrong span", parameter, message };
+}
+
+const tooManyCurrencies = wrong("since", "must be later: there are sales in too many currencies");
+
+/** `YYYY-MM-DD`, for a number of days since 1970. */
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** The names that these categories have now. */
-function* categoryNames(shop: number, ids: readonly bigint[]): Query<ReadonlyMap<bigint, string>> {
-  const names = new Map<bigint, string>();
-  for (let done = 0; done < ids.length; done += NAMES) {
-    const parameters: SqlParameter[] = [shop];
-    const isOne = isOneOf(ids.slice(done, done + NAMES))((value) => `$${parameters.push(value)}`);
-    const named = cachedQuery<CategoryRow>(`SELECT id, name FROM categories WHERE shop = $1 AND ${isOne}`);
-    for (const { id, name } of yield* all(named, ...parameters)) names.set(id, name);
-  }
-  return names;
-}
-
-function figuresOf(rows: readonly GroupRow[]): SalesFigures {
-  const counts = { sold: 0, returned: 0 };
-  const amounts = new Map<string, { currency: string; sold: number; returned: number }>();
-  for (const { returned, currency, orders, amount } of rows) {
-    const kind = returned === 0n ? "sold" : "returned";
-    counts[kind] += Number(orders);
-    if (currency === null) continue;
-    const sums = amounts.getOrInsert(currency, { currency, sold: 0, returned: 0 });
-    sums[kind] += Number(amount);
-  }
-  return {
-    ...counts,
-    amounts: [...amounts.values()].toSorted((one, other) => (one.currency < other.currency ? -1 : 1)),
-  };
-}
-
-/** The figures of groups, each with what it is: those that sold most first, and then in the order of their keys. */
-function mostFirst<K, T extends object>(
-  groupsByKey: ReadonlyMap<K, GroupRow[]>,
-  whatIs: (row: GroupRow) => T,
-): (T & SalesFigures)[] {
-  return [...groupsByKey]
-    .map(([key, rows]) => ({ key, entry: Object.assign(whatIs(rows[0] as GroupRow), figuresOf(rows)) }))
-    .toSorted((one, other) => other.entry.sold - one.entry.sold || (one.key < other.key ? -1 : 1))
-    .map(({ entry }) => entry);
+function* namesOf(shop: number, ids: readonly bigint[]): Query<readonly CategoryRow[]> {
+  if (ids.length === 0) return [];
+  const parameters: SqlParameter[] = [shop];
+  const isOne = isOneOf(ids)((value) => `$${parameters.push(value)}`);
+  const named = cachedQuery<CategoryRow>(`SELECT id, name FROM categories WHERE shop = $1 AND ${isOne}`);
+  return yield* all(named, ...parameters);
 }

@@ -8,7 +8,7 @@ import { eventsOf } from "../events/new-event.ts";
 import { type Author, publish } from "../events/publish.ts";
 import { type daily, type LockedShop, localDay } from "./figures.ts";
 import { type ShopPatch, type ShopSettings, shopUpdated } from "./shops.operations.ts";
-import { lockShop } from "./shops.store.ts";
+import { lockShop, ShopDeleted } from "./shops.store.ts";
 
 /** The most events that are read to count a day again. Those before are not counted. */
 const MOST_EVENTS = 10_000n;
@@ -59,6 +59,13 @@ const event = eventsOf<ShopSettings & { readonly id: string }>(({ id }) => ({ pe
 /** The shop's own currency, if it has one. */
 export function* currencyOf(shop: number): Query<string | undefined> {
   return (yield* first(settingsOf, shop))?.currency ?? undefined;
+}
+
+/** The shop's own time zone. Throws `ShopDeleted`. */
+export function* timeZoneOf(shop: number): Query<string> {
+  const row = yield* first(settingsOf, shop);
+  if (!row) throw new ShopDeleted();
+  return row.time_zone;
 }
 
 /** The settings of shops that their owners change. */

@@ -26,7 +26,7 @@ const knownZone: Rule = {
   message: "must be a time zone of the IANA database, such as Europe/Berlin",
 };
 /** The keywords of a time zone that a client sends. */
-const sentTimeZone = {
+export const sentTimeZone = {
   ...timeZone,
   minLength: 1,
   pattern: "^[A-Za-z0-9_/+-]+$",
