@@ -195,7 +195,7 @@ describe("commands for newcomers", () => {
 
   test("the README's test command ends with the line that it promises", async () => {
     expect(commandsOf("README.md")).toContain("npm ci && npm test");
-    const { status, stdout } = await copy.shell("npm test -- src/contract");
+    const { status, stdout } = await copy.shell("npm test -- src/files");
     expect(status).toBe(0);
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^[1-9][0-9]* passed, 0 failed$/);
   });
