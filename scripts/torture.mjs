@@ -23,6 +23,7 @@ const { status } = spawnSync(
     "test/bodies",
     "test/processes/paging.system.test.ts",
     "test/supply-chain.system.test.ts",
+    "test/events/webhook-kills.system.test.ts",
     "src/domains/events/event-reconnects.both.test.ts",
     "src/domains/orders/shop-model.both.test.ts",
     "client/test/lost-connections.test.ts",

@@ -11,14 +11,15 @@ import { hasCaddy, hasNginx } from "./proxy.ts";
 
 const hasPrograms = canCertify && hasNginx && hasCaddy && Bun.which("redis-server") !== null;
 const hasAll = hasPrograms && existsSync("/etc/postgresql/15/main");
-const addresses = [10, 11, 12, 13, 21, 22, 31].map((number) => `10.0.0.${number}`);
+/** Those of the page, but one of three that serve: to boot a machine takes long. */
+const addresses = [10, 11, 12, 21, 22, 31].map((number) => `10.0.0.${number}`);
 const starts = hasAll ? addresses.map(() => BareMachine.start()) : [];
 const machines = await Promise.all(starts).catch((): BareMachine[] => []);
 
 describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", () => {
   const [proxy, ...others] = machines as [BareMachine, ...BareMachine[]];
-  const services = others.slice(0, 3);
-  const [primary, standby, valkey] = others.slice(3) as [BareMachine, BareMachine, BareMachine];
+  const services = others.slice(0, 2);
+  const [primary, standby, valkey] = others.slice(2) as [BareMachine, BareMachine, BareMachine];
   let key = "";
   let blocks: string[];
   let blocksOfOne: string[];
@@ -87,6 +88,11 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
   });
 
   test("the service starts on each machine, and finds no fault", async () => {
+    const [first, other] = services as [BareMachine, BareMachine];
+    await first.run("ip addr add 10.0.0.13/24 dev lan"); // so that connections to the third machine are refused
+    // Each look starts several programs. That of the first machine is tested.
+    const timer = "/etc/systemd/system/petstore-watchdog@.timer.d";
+    await other.run(`mkdir -p ${timer} && printf '[Timer]\\nOnActiveSec=\\nOnActiveSec=1h\\n' > ${timer}/rarely.conf`);
     for (const [index, service] of services.entries()) {
       const said = await service.run(step("petstore@.service").replace("10.0.0.11", `10.0.0.1${index + 1}`));
       expect(said).toContain("ready");

@@ -4,6 +4,7 @@ import { stopwatch } from "../harness/cpu-time.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { PostgresServer, postgresMissing } from "../harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "../harness/program.ts";
+import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { messageOf, type WebhookMessage } from "../harness/webhook-service.ts";
 import { Receiver } from "../harness/webhooks.ts";
@@ -87,7 +88,7 @@ test("a service with the embedded store that is killed again and again loses no 
   const [dataDir, settings] = [newDataDir(), { PETSTORE_SECRET_KEY: secretKey }];
   let program = await Program.start(dataDir, settings);
   await ledger.begin(program.base, dataDir, settings);
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < rounds(2, 8); round++) {
     const known = ledger.receiver.received.length;
     const changing = ledger.changeUntilGone(round, program.base);
     // Killed while it delivers: some messages of this round have come, and others wait.
@@ -96,8 +97,8 @@ test("a service with the embedded store that is killed again and again loses no 
     await changing;
     program = await Program.start(dataDir, settings);
   }
-  // At least 80 messages came before the kills. Some of them came again after the next start.
-  expect(await ledger.settle(program.base)).toBeGreaterThan(40);
+  // At least 40 messages came before the kills. Some of them came again after the next start.
+  expect(await ledger.settle(program.base)).toBeGreaterThan(20);
   await program.end();
 });
 
@@ -145,7 +146,7 @@ describe.skipIf(postgresMissing !== undefined)("with PostgreSQL", () => {
     let program = await start(settings);
     await ledger.begin(program.base, program.dataDir, settings);
     const { received } = ledger.receiver;
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < rounds(2, 8); round++) {
       const known = received.length;
       // As fast as possible: only a busy database saves results late.
       const changing = Promise.all([1, 2, 3].map(() => ledger.changeUntilGone(round, program.base, Infinity)));

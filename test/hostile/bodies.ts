@@ -113,7 +113,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const isValid = isInt64Text(number) && judge.takesBody(Buffer.from(body));
             expect(statusesOf(isValid)).toContain((await send(body)).status);
           }),
-          { numRuns: rounds(15, 4_500) },
+          { numRuns: rounds(8, 4_500) },
         );
       }
     });
@@ -133,7 +133,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
             const body = replaced(valid, name, JSON.stringify(text));
             expect(statusesOf(judge.takesBody(Buffer.from(body)))).toContain((await send(body)).status);
           }),
-          { numRuns: rounds(20, 3_000) },
+          { numRuns: rounds(10, 3_000) },
         );
       }
     });
@@ -152,7 +152,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
         fc.asyncProperty(bodies, async (body) => {
           expect(statusesOf(judge.takesBody(Buffer.from(body)))).toContain((await send(body)).status);
         }),
-        { numRuns: rounds(20, 7_500) },
+        { numRuns: rounds(10, 7_500) },
       );
     });
 
@@ -177,7 +177,7 @@ export function attackBodies(operation: Operation, target: () => Target): void {
           );
           expect(statusesOf(judge.takesBody(body))).toContain((await send(body)).status);
         }),
-        { numRuns: rounds(20, 7_500) },
+        { numRuns: rounds(10, 7_500) },
       );
     });
   });

@@ -125,7 +125,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           const whenWrong = ["bare 400", "closed", ...(ignoresBody ? [`${success}(, bare 400)?`] : [])];
           expect(got).toMatch(new RegExp(`^(${isRight ? success : whenWrong.join("|")})$`));
         }),
-        { numRuns: rounds(15, 1_800) },
+        { numRuns: rounds(8, 1_800) },
       );
     });
 
@@ -141,7 +141,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
             expect(await outcomeOfBytes(pieces, request)).toBe(success);
           },
         ),
-        { numRuns: rounds(15, 1_500) },
+        { numRuns: rounds(8, 1_500) },
       );
     });
 
@@ -178,7 +178,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
           // What the garbling put after the request is refused by itself.
           expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
         }),
-        { numRuns: rounds(30, 7_500) },
+        { numRuns: rounds(15, 7_500) },
       );
     });
 
@@ -209,7 +209,7 @@ export function attackFraming(operation: Operation, target: () => Target): void 
             expect(got).toMatch(/^(closed|(bare 4\d\d|bare 505|[1-4]\d\d( [a-z_]+)?)(, bare (4\d\d|505))*)$/);
           },
         ),
-        { numRuns: rounds(10, 1_800) },
+        { numRuns: rounds(5, 1_800) },
       );
     });
   });

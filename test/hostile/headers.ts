@@ -74,7 +74,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
           const got = await target().outcome({ ...valid(), authorization, more: [target().newAddress()] });
           expect(got).toMatch(/^401 (invalid|missing)_api_key$/);
         }),
-        { numRuns: rounds(10, 1_500) },
+        { numRuns: rounds(5, 1_500) },
       );
     });
 
@@ -111,7 +111,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
           fc.pre(text.trim() !== "*"); // a condition that any state of a resource fulfils: 304
           expect(await withLines(`${name}: ${text}`)).toEqual(isAllowed ? expectedFor(name) : "bare 400");
         }),
-        { numRuns: rounds(20, 3_000) },
+        { numRuns: rounds(10, 3_000) },
       );
     });
 
@@ -144,7 +144,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
             isGranted ? granted : "400 invalid_request",
           ]);
         }),
-        { numRuns: rounds(10, 1_500) },
+        { numRuns: rounds(5, 1_500) },
       );
       // Sent twice, the header is a list of both.
       expect(await withLines(`${SIMULATE}: delay=1`, `${SIMULATE}: missing_api_key`)).toBe("401 missing_api_key");
@@ -161,7 +161,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
             expect(await withLines(`${text}: a`)).toBe(isToken ? success : "bare 400");
           },
         ),
-        { numRuns: rounds(15, 1_500) },
+        { numRuns: rounds(8, 1_500) },
       );
     });
 
@@ -196,7 +196,7 @@ export function attackHeaders(operation: Operation, target: () => Target): void 
           const got = await target().outcome({ ...valid(), authorization: [], more });
           expect(got).toMatch(/^(401 missing_api_key|429 rate_limit_exceeded)$/);
         }),
-        { numRuns: rounds(10, 1_500) },
+        { numRuns: rounds(5, 1_500) },
       );
     });
 

@@ -64,7 +64,7 @@ export function attackMethods(operation: Operation, target: () => Target): void 
           if (METHODS.includes(method)) expect(got).toBe(refused(method, "405 method_not_allowed"));
           else expect(got).toMatch(/^(closed|bare 400)$/);
         }),
-        { numRuns: rounds(10, 1_200) },
+        { numRuns: rounds(5, 1_200) },
       );
     });
   });

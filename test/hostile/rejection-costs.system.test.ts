@@ -9,6 +9,7 @@ import { bodyLimits, DIGITS_LIMIT } from "../../src/contract/requests.ts";
 import { cpuTimeOfThreads } from "../harness/cpu-time.ts";
 import { newKeyIn } from "../harness/keys.ts";
 import { newDataDir, Program } from "../harness/program.ts";
+import { rounds } from "../harness/test-length.ts";
 import { unlimitedQuota } from "../harness/unlimited.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 
@@ -16,7 +17,7 @@ import { bodyOf, pathOf } from "../harness/valid-call.ts";
 const MAX_RATIO = 4;
 const MAX_MILLISECONDS = 3;
 /** Requests that are measured together, because the first of them also pay for what is compiled. */
-const BATCH = 8;
+const BATCH = rounds(4, 8);
 /** The least of several measurements counts: other processes and the collection of garbage only add to it. */
 const MIN_ROUNDS = 3;
 const MAX_ROUNDS = 30;

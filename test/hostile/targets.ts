@@ -82,7 +82,7 @@ export function attackQueries(operation: Operation, target: () => Target): void 
         fc.asyncProperty(query, async (generated) => {
           expect(allowed(oracle, generated)).toContain(await outcome(generated));
         }),
-        { numRuns: rounds(15, 4_500) },
+        { numRuns: rounds(8, 4_500) },
       );
     });
 
@@ -114,7 +114,7 @@ export function attackPaths(operation: Operation, target: () => Target): void {
           const got = await outcome(basePath + path);
           expect(got).toMatch(expectedAt(operation, path));
         }),
-        { numRuns: rounds(20, 4_500) },
+        { numRuns: rounds(10, 4_500) },
       );
     });
 

@@ -1,11 +1,12 @@
 // One shop sends more than the service can answer, and another one little.
 import { describe, expect, test } from "bun:test";
 import { stopwatch } from "../harness/cpu-time.ts";
+import { rounds } from "../harness/test-length.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LoadedService } from "./loaded-service.ts";
 
 /** Connections of the shop that sends too much, all of them busy all the time, and for how many seconds. */
-const [CONNECTIONS, SECONDS] = [1_200, 3];
+const [CONNECTIONS, SECONDS] = [1_200, rounds(2, 10)];
 /** The shop's animals, among which a search finds none. */
 const ANIMALS = 5_000;
 /** Within this many milliseconds, other clients get their responses. */

@@ -25,7 +25,8 @@ class Writers {
   #sinceLast = stopwatch();
   #isOver = false;
 
-  constructor(program: Program, key: string, count: number) {
+  /** `pause` is that of each client after a change, in milliseconds. */
+  constructor(program: Program, key: string, count: number, pause = 0) {
     this.#key = key;
     const watched = [program.child.pid];
     this.#sinceLast = stopwatch(...watched);
@@ -36,6 +37,7 @@ class Writers {
         while (!(await this.#add(program.base, name)) && !this.#isOver) await Bun.sleep(20);
         this.longestGap = Math.max(this.longestGap, this.#sinceLast());
         this.#sinceLast = stopwatch(...watched);
+        if (pause > 0) await Bun.sleep(pause);
       }
     };
     this.#writers = Promise.all(Array.from({ length: count }, write));
@@ -83,8 +85,8 @@ describe.skipIf(postgresMissing !== undefined)("a process that is frozen", () =>
     await Promise.all([storage.close(), other.storage.close()]);
     const [frozen, sibling] = (await startSeveral(2, settings)) as [Program, Program];
     const ofFrozen = new Writers(frozen, key, 8);
-    const sameShop = new Writers(sibling, key, 8);
-    const otherShop = new Writers(sibling, other.key, 4);
+    const sameShop = new Writers(sibling, key, 8, 50);
+    const otherShop = new Writers(sibling, other.key, 4, 50);
     for (const { added } of [ofFrozen, sameShop, otherShop]) await eventually(() => added.size >= 50);
 
     const idle =

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { controlCommand } from "./controls/command.ts";
 import { CrashTest } from "./crash-test.ts";
 
-const ROUNDS = Number(process.env["TORTURE_ROUNDS"] ?? 22);
+const ROUNDS = Number(process.env["TORTURE_ROUNDS"] ?? 12);
 const SEED = Number(process.env["TORTURE_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
 /** Rounds until a new data folder is used, so that the check after each kill stays fast. */
 const ROUNDS_PER_STORE = 100;

@@ -37,10 +37,10 @@ const requestIdOf = ({ headers }: { headers: Headers }) => headers.get("x-reques
 
 /** The shop's records once there are this many. They are written twice a second. */
 async function records(shop: Shop, count: number, query = "") {
-  for (;;) {
-    const { json } = await send(shop, "GET", `/requests?limit=100${query}`);
-    if (json.length >= count) return json;
-  }
+  return eventually(
+    async () => (await send(shop, "GET", `/requests?limit=100${query}`)).json,
+    (found) => found.length >= count,
+  );
 }
 
 /** The record of a reply, once it is written. */
