@@ -1,0 +1,214 @@
+// One key of an enterprise account does its worst through 64 connections, one kind of request after the other. How long
+// do a health check and another shop's getPet wait meanwhile? The time in which the processes waited for a CPU that
+// others used does not count.
+//
+//   npx bun bench/waits.ts [SECONDS OF EACH KIND] [--postgres] [--service FOLDER] [--only KIND]...     (default 5)
+import { rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { domains } from "../src/app/domains.ts";
+import { stopwatch } from "../test/harness/cpu-time.ts";
+import { freePort } from "../test/harness/free-port.ts";
+import { PostgresServer } from "../test/harness/postgres-server.ts";
+import { eventually, newDataDir, Program } from "../test/harness/program.ts";
+import { UNLIMITED } from "../test/harness/unlimited.ts";
+import { bodyOf, pathOf } from "../test/harness/valid-call.ts";
+
+const CONNECTIONS = 64;
+/** Milliseconds between two probes. */
+const PAUSE = 5;
+/** What others may wait: at the 99th percentile longer than alone, and ever, in milliseconds. */
+const [MORE_AT_P99, EVER] = [20, 100];
+/** Sales of the shop, each in a category of its own; and animals of an import that have as much metadata as they may. */
+const [SALES, FAT] = [5_000, 100];
+
+interface Call {
+  readonly method: string;
+  /** Below the address of the service. */
+  readonly path: string;
+  readonly body?: string | undefined;
+}
+
+const api = (method: string, path: string, body?: unknown): Call => {
+  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  return { method, path: `/v1${path}`, body: text };
+};
+const tool = (name: string, given: object): Call => {
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } };
+  return { method: "POST", path: "/mcp", body: JSON.stringify(message) };
+};
+const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`key${index}`, "x".repeat(480)]));
+const animals = (count: number, more: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => ({ name: `Animal ${index}`, ...more(index) }));
+const currencies = ["EUR", "USD", "GBP", "CHF"];
+const year = `since=${new Date(Date.now() - 365 * 86_400_000).toISOString()}`;
+const operations = domains.flatMap((domain) => domain.operations).filter(({ response }) => !response.stream);
+
+/** What the key sends, in turn. `n` is a number that no other request has. */
+const kinds: Record<string, (n: number) => Call> = {
+  "each operation": (n) => {
+    const operation = operations[n % operations.length]!;
+    return api(operation.method, pathOf(operation), bodyOf(operation));
+  },
+  "one animal": () => api("GET", "/pets/1"),
+  "large pages": (n) => api("GET", `/pets?limit=${100 - (n % 20)}`),
+  "pages of events": (n) => api("GET", `/events?limit=${100 - (n % 20)}`),
+  "searches that find nothing": (n) => api("GET", `/pets?name=none${n}`),
+  "sales of a year": () => api("GET", `/store/sales?${year}`),
+  creates: () => api("POST", "/pets", { name: "Rex", categoryId: 1 }),
+  imports: () => api("POST", "/pets/import", { animals: animals(500, () => ({ categoryId: 3 })) }),
+  "large imports": () => api("POST", "/pets/import", { animals: animals(FAT, () => ({ categoryId: 3, metadata })) }),
+  "faulty imports": () =>
+    api("POST", "/pets/import", { animals: animals(500, () => ({ categoryId: 3, price: { amount: -1 } })) }),
+  "tools: find_animals": (n) => tool("find_animals", { limit: 100 - (n % 20) }),
+  "tools: show_sales": () => tool("show_sales", { since: year.slice(6) }),
+};
+
+const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
+
+/** Sends calls of a kind through all connections until it is ended. */
+async function attack(base: string, key: string, kind: string): Promise<never> {
+  let n = 0;
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+  };
+  const one = async () => {
+    for (;;) {
+      const { method, path, body } = kinds[kind]!(n++);
+      await fetch(base + path, { method, headers, ...(body !== undefined && { body }) })
+        .then((response) => response.arrayBuffer())
+        .catch(() => Bun.sleep(10));
+    }
+  };
+  return (await Promise.all(Array.from({ length: CONNECTIONS }, one)))[0] as never;
+}
+
+if (process.argv[2] === "attack") await attack(...(process.argv.slice(3) as [string, string, string]));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    postgres: { type: "boolean" },
+    service: { type: "string", default: join(import.meta.dir, "..") },
+    only: { type: "string", multiple: true, default: Object.keys(kinds) },
+  },
+});
+const seconds = Number(positionals[0] ?? 5);
+const main = [process.execPath, join(resolve(values.service), "src/main.ts")];
+const dataDir = newDataDir();
+const postgres = values.postgres ? await PostgresServer.start() : undefined;
+const port = freePort();
+const settings = {
+  PETSTORE_ENV: "production",
+  PETSTORE_LOG_LEVEL: "warn", // a line for each request would make this process collect them
+  PETSTORE_PORT: String(port),
+  ...(postgres && {
+    PETSTORE_DATABASE_URL: postgres.url(await postgres.newDatabase()),
+  }),
+};
+
+const service = new Program(dataDir, settings, [...main, "serve", "--create"]);
+service.base = `http://127.0.0.1:${port}/v1`;
+try {
+  await eventually(async () => (await fetch(new URL("/healthz", service.base)).catch(() => undefined))?.ok === true);
+  await measure();
+} finally {
+  await service.end();
+  await postgres?.remove();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function command(words: readonly string[]): Promise<{ id: string; key: string }> {
+  const env = { ...process.env, PETSTORE_DATA_DIR: dataDir, ...settings };
+  return Bun.$`${main} ${words} --json`.env(env).quiet().json();
+}
+
+async function newKey(): Promise<string> {
+  const limits = ["--per-minute", `${UNLIMITED}`, "--per-day", `${UNLIMITED}`];
+  const { id } = await command(["accounts", "create", "--name", "Shop", "--plan", "enterprise", ...limits]);
+  return (await command(["keys", "create", "--account", id, "--scopes", "read,write,admin"])).key;
+}
+
+async function send(key: string, { method, path, body }: Call): Promise<string> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const response = await fetch(new URL(path, service.base), { method, headers, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+  return text;
+}
+
+async function measure(): Promise<void> {
+  const [busy, other] = [await newKey(), await newKey()];
+  await send(other, kinds["creates"]!(0));
+  for (let part = 0; part < 2; part++) await send(busy, kinds["large imports"]!(part));
+  for (let sold = 0; sold < SALES; sold += 500) {
+    const added = await send(
+      busy,
+      api("POST", "/pets/import", {
+        animals: animals(500, (index) => ({ categoryId: 10 + sold + index, status: "available" })),
+      }),
+    );
+    const ids = [...added.matchAll(/"id":(\d+)/g)].map(([, id]) => id);
+    await Promise.all(
+      ids.map((id, index) =>
+        send(
+          busy,
+          api("POST", "/store/orders", {
+            petId: Number(id),
+            confirm: true,
+            price: { amount: 100, currency: currencies[index % 4] },
+          }),
+        ),
+      ),
+    );
+  }
+  const alone = await probe(other);
+  print("alone", alone);
+  for (const kind of values.only) {
+    const child = Bun.spawn([
+      process.execPath,
+      import.meta.path,
+      "attack",
+      new URL("/", service.base).origin,
+      busy,
+      kind,
+    ]);
+    await Bun.sleep(500);
+    const waits = await probe(other);
+    child.kill("SIGKILL");
+    await child.exited;
+    print(kind, waits, alone);
+    await Bun.sleep(1_000); // what is left in progress ends
+  }
+}
+
+/** Sorted milliseconds of health checks and of reads of one animal. */
+async function probe(key: string): Promise<number[][]> {
+  const calls = [
+    () => fetch(new URL("/healthz", service.base)),
+    () => fetch(`${service.base}/pets/1`, { headers: { Authorization: `Bearer ${key}` } }),
+  ];
+  const waits: number[][] = [[], []];
+  const end = performance.now() + seconds * 1_000;
+  while (performance.now() < end) {
+    for (const [index, call] of calls.entries()) {
+      const elapsed = stopwatch(service.child.pid);
+      const response = await call();
+      await response.arrayBuffer();
+      waits[index]!.push(response.ok ? elapsed() : Number.POSITIVE_INFINITY);
+    }
+    await Bun.sleep(PAUSE);
+  }
+  return waits.map((one) => one.toSorted((a, b) => a - b));
+}
+
+function print(kind: string, waits: readonly number[][], alone?: readonly number[][]): void {
+  const figures = waits.map((sorted, index) => {
+    const most = sorted.at(-1) ?? Number.NaN;
+    const isKept = !alone || (p99(sorted) - p99(alone[index]!) <= MORE_AT_P99 && most <= EVER);
+    return `${p99(sorted).toFixed(1)} ms at p99, ${most.toFixed(1)} at most of ${sorted.length}${isKept ? "" : " (TOO LONG)"}`;
+  });
+  console.log(`${kind}: health ${figures[0]}; another shop ${figures[1]}`);
+}
