@@ -9,7 +9,14 @@ import { addToFigure, type LockedShop, statusFigure } from "../shops/figures.ts"
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { fullness, lockShop, type ShopFull } from "../shops/shops.store.ts";
 import { changePet, isSamePet, petEvent } from "./pet-change.ts";
-import { type Draft, type ImportedPet, type OnExisting, type PetFault, planImport } from "./pet-import-plan.ts";
+import {
+  type Draft,
+  type ImportedPet,
+  type OnExisting,
+  type PetFault,
+  type PetOutcome,
+  planImport,
+} from "./pet-import-plan.ts";
 import { petCreated } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
 import { columns, insert, lastId, type PetRow, petFields, setLastId, toPet } from "./pets.statements.ts";
@@ -29,7 +36,7 @@ interface ImportResult {
   readonly imported: readonly {
     readonly index: number;
     readonly pet: Pet;
-    readonly outcome: "created" | "updated" | "skipped";
+    readonly outcome: PetOutcome;
   }[];
   readonly faults: readonly PetFault[];
 }
