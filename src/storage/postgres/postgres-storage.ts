@@ -27,7 +27,7 @@ import { Transactions } from "./transactions.ts";
 /** How often a statement is repeated whose connection is lost while it waits for one. */
 const ATTEMPTS = 2;
 /** How many pages of one shop are read at once. The largest have some hundred KB. */
-const PAGES = 8;
+const PAGES = 4;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
 /** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */

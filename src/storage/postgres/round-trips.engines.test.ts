@@ -104,9 +104,9 @@ describe.skipIf(postgresMissing !== undefined)("round trips to PostgreSQL", () =
     expect(found.map((rows) => rows.map(({ id }) => id as unknown))).toEqual(wanted.map(idsOf));
     expect(new Set(found.flat().map(({ begun }) => begun)).size).toBe(1);
   });
-  test("one for at most eight pages of a shop, of which others then come with the next", async () => {
-    expect(await statementsFor([8, 8])).toBe(1);
-    expect(await statementsFor([17, 8])).toBe(3);
+  test("one for at most four pages of a shop, of which others then come with the next", async () => {
+    expect(await statementsFor([4, 4])).toBe(1);
+    expect(await statementsFor([9, 4])).toBe(3);
   });
   test("one after the other for searches of a shop, for which neither look-ups nor other shops wait", async () => {
     const order: string[] = [];
