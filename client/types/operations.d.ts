@@ -1544,6 +1544,8 @@ export interface ListStoreOrdersQuery {
     readonly seller?: string | undefined;
     /** Only orders that sold an animal of this category. */
     readonly categoryId?: Int64 | undefined;
+    /** Returns the order with this `id`, then those whose `reference` begins with this text, ignoring case, in the order of the first 64 characters, then of the `id`. Not with `sort`. */
+    readonly search?: string | undefined;
     readonly sort?: StoreOrderSort | undefined;
 }
 /** The query of `getSales`. */

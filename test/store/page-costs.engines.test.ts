@@ -63,8 +63,9 @@ const rows = `
       CASE WHEN i % 10 = 0 THEN 1 END
     FROM generate_series(1, ${ROWS}) AS i;
   INSERT INTO metadata SELECT 1, 'pet', i, '{"shelf":"B-12"}' FROM generate_series(1, ${ROWS}) AS i;
-  INSERT INTO store_orders (shop, id, reference, pet_id, status, placed_at, expires_at, due_at, confirmed_at, seller, confirmed_by_key, confirmed_by, pet_name, category_id, returned_at)
-    SELECT 1, i, CASE WHEN i % 1000 = 999 THEN NULL WHEN i > ${ROWS / 4} THEN 'receipt 2026-117' ELSE CAST(i AS TEXT) END, CASE WHEN i > ${ROWS - 5} THEN 3 WHEN i <= ${ROWS / 2} THEN 1 ELSE 2 END,
+  INSERT INTO store_orders (shop, id, reference, reference_start, pet_id, status, placed_at, expires_at, due_at, confirmed_at, seller, confirmed_by_key, confirmed_by, pet_name, category_id, returned_at)
+    SELECT 1, i, CASE WHEN i % 1000 = 999 THEN NULL WHEN i > ${ROWS / 4} THEN 'receipt 2026-117' ELSE CAST(i AS TEXT) END, CASE WHEN i % 1000 = 999 THEN NULL WHEN i > ${ROWS / 4} THEN 'receipt 2026-117' ELSE CAST(i AS TEXT) END,
+      CASE WHEN i > ${ROWS - 5} THEN 3 WHEN i <= ${ROWS / 2} THEN 1 ELSE 2 END,
       CASE WHEN i > ${ROWS - 5} THEN 'returned' WHEN i <= ${ROWS / 2} THEN 'confirmed' ELSE 'expired' END, i, i, i,
       CASE WHEN i > ${ROWS - 5} OR i <= ${ROWS / 2} THEN i END, 'till', CASE WHEN i % 9 = 0 THEN 'key_5fQ0c2mN8xWbT1Lz' ELSE 'key_1' END, 'till', 'Rex',
       CASE WHEN i % 20000 = 19999 THEN 3 ELSE 1 END, CASE WHEN i > ${ROWS - 5} THEN i END

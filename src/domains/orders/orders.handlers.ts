@@ -21,7 +21,13 @@ import { readSales } from "./sales.store.ts";
 
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
-    listStoreOrders: ({ caller, query, after }) => orders.page(caller.shop, after, query.limit, query),
+    *listStoreOrders({ caller, query, after }) {
+      if (query.search !== undefined && query.sort)
+        return invalidInput([
+          { path: "/query/sort", message: "cannot be combined with search, which has its own order" },
+        ]);
+      return yield* orders.page(caller.shop, after, query.limit, query);
+    },
 
     *placeStoreOrder({ caller, requestId, body }) {
       return successOr(yield* orders.place(authorOf(caller, requestId), body), {

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { defineError, invalidRequest, preconditionFailed } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
 import { filterByIds, pagesOf } from "../../contract/paging.ts";
-import { Choice, DateTime, described, Int64 } from "../../contract/schemas.ts";
+import { Choice, DateTime, described, Int64, Text } from "../../contract/schemas.ts";
 import {
   categoryId,
   keyId,
@@ -146,6 +146,9 @@ function changing<const Verb extends string>(verb: Verb, order: StoreOrder) {
   } as const;
 }
 
+/** The characters of a reference by which orders are searched. */
+export const MAX_SEARCH = 64;
+
 /** The query parameters that filter and sort orders. */
 const filters = {
   status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
@@ -161,6 +164,16 @@ const filters = {
   ),
   seller: Type.Optional({ ...seller, description: "Filters orders by exact `seller`." }),
   categoryId: Type.Optional({ ...categoryId, description: "Only orders that sold an animal of this category." }),
+  search: Type.Optional(
+    Text({
+      description:
+        "Returns the order with this `id`, then those whose `reference` begins with this text, ignoring case, in the order of " +
+        `the first ${MAX_SEARCH} characters, then of the \`id\`. Not with \`sort\`.`,
+      minLength: 1,
+      maxLength: MAX_SEARCH,
+      examples: ["117"],
+    }),
+  ),
   sort: Type.Optional(
     Choice(["id", "-id", "confirmedAt", "-confirmedAt"], {
       title: "StoreOrderSort",
@@ -187,10 +200,15 @@ const listStoreOrders = defineOperation({
   ...pagesOf({
     what: "orders",
     schema: StoreOrders,
-    position: Int64({ description: "The `id` of an order.", examples: [1n] }),
+    position: Type.String({
+      description: "The `id` of an order, after the start of its reference in a search, or `#` for its first result.",
+      examples: ["1"],
+    }),
     filters,
     examples: { "Two orders": [confirmed, bare], "No order": [] },
   }),
+  // A search with a sort order.
+  errors: [invalidRequest],
 });
 
 const placeStoreOrder = defineOperation({

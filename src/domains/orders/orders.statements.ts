@@ -1,13 +1,16 @@
+import { foldedStart } from "../../../csv/name-key.ts";
 import type { WaitingRow } from "../../contract/due-times.ts";
 import { MAX_IDS } from "../../contract/paging.ts";
-import { INT64_MAX, millisecondsOf, timestampOf } from "../../contract/schemas.ts";
+import { INT64_MAX, INT64_MIN, millisecondsOf, parseInt64, timestampOf } from "../../contract/schemas.ts";
+import { together } from "../../storage/combined-steps.ts";
 import { shopTable } from "../../storage/owned-table.ts";
 import { type Condition, isOneOf, type Page, readPage } from "../../storage/pages.ts";
+import { prefixBounds } from "../../storage/prefix.ts";
 import { acrossShops, change, type IdRow, query, type Row } from "../../storage/statement.ts";
 import type { Query } from "../../storage/transaction.ts";
 import { attachedMetadata, metadataColumn, readMetadata } from "../metadata/metadata.store.ts";
 import { type PriceValues, readPrice } from "../shops/prices.ts";
-import type { OrderFilters } from "./orders.operations.ts";
+import { MAX_SEARCH, type OrderFilters } from "./orders.operations.ts";
 import type { StoreOrder, StoreOrderStatus } from "./orders.schemas.ts";
 
 export interface OrderRow extends Row {
@@ -44,6 +47,7 @@ type NewOrderValues = [
   ...Key,
   petId: bigint,
   reference: string | null,
+  referenceStart: string | null,
   ...Times,
   ...PriceValues,
   seller: string | null,
@@ -103,9 +107,9 @@ export const nextId = change<[shop: number], IdRow>(
   "UPDATE shops SET last_order_id = last_order_id + 1 WHERE shop = $1 RETURNING last_order_id AS id",
 );
 export const insert = change<NewOrderValues, OrderRow>(
-  `INSERT INTO store_orders (shop, id, pet_id, reference, status, placed_at, expires_at, due_at, amount, currency, seller,
-     has_metadata)
-   VALUES ($1, $2, $3, $4, 'placed', $5, $6, $6, $7, $8, $9, $10) RETURNING ${written}`,
+  `INSERT INTO store_orders (shop, id, pet_id, reference, reference_start, status, placed_at, expires_at, due_at, amount,
+     currency, seller, has_metadata)
+   VALUES ($1, $2, $3, $4, $5, 'placed', $6, $7, $7, $8, $9, $10, $11) RETURNING ${written}`,
 );
 /** By the status that an order gets: `$1` is the time in Unix milliseconds, `$2` the shop, `$3` the order. */
 export const setStatus = { cancelled: statusUpdate("cancelled"), returned: statusUpdate("returned") };
@@ -117,8 +121,11 @@ export const setConfirmed = change<
      confirmed_by_key = $7, confirmed_by = $8, pet_name = $9, category_id = $10
    WHERE shop = $2 AND id = $3 RETURNING ${written}`,
 );
-export const setFields = change<[reference: string | null, hasMetadata: 1 | null, ...PriceValues, ...Key]>(
-  "UPDATE store_orders SET reference = $1, has_metadata = $2, amount = $3, currency = $4 WHERE shop = $5 AND id = $6",
+export const setFields = change<
+  [reference: string | null, referenceStart: string | null, hasMetadata: 1 | null, ...PriceValues, ...Key]
+>(
+  `UPDATE store_orders SET reference = $1, reference_start = $2, has_metadata = $3, amount = $4, currency = $5
+   WHERE shop = $6 AND id = $7`,
 );
 export const setEnd = change<[...Key, end: number]>(
   "UPDATE store_orders SET expires_at = $3, due_at = $3 WHERE shop = $1 AND id = $2",
@@ -134,20 +141,35 @@ function statusUpdate(status: "cancelled" | "returned") {
 }
 
 const attached = attachedMetadata("order");
+/** How many orders a page of a search scans for other conditions: they are read at random. */
+const SEARCH_SCAN = 1_000;
 
-/** One page of a list with any filters: up to `limit` orders after `after`; if it is absent, from the start. */
+/** What an order with this reference is searched by. */
+export function startOf(reference: string | undefined): string | null {
+  return reference === undefined ? null : foldedStart(reference, MAX_SEARCH);
+}
+
+/** The position of the order that has the text of a search as its id, and comes before all others. */
+const HIT = "#";
+
+/**
+ * One page of a list with any filters: up to `limit` orders after `after`; if it is absent, from the start. The position of
+ * an order is its id; in a search, the start of its reference before that, so that it stays right if that changes.
+ */
 export function readOrders(
   shop: number,
-  after: bigint | undefined,
+  after: string | undefined,
   limit: number,
   filters: OrderFilters,
-): Query<Page<StoreOrder>> {
+): Query<Page<StoreOrder, string>> {
+  const search = filters.search === undefined ? undefined : searchOf(filters.search, after);
   const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
   const isPlacedInSpan = (since ?? until) !== undefined;
   const isSelective = (ids ?? reference ?? petId) !== undefined;
   // Times of orders are those of clocks, which can be wrong: the order of the ids says nothing about them.
-  const by = field === "confirmedAt" ? "confirmed_at" : isPlacedInSpan && !isSelective ? "placed_at" : undefined;
+  const byTime = field === "confirmedAt" ? "confirmed_at" : isPlacedInSpan && !isSelective ? "placed_at" : undefined;
+  const by = search ? "reference_start" : byTime;
   // The most selective filter first. That of ids needs no other index than the primary key.
   const lead =
     by || ids
@@ -181,22 +203,61 @@ export function readOrders(
   return readPage(
     {
       table: "store_orders",
-      columns: listed,
+      columns: search ? [...listed, "reference_start"] : listed,
       attached,
       shop,
-      after,
+      after: search ? search.id : after === undefined ? undefined : BigInt(after),
+      ...(search && { afterBy: search.start, scanLimit: SEARCH_SCAN }),
       limit,
       sort: isDescending ? "-id" : "id",
       by,
       lead,
-      bounds: by === "confirmed_at" ? confirmed : by ? leftToWalk : onId,
+      bounds: search ? search.bounds : by === "confirmed_at" ? confirmed : by ? leftToWalk : onId,
       scanned: [
         ...(isScanned ? [...others.map(({ condition }) => condition), ...ofPets, ...scannedTimes] : []),
         ...(by ? onId : []),
       ],
     },
     toOrder,
+    (row: OrderRow & { readonly reference_start: string }) =>
+      search ? `${row.reference_start} ${row.id}` : String(row.id),
   );
+}
+
+/** The orders whose reference begins with a text, after a position, without the one that has it as its id. */
+function searchOf(text: string, after: string | undefined) {
+  const [lowest, highest] = prefixBounds(foldedStart(text, MAX_SEARCH), MAX_SEARCH);
+  const [, start = lowest, id = INT64_MIN] = /^([^]*) (-?\d+)$/.exec(after ?? "") ?? [];
+  const hit = parseInt64(text);
+  const bounds: Condition[] = [
+    (bind) => `reference_start <= ${bind(highest)}`,
+    ...(hit === undefined ? [] : [((bind) => `id <> ${bind(hit)}`) satisfies Condition]),
+  ];
+  return { start, id: BigInt(id), bounds };
+}
+
+/**
+ * One page of a search: first the order that has the text as its id, then those whose reference begins with it, in the
+ * order of the first characters.
+ */
+export function* searchOrders(
+  shop: number,
+  after: string | undefined,
+  limit: number,
+  filters: OrderFilters & { readonly search: string },
+): Query<Page<StoreOrder, string>> {
+  const { search, ...others } = filters;
+  const id = parseInt64(search);
+  const isHit = after === undefined && id !== undefined && (others.ids?.includes(id) ?? true);
+  const [rest, hits] = yield* together([
+    readOrders(shop, after, limit, filters),
+    ...(isHit ? [readOrders(shop, undefined, 1, { ...others, ids: [id] })] : []),
+  ]);
+  const [hit] = hits?.items ?? [];
+  if (!hit || !rest) return rest as Page<StoreOrder, string>;
+  const positionAt = (place: number) => (place === 0 ? HIT : rest.positionAt(place - 1));
+  const next = rest.items.length >= limit ? positionAt(limit - 1) : rest.next;
+  return { items: [hit, ...rest.items].slice(0, limit), positionAt, ...(next !== undefined && { next }) };
 }
 
 /** A condition on a column, which every row fulfils if there is no value. */

@@ -35,7 +35,7 @@ import {
   type StoreOrderStatus,
 } from "./orders.schemas.ts";
 import * as sql from "./orders.statements.ts";
-import { type OrderRow, readOrders, toOrder } from "./orders.statements.ts";
+import { type OrderRow, readOrders, searchOrders, startOf, toOrder } from "./orders.statements.ts";
 import { expire, isOver, Reservations } from "./reservations.store.ts";
 
 /** The status of the order does not allow the change. */
@@ -102,8 +102,11 @@ export class OrderStore {
   }
 
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
-  page(shop: number, after: bigint | undefined, limit: number, filters: OrderFilters): Query<Page<StoreOrder>> {
-    return readOrders(shop, after, limit, filters);
+  page(shop: number, after: string | undefined, limit: number, filters: OrderFilters): Query<Page<StoreOrder, string>> {
+    const { search } = filters;
+    return search === undefined
+      ? readOrders(shop, after, limit, filters)
+      : searchOrders(shop, after, limit, { ...filters, search });
   }
 
   /**
@@ -132,6 +135,7 @@ export class OrderStore {
     const values = [
       petId,
       reference ?? null,
+      startOf(reference),
       now,
       end,
       ...priceValues(price),
@@ -189,7 +193,15 @@ export class OrderStore {
     );
     const isSame = after.reference === before.reference && samePrice(after.price, before.price);
     if (isSame && !isMoved && sameMetadata(metadata, before.metadata)) return before;
-    yield* all(sql.setFields, after.reference ?? null, metadataFlag(metadata), ...priceValues(after.price), shop, id);
+    yield* all(
+      sql.setFields,
+      after.reference ?? null,
+      startOf(after.reference),
+      metadataFlag(metadata),
+      ...priceValues(after.price),
+      shop,
+      id,
+    );
     if (isMoved) yield* all(sql.setEnd, shop, id, end);
     yield* replaceMetadata(shop, "order", id, before.metadata, metadata);
     yield* publishLast(locked, author, [orderEvent(orderUpdated, after, before)]);

@@ -26,7 +26,8 @@ import type { Migration } from "../migration.ts";
  * `category_animals` counts the animals of each category. A trigger counts those that are added; the statements of the
  * service count those that are moved or deleted. `deleted_categories` has ids that must not be given again.
  * `name_folded` is the name as searches compare it; null for a name in ASCII. `name_key` is the same for names that
- * look the same. `name_start` is what animals are searched and sorted by.
+ * look the same. `name_start` is what animals are searched and sorted by,
+ * `reference_start` what orders are searched by.
  */
 export const shopSchema: Migration = {
   name: "shops",
@@ -123,6 +124,7 @@ export const shopSchema: Migration = {
       id INTEGER NOT NULL,
       pet_id INTEGER NOT NULL,
       reference TEXT,
+      reference_start TEXT,
       status TEXT NOT NULL CHECK (status IN ('placed', 'confirmed', 'cancelled', 'expired', 'returned')),
       placed_at INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
@@ -143,6 +145,7 @@ export const shopSchema: Migration = {
     CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
     CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
+    CREATE INDEX store_orders_by_start ON store_orders (shop, reference_start, id) WHERE reference_start IS NOT NULL;
     CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
     CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id, seller, category_id, currency, amount)
       WHERE confirmed_at IS NOT NULL;
@@ -258,6 +261,7 @@ export const shopSchema: Migration = {
       id BIGINT NOT NULL,
       pet_id BIGINT NOT NULL,
       reference TEXT COLLATE "C",
+      reference_start TEXT COLLATE "C",
       status TEXT NOT NULL CHECK (status IN ('placed', 'confirmed', 'cancelled', 'expired', 'returned')),
       placed_at BIGINT NOT NULL,
       expires_at BIGINT NOT NULL,
@@ -278,6 +282,7 @@ export const shopSchema: Migration = {
     CREATE INDEX store_orders_by_status ON store_orders (shop, status, id);
     CREATE INDEX store_orders_by_pet ON store_orders (shop, pet_id, id);
     CREATE INDEX store_orders_by_reference ON store_orders (shop, reference, id) WHERE reference IS NOT NULL;
+    CREATE INDEX store_orders_by_start ON store_orders (shop, reference_start, id) WHERE reference_start IS NOT NULL;
     CREATE INDEX store_orders_by_time ON store_orders (shop, placed_at, id);
     CREATE INDEX store_orders_confirmed ON store_orders (shop, confirmed_at, id)
       WHERE confirmed_at IS NOT NULL;
