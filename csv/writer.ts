@@ -7,12 +7,12 @@ const special = /[",;\t\r\n]/;
 const formula = /^'*[=+\-@\t\r]/;
 
 /** One record as a line of CSV. A text that a spreadsheet would run gets an apostrophe, which `textOfField` takes away. */
-export function csvLine(values: readonly (string | bigint | number | undefined)[]): string {
+export function csvLine(values: readonly (string | bigint | number | undefined)[], separator = ","): string {
   const fields = values.map((value) => {
     const text = typeof value === "string" && formula.test(value) ? `'${value}` : String(value ?? "");
     return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   });
-  return `${fields.join(",")}\r\n`;
+  return `${fields.join(separator)}\r\n`;
 }
 
 /** The text that `csvLine` has written as this field. */
