@@ -30,10 +30,21 @@ export function currentPlace(): Place {
 }
 
 const place = new Watchable(currentPlace());
+/** What closes the dialogs and menus that are open, the last on top. */
+const open: (() => void)[] = [];
+
+/** Lets going back call `close` instead of leaving the page, until the returned function is called. */
+export function closeOnBack(close: () => void): () => void {
+  open.push(close);
+  return () => void open.splice(open.lastIndexOf(close), 1);
+}
+
 addEventListener("popstate", () => {
-  // `Dialog` has set it, because it shows a secret that is not shown again: stay.
-  if (onbeforeunload) go(place.value.path, place.value);
+  const close = open.at(-1);
+  if (close)
+    go(place.value.path, place.value); // stays where it was
   else place.set(currentPlace());
+  close?.();
 });
 
 export const usePlace = (): Place => useWatchable(place);
@@ -84,19 +95,27 @@ interface LinkProps {
   readonly to: string;
   readonly query?: Query;
   readonly class?: string;
+  /** What it is called, if it shows no words. */
+  readonly label?: string;
   readonly current?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A link inside the console. Clicks that open another tab or window are left to the browser. */
-export function Link({ to, query, current, children, ...rest }: LinkProps) {
+export function Link({ to, query, current, label, children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(to, query ? { query } : {});
   };
   return (
-    <a href={addressOf(to, query)} onClick={follow} aria-current={current ? "page" : undefined} {...rest}>
+    <a
+      href={addressOf(to, query)}
+      onClick={follow}
+      aria-current={current ? "page" : undefined}
+      aria-label={label}
+      {...rest}
+    >
       {children}
     </a>
   );

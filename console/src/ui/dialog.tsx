@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { closeOnBack } from "../router.tsx";
 import { Icon } from "./icon.tsx";
 import { useId } from "./use-id.ts";
 
@@ -16,21 +17,25 @@ export function focusFirst(element: Element | null): void {
   element?.querySelector<HTMLElement>("form :is(input, select)")?.focus();
 }
 
-/** A modal dialog. Escape closes it, and the focus returns to where it was. */
+/** A modal dialog. Escape and going back close it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const latest = useRef(onClose);
+  latest.current = onClose;
   useLayoutEffect(() => {
+    const stay = closeOnBack(() => ignoresEscape || latest.current());
     const before = document.activeElement as HTMLElement | null;
     const dialog = element.current;
     dialog?.showModal();
-    // Before the page closes, the browser asks; the router does not go back.
-    if (ignoresEscape) onbeforeunload = () => false;
+    if (ignoresEscape) onbeforeunload = () => false; // before the page closes, the browser asks
     focusFirst(dialog);
     return () => {
+      stay();
       onbeforeunload = null;
       dialog?.close(); // an open dialog keeps the focus
-      if (before?.isConnected) before.focus();
+      const isThere = before?.isConnected && before !== document.body;
+      (isThere ? before : document.getElementById("main"))?.focus({ preventScroll: true });
     };
   }, []);
   // On the dialog itself: Escape, or a click outside it. The `cancel` of a file input inside it bubbles.

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { closeOnBack } from "../router.tsx";
 import { Icon } from "./icon.tsx";
 
 /** What can be chosen in a menu, or false if it is not offered. */
@@ -24,12 +25,13 @@ export function Menu({ of, label = `More for ${of}`, items, children, ...rest }:
   const wasOpen = useRef(false); // the browser closes it before the click on its button
   useLayoutEffect(() => {
     const menu = list.current;
-    if (!isOpen || !menu || !button.current) return;
+    if (!isOpen || !menu || !button.current) return undefined;
     menu.showPopover();
     const { right, bottom } = button.current.getBoundingClientRect();
     menu.style.left = `${Math.max(8, right - menu.offsetWidth)}px`;
     menu.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - menu.offsetHeight - 8))}px`;
     menu.querySelector("button")?.focus();
+    return closeOnBack(() => menu.hidePopover());
   }, [isOpen]);
   const offered = items.filter((item) => item !== false);
   if (offered.length === 0) return null;
