@@ -4,7 +4,7 @@ export interface FieldDescription {
   readonly label: string;
   readonly hint?: string;
   /** By default, text. */
-  readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "pairs";
+  readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "pairs" | "price";
   readonly isRequired?: boolean;
   readonly choices?: readonly string[];
   /** A choice that is not offered. */
@@ -12,6 +12,8 @@ export interface FieldDescription {
   /** The default of the service. */
   readonly preset?: unknown;
   readonly canBeEmpty?: boolean;
+  /** True if an empty entry removes the value that it had. */
+  readonly isRemovable?: boolean;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;

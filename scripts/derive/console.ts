@@ -117,16 +117,19 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
   return {
     name,
     label: labelOf(name),
-    ...(!isMap(schema.type) &&
-      !described.has(name) &&
-      defined({ hint: (schema[LOCAL_DESCRIPTION] ?? schema.description)?.replaceAll("`", "") })),
+    ...(!isMap(schema.type) && !described.has(name) && defined({ hint: hintOf(schema) })),
     ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: choicesOf(schema), preset: schema.default }),
     ...(minLength === 0 && { canBeEmpty: true }),
+    ...(!isMap(schema.type) && [schema.type].flat().includes("null") && { isRemovable: true }),
     ...defined({ maxLength, minimum, maximum }),
   };
 }
+
+/** What the contract says about a field, without what only programs write. */
+const hintOf = (schema: FormSchema) =>
+  (schema[LOCAL_DESCRIPTION] ?? schema.description)?.replaceAll("`", "").replace("; null removes it", "");
 
 function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));

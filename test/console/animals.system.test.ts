@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { choose, TestConsole } from "../harness/console.ts";
+import { choose, remove, TestConsole } from "../harness/console.ts";
 import { numbers } from "../harness/numbers.ts";
 import { eventually } from "../harness/program.ts";
 
@@ -68,11 +68,11 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     ]);
     await page.keyboard.press("Escape");
 
-    await choose(page, "Delete", "Ida II");
+    await remove(page, "Ida II");
     await link(page, "Ida II").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await link(page, "Ida II").waitFor();
-    await choose(page, "Delete", "Ida II");
+    await remove(page, "Ida II");
     await page.close({ runBeforeUnload: true }); // who leaves the page wants it done
     await eventually(async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length === 0);
   });
@@ -144,7 +144,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     const page = await ui.open("/animals");
     await link(page, "Pup 0").waitFor();
     await page.getByLabel("Select all on this page").check();
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete…", exact: true }).click();
+    await page.getByRole("button", { name: /^Delete \d+ animals$/ }).click();
     await link(page, "Pup 0").waitFor({ state: "detached" });
     await page.close({ runBeforeUnload: true });
     await eventually(async () => (await ui.service.call("GET", "/pets", { key: ui.key })).json.length === 0);
@@ -167,7 +168,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await page.keyboard.type("Kim");
     await page.keyboard.press("Tab");
     await page.keyboard.type("Dogs");
-    for (const _ of ["status", "pair", "cancel", "add another", "add"]) await page.keyboard.press("Tab");
+    for (const _ of ["status", "price", "currency", "reference", "pair", "cancel", "add another", "add"])
+      await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await link(page, "Kim").waitFor();
@@ -190,7 +192,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await row(page, "Ben").getByText("Available").waitFor();
     for (const name of ["Ben", "Bo", "Bob"]) await page.getByLabel(`Select ${name}`, { exact: true }).check();
     await page.getByText("3 animals selected").waitFor();
-    await page.getByRole("button", { name: "Sell 2 available" }).click();
+    await page.getByRole("button", { name: "Sell 2 of them…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Sell 2 animals" }).click();
     for (const id of [first, second]) await eventually(async () => (await statusOf(id)) === "sold");
     await page.getByRole("button", { name: "Undo" }).last().click();
     for (const id of [first, second]) await eventually(async () => (await statusOf(id)) === "available");
@@ -229,7 +232,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await Promise.all([page.close(), shared.close()]);
   });
 
-  test("finds animals by a part of their name, in any case", async () => {
+  test("finds animals by the beginning of their name or a part of it, in any case", async () => {
     await ui.addPet({ name: "Großer Hund", status: "available" });
     const page = await ui.open("/animals");
     const searched = (text: string) =>
@@ -237,7 +240,8 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await link(page, "Großer Hund").waitFor();
     await page.getByLabel("Search by name").focus();
     await page.keyboard.insertText("großer h"); // at once: it searches when nothing was typed for a moment
-    await page.waitForURL(/[?&]name=gro/);
+    await page.waitForURL(/[?&]search=gro/);
+    await link(page, "Cat 1").waitFor({ state: "detached" });
     await link(page, "Großer Hund").waitFor();
     await page.getByLabel("Search by name").fill("nobody");
     await page.getByText("No animal matches these filters.").waitFor();
@@ -256,8 +260,12 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     }`);
     await page.getByLabel("Search by name").focus();
     await page.keyboard.insertText("hu");
-    await page.waitForURL(/[?&]name=hun/);
+    await page.waitForURL(/[?&]search=hun/);
     await searched("hun");
+    await page.getByText("No animal matches these filters.").waitFor();
+    await page.getByLabel("How names are searched").selectOption("Contains it");
+    await page.waitForURL(/[?&]name=hun/);
+    await link(page, "Großer Hund").waitFor();
     await page.getByRole("button", { name: "Sold", exact: true }).click();
     await page.getByRole("button", { name: "Show all animals" }).click();
     await searched("");
@@ -345,15 +353,15 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await ui.leave(page);
   });
 
-  test("an empty page of a long list says that others follow", async () => {
+  test("a page of a long list says how far it has looked, and that others follow", async () => {
     const { account, key } = await ui.service.newAccountWithKey("enterprise");
     await ui.service.store.run(
       `${numbers(10_001)}
        INSERT INTO pets (shop, id, name, category_id, added_at)
        SELECT ${await ui.service.shop(account.id)}, n, 'Rex ' || n, CASE n WHEN 1 THEN 5 ELSE 1 END, 0 FROM numbers`,
     );
-    const page = await ui.open("/animals?category=5", { key });
-    await page.getByText("Nothing on this page matches the filters. Look at the next page.").waitFor();
+    const page = await ui.open("/animals?category=5&name=rex&in=name", { key });
+    await page.getByText(/^Looked through 10,000 of .* animals. Next looks further.$/).waitFor();
     await page.getByRole("button", { name: "Next" }).click();
     await link(page, "Rex 1").waitFor();
     await page.close();
@@ -362,7 +370,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
   test("a page whose animals are all being deleted says so", async () => {
     await ui.addPet({ name: "Gone" });
     const page = await ui.open("/animals?name=Gone");
-    await choose(page, "Delete", "Gone");
+    await remove(page, "Gone");
     await page.getByText("All animals of this page are being deleted.").waitFor();
     await ui.leave(page);
   });
@@ -378,6 +386,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await link(page, "Pip").waitFor();
     await page.getByRole("navigation", { name: "Most used" }).getByRole("button", { name: "Sell" }).click();
     await dialog.getByLabel("Animal").fill("pip");
+    await dialog.getByRole("option", { name: "Pip" }).click();
     await dialog.getByRole("button", { name: "Sell Pip" }).click();
     await page.getByRole("status").getByText("Pip sold").waitFor();
     await page.getByRole("button", { name: "More", exact: true }).click();

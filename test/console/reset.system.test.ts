@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { hasBrowser } from "../harness/browser.ts";
-import { choose, correctStatus, TestConsole } from "../harness/console.ts";
+import { correctStatus, remove, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
     const before = await animals();
     const { id, name } = before[2] as (typeof before)[number];
     const page = await ui.openLive("/animals");
-    await choose(page, "Delete", name);
+    await remove(page, name);
     await link(page, name).waitFor({ state: "detached" });
     await undo(page).waitFor();
     await resetOn(page);
@@ -73,7 +73,11 @@ describe.skipIf(!hasBrowser)("after a reset of the sandbox", () => {
       await route.continue();
     });
     await page.getByLabel("Select all on this page").check();
-    await button(page, "Delete").click();
+    await button(page, "Delete…").click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^Delete \d/ })
+      .click();
     await button(page, "Dismiss").click(); // now it cannot be undone any more, and begins
     await eventually(() => changes === 4);
     await resetOn(page);

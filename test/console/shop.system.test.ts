@@ -35,21 +35,24 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByText("No animal is reserved.").waitFor();
     await page.getByRole("button", { name: "Sell", exact: true }).click();
     await dialogOf(page).getByLabel("Animal").fill(String(rex));
-    await dialogOf(page).getByRole("option", { name: "Rex", selected: true }).waitFor();
-    await dialogOf(page).getByLabel("Reference").fill("Till 1");
+    await dialogOf(page).getByRole("option", { name: "Rex" }).click();
     await dialogOf(page).getByRole("button", { name: "Reserve instead" }).click();
+    await dialogOf(page).getByLabel("For whom").fill("Till 1");
+    await dialogOf(page).getByRole("button", { name: "Reserve Rex" }).click();
     await page.getByRole("status").getByText("Rex reserved").waitFor();
     const row = page.getByRole("row").filter({ hasText: "Till 1" });
     await row.getByRole("cell", { name: /\d+:\d\d left/ }).waitFor();
     await row.getByRole("link", { name: "Rex" }).waitFor();
     await row.getByRole("button", { name: "Sell" }).click();
+    await dialogOf(page).getByRole("button", { name: "Sell Rex" }).click();
     await page.getByRole("status").getByText("Rex sold").waitFor();
     await page.getByRole("button", { name: "Sold", exact: true }).click();
     expect(page.url()).toEndWith("/orders?status=confirmed");
     await row.getByRole("cell", { name: "test", exact: true }).waitFor(); // the name of the key that sold it
     await page.getByLabel("Search by reference").fill("Till 1");
-    await page.waitForURL(/reference=Till/);
+    await page.waitForURL(/search=Till/);
     await row.getByRole("button", { name: "Return" }).click();
+    await dialogOf(page).getByRole("button", { name: "Return" }).click();
     await eventually(
       () => read(`/pets?ids=${rex}`),
       ([pet]) => pet.status === "available",
@@ -76,6 +79,8 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await fact("Price").getByText("49.00 EUR").waitFor();
     await fact("Sold by").getByText("test").waitFor();
     await page.getByRole("button", { name: "Return Shelf 10" }).click();
+    await dialogOf(page).getByText("49.00 EUR will be paid back.").waitFor();
+    await dialogOf(page).getByRole("button", { name: "Return" }).click();
     await fact("Returned").waitFor();
     const history = page.getByLabel("History").getByRole("listitem");
     await eventually(
@@ -168,11 +173,13 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await berta.click({ force: true });
     await page.keyboard.press("Enter");
     expect(await dialog.getByRole("button", { name: "Sell", exact: true }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Animal").fill("be");
-    await dialog.getByRole("option", { name: "Benji", selected: true }).getByText("Cats").waitFor();
+    await dialog.getByText("None of these can be sold.").waitFor();
+    await dialog.getByLabel("Animal").fill("benj");
+    await dialog.getByRole("option", { name: "Benji" }).getByText("Cats").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowUp");
+    await dialog.getByRole("option", { name: "Benji", selected: true }).waitFor();
+    await page.keyboard.press("Enter");
     await dialog.getByRole("button", { name: "Sell Benji" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("status").getByText("Benji sold").waitFor();
@@ -191,7 +198,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.keyboard.type("s");
     const dialog = page.getByRole("dialog", { name: "Sell" });
     await dialog.getByLabel("Animal").fill("bella");
-    await dialog.getByRole("option", { name: "Bella", selected: true }).getByText("Reserved · Till 12").waitFor();
+    await dialog.getByRole("option", { name: "Bella" }).getByText("Reserved · Till 12").click();
     expect(await dialog.getByLabel("Currency").inputValue()).toBe("CHF");
     expect(await dialog.getByLabel("Reference").count()).toBe(0);
     await dialog.getByLabel("Price").fill("12.345");
@@ -239,7 +246,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await ui.leave(page);
   });
 
-  test("a category is added, renamed, and deleted after its animals have gone to another", async () => {
+  test("a category is added, renamed, merged into another one, and restored", async () => {
     const page = await ui.open("/categories");
     await page.getByRole("button", { name: "Add category" }).click();
     await dialogOf(page).getByLabel("Name").fill("Fish");
@@ -251,7 +258,7 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
     await page.getByRole("button", { name: "Edit Fish" }).click();
     await dialogOf(page).getByLabel("Name").fill("Dogs");
     await dialogOf(page).getByRole("button", { name: "Save" }).click();
-    await dialogOf(page).getByRole("alert").getByText("category_name_taken").waitFor();
+    await dialogOf(page).getByRole("alert").getByText("Another category has this name.").waitFor();
     await dialogOf(page).getByLabel("Name").fill("Fishes");
     await dialogOf(page).getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor();
@@ -261,16 +268,27 @@ describe.skipIf(!hasBrowser)("in the shop", () => {
       .getByRole("row", { name: /Fishes/ })
       .getByRole("cell", { name: "1", exact: true })
       .waitFor();
-    await page.getByRole("button", { name: "Delete Fishes" }).click();
-    await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
+    await page.getByRole("button", { name: "Merge into… Fishes" }).click();
+    await dialogOf(page).getByText("1 animal moves to the other category").waitFor();
+    await dialogOf(page).getByRole("button", { name: "Merge 1 animal" }).click();
     await dialogOf(page).getByText("Fill this in.").waitFor();
     expect(await dialogOf(page).getByRole("option", { name: "Fishes" }).count()).toBe(0);
-    await dialogOf(page).getByLabel("Move to").selectOption("New category…");
+    await dialogOf(page).getByLabel("Merge into").selectOption("New category…");
     await page.keyboard.type("Fins");
-    await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
+    await dialogOf(page).getByRole("button", { name: "Merge 1 animal" }).click();
     await page.getByRole("link", { name: "Fishes" }).waitFor({ state: "detached" });
     const fins = (await read("/categories")).find((category: { name: string }) => category.name === "Fins");
     expect((await read(`/pets?ids=${nemo}`))[0].categoryId).toBe(fins.id);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "Fishes" }).waitFor();
+    await eventually(
+      () => read(`/pets?ids=${nemo}`),
+      ([pet]) => pet.categoryId === id,
+    );
+    await page.reload();
+    await page.getByRole("button", { name: "Delete Fins" }).click(); // nothing is in it now
+    await dialogOf(page).getByRole("button", { name: "Delete category" }).click();
+    await page.getByRole("link", { name: "Fins" }).waitFor({ state: "detached" });
     await ui.leave(page);
   });
 

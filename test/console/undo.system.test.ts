@@ -3,12 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { MESSAGE_TIME } from "../../console/src/ui/message-time.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { choose, correctStatus, TestConsole } from "../harness/console.ts";
+import { correctStatus, remove, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true });
 const undo = (page: Page) => page.getByRole("button", { name: /^Undo/ });
-const remove = (page: Page, name: string) => choose(page, "Delete", name);
 
 describe.skipIf(!hasBrowser)("an undo in the console", () => {
   let ui: TestConsole;
@@ -112,12 +111,18 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     const asks = () => page.evaluate<boolean>('!dispatchEvent(new Event("beforeunload", { cancelable: true }))');
     await page.getByLabel("Select One").check();
     await page.getByLabel("Select Two").check();
-    const deletes = page.getByRole("button", { name: "Delete", exact: true });
-    await deletes.click();
+    const removeTicked = async () => {
+      await page.getByRole("button", { name: "Delete…", exact: true }).click();
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^Delete \d/ })
+        .click();
+    };
+    await removeTicked();
     expect(await asks()).toBe(false);
     await undo(page).click();
     await page.getByLabel("Select all on this page").check();
-    await deletes.click();
+    await removeTicked();
     expect(await asks()).toBe(true);
     await page.evaluate('dispatchEvent(new Event("pagehide"))'); // it goes into the back/forward cache, and comes back
     await eventually(async () => (await ui.service.call("GET", "/pets", { key })).json.length === 0);
@@ -139,7 +144,10 @@ describe.skipIf(!hasBrowser)("an undo in the console", () => {
     await page.getByRole("button", { name: "More for Rex" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Edit Rex" }).waitFor(); // it has the focus
-    for (const _ of ["Correct status…", "Delete"]) await page.keyboard.press("Tab");
+    for (const _ of ["Correct status…", "Delete…"]) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Delete Rex?" }).waitFor();
+    for (const _ of ["cancel", "delete"]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await link(page, "Rex").waitFor({ state: "detached" });
     await page.keyboard.type("u");

@@ -18,6 +18,15 @@ export async function choose(page: Page, action: string, name: string): Promise<
   await page.getByRole("button", { name: `${action} ${name}`, exact: true }).click();
 }
 
+/** Deletes an animal, after the question whether to. */
+export async function remove(page: Page, name: string): Promise<void> {
+  await choose(page, "Delete…", name);
+  await page
+    .getByRole("dialog", { name: `Delete ${name}?` })
+    .getByRole("button", { name: "Delete" })
+    .click();
+}
+
 /** Corrects the status of an animal. */
 export async function correctStatus(page: Page, name: string, status: string): Promise<void> {
   await choose(page, "Correct status…", name);

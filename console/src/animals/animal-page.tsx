@@ -10,6 +10,7 @@ import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { type Fact, Facts } from "../ui/facts.tsx";
 import { Loading } from "../ui/loading.tsx";
+import { moneyOf } from "../ui/money.ts";
 import { Page } from "../ui/page.tsx";
 import { useShortcut } from "../ui/shortcuts.tsx";
 import { Table } from "../ui/table.tsx";
@@ -73,6 +74,8 @@ function AnimalDetails({ of: pet, task, begin }: DetailsProps) {
               <CategoryName id={pet.categoryId} of={categories} />
             </Link>,
           ],
+          ["Price", pet.price && moneyOf(pet.price)],
+          ["Reference", pet.reference && <bdi>{pet.reference}</bdi>],
           ...Object.entries(pet.metadata ?? {}).map((pair) => pair.map((text) => <bdi>{text}</bdi>) as unknown as Fact),
         ]}
       />

@@ -1,18 +1,16 @@
 import type { Pet, StoreOrder } from "petstore-client";
 import { useState } from "preact/hooks";
-import { changeOrder, ORDERS, orderActions, reserve, sayDone } from "../orders/orders.ts";
+import { actOn, orderActions } from "../orders/orders.ts";
 import { go, usePlace } from "../router.tsx";
-import { startSale } from "../selling/sell.tsx";
-import { useAction } from "../service/action.ts";
-import { invalidate } from "../service/query.ts";
-import { useMay, useSession } from "../session/session.ts";
+import { startReservation, startSale } from "../selling/sell.tsx";
+import { type OpenSession, useMay, useSession } from "../session/session.ts";
+import { askFirst } from "../ui/confirm.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { RowButton } from "../ui/row-button.tsx";
-import { sayFailure } from "../ui/toasts.tsx";
 import { CorrectStatus } from "./correct-status.tsx";
 import { EditPet } from "./pet-dialog.tsx";
 import { cachePets } from "./pet-name.tsx";
-import { deletePets, PETS } from "./pets.ts";
+import { deletePets, whatOf } from "./pets.ts";
 
 /** A dialog about animals. */
 export interface PetTask {
@@ -32,6 +30,20 @@ export function PetDialog({ of: task, onClose }: { readonly of: PetTask | undefi
 export const isHeld = (pet: Pet, order: StoreOrder | undefined): boolean =>
   (pet.status === "pending" && order?.status === "placed") || (pet.status === "sold" && order?.status === "confirmed");
 
+/** Deletes animals after a question. It can be undone for a moment. */
+export function askToDelete(session: OpenSession, pets: readonly Pet[], then = () => {}): void {
+  const isOne = pets.length === 1;
+  askFirst({
+    title: `Delete ${whatOf(pets)}?`,
+    text: `${isOne ? "It leaves" : "They leave"} the list for good, with all that is noted about ${isOne ? "it" : "them"}. What was sold stays among the sales.`,
+    submit: isOne ? "Delete" : `Delete ${whatOf(pets)}`,
+    run() {
+      deletePets(session, pets);
+      then();
+    },
+  });
+}
+
 interface PetActionsProps {
   readonly of: Pet;
   /** Its newest order. */
@@ -46,27 +58,15 @@ export function PetActions({ of: pet, order, begin }: PetActionsProps) {
   const may = useMay();
   const { path } = usePlace();
   const [isRunning, setRunning] = useState(false);
-  const reservation = useAction(async (_: void, retryOptions) => {
-    cachePets([pet]);
-    try {
-      sayDone(petstore, await petstore.placeStoreOrder({ petId: pet.id }, retryOptions), reserve);
-    } catch (error) {
-      sayFailure(pet.name, error);
-      throw error;
-    } finally {
-      invalidate(ORDERS, PETS);
-    }
-  });
   const held = isHeld(pet, order) ? order : undefined;
   const isAvailable = pet.status === "available";
-  const busy = isRunning || reservation.isRunning;
   return (
     <span class="row-actions">
       {may("placeStoreOrder") && (isAvailable || held?.status === "placed") && (
-        <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, held)} disabled={busy} />
+        <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, held)} disabled={isRunning} />
       )}
       {may("placeStoreOrder") && isAvailable && (
-        <RowButton text="Reserve" of={pet.name} onClick={() => void reservation.run()} disabled={busy} />
+        <RowButton text="Reserve" of={pet.name} onClick={() => startReservation(pet)} disabled={isRunning} />
       )}
       {held &&
         (orderActions[held.status] ?? [])
@@ -76,11 +76,11 @@ export function PetActions({ of: pet, order, begin }: PetActionsProps) {
               key={action.name}
               text={action.name}
               of={pet.name}
-              disabled={busy}
+              disabled={isRunning}
               onClick={async () => {
                 setRunning(true);
                 cachePets([pet]);
-                await changeOrder(petstore, held, action);
+                await actOn(petstore, held, action);
                 setRunning(false);
               }}
             />
@@ -92,11 +92,8 @@ export function PetActions({ of: pet, order, begin }: PetActionsProps) {
           may("updatePet") && !held && ["Correct status…", () => begin({ kind: "correct", pets: [pet] })],
           may("deletePet") &&
             held?.status !== "placed" && [
-              "Delete",
-              () => {
-                deletePets(session, [pet]);
-                if (path !== "/animals") go("/animals");
-              },
+              "Delete…",
+              () => askToDelete(session, [pet], () => path !== "/animals" && go("/animals")),
               true,
             ],
         ]}

@@ -2,11 +2,13 @@ import type { NewPet, Pet, PetPatch, PetstoreError, Result } from "petstore-clie
 import { useEffect, useState } from "preact/hooks";
 import { CategoryControl, useCategoryId } from "../categories/category-name.tsx";
 import { Names } from "../categories/new-categories.tsx";
+import type { FieldDescription } from "../contract.ts";
 import { FieldValue } from "../events/field-value.tsx";
 import { createPetBody, updatePetBody } from "../generated/contract.ts";
 import { type Action, useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
+import { PriceControl, priceField } from "../shop/price-control.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Form } from "../ui/form/form.tsx";
@@ -28,7 +30,10 @@ export function Adding() {
   return useWatchable(isAdding) ? <AddPet onClose={close} /> : null;
 }
 
-const controls = { categoryId: CategoryControl };
+const controls = { categoryId: CategoryControl, price: PriceControl };
+/** The price follows the name, the category and the status. */
+const withPrice = (fields: readonly FieldDescription[]) => fields.toSpliced(3, 0, priceField);
+const [newFields, changedFields] = [withPrice(createPetBody), withPrice(updatePetBody)];
 const kept = ["categoryId"];
 
 /** Adds an animal, or several of the same category. */
@@ -47,7 +52,7 @@ function AddPet({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title="Add an animal"
       onClose={onClose}
-      fields={createPetBody}
+      fields={newFields}
       values={{ status: "available" }}
       controls={controls}
       action={action}
@@ -103,7 +108,7 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
       {reading.isRunning && <Skeleton width={90} />}
       {pet && !conflict && (
         <Form
-          fields={updatePetBody}
+          fields={changedFields}
           values={pet}
           changesOnly
           controls={controls}
@@ -150,7 +155,7 @@ function Conflict({ theirs, mine, action, keepTheirs, saveMine }: ConflictProps)
           </tr>
         </thead>
         <tbody>
-          {updatePetBody.map(({ name, label }) => (
+          {changedFields.map(({ name, label }) => (
             <tr key={name}>
               <th scope="row">{label}</th>
               <td>

@@ -33,7 +33,7 @@ export function PetState({ of: { status }, order, isShort }: PetStateProps) {
       {sold?.confirmedAt && !isShort && (
         <span class="fine">
           <Time at={sold.confirmedAt} isShort />
-          {sold.confirmedBy && <bdi>{`, ${sold.confirmedBy.name}`}</bdi>}
+          {sold.seller && <bdi>{`, ${sold.seller}`}</bdi>}
         </span>
       )}
     </>

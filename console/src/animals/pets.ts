@@ -5,6 +5,7 @@ import { replaceItem } from "../service/lists.ts";
 import { logNumber } from "../service/live.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import type { OpenSession } from "../session/session.ts";
+import { FIGURES } from "../shop/figures.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
 import { countOf, wordOf } from "../ui/words.ts";
 import { Watchable } from "../watchable.ts";
@@ -14,8 +15,6 @@ import { cachePets } from "./pet-name.tsx";
 export const PETS = "pets";
 /** Prefix of the query keys of lists with a filter. */
 export const FILTERED = `${PETS}?filtered`;
-/** The query key of the figures of the shop. It begins with `PETS`, so that `invalidate(PETS)` includes it. */
-export const FIGURES = `${PETS} figures`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
 const CONCURRENCY = 4;
 

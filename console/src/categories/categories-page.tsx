@@ -1,6 +1,6 @@
-import type { Category, CategoryPatch, DeleteCategoryQuery, NewCategory } from "petstore-client";
+import type { Category, CategoryPatch, NewCategory, Pet, Petstore } from "petstore-client";
 import { useState } from "preact/hooks";
-import { PETS } from "../animals/pets.ts";
+import { each, PETS, showPet } from "../animals/pets.ts";
 import { changed } from "../contract.ts";
 import { createCategoryBody, deleteCategoryQuery, updateCategoryBody } from "../generated/contract.ts";
 import { Link } from "../router.tsx";
@@ -13,12 +13,12 @@ import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Page } from "../ui/page.tsx";
 import { RowButton } from "../ui/row-button.tsx";
 import { Table } from "../ui/table.tsx";
-import { say } from "../ui/toasts.tsx";
-import { numberOf } from "../ui/words.ts";
+import { say, sayFailure } from "../ui/toasts.tsx";
+import { countOf, numberOf } from "../ui/words.ts";
 import { CATEGORIES, useCategories } from "./categories.ts";
 import { CategoryControl, useCategoryId } from "./category-name.tsx";
 
-type Task = { readonly kind: "add" } | { readonly kind: "edit" | "delete"; readonly category: Category };
+type Task = { readonly kind: "add" } | { readonly kind: "edit" | "merge" | "delete"; readonly category: Category };
 
 /** The categories of the shop. */
 export function Categories() {
@@ -66,7 +66,14 @@ export function Categories() {
                 {may("updateCategory") && (
                   <RowButton text="Edit" of={category.name} onClick={() => setTask({ kind: "edit", category })} />
                 )}
-                {may("deleteCategory") && (
+                {may("deleteCategory") && countIn(figures, category.id) !== 0 && (
+                  <RowButton
+                    text="Merge into…"
+                    of={category.name}
+                    onClick={() => setTask({ kind: "merge", category })}
+                  />
+                )}
+                {may("deleteCategory") && countIn(figures, category.id) === 0 && (
                   <RowButton text="Delete" of={category.name} onClick={() => setTask({ kind: "delete", category })} />
                 )}
               </span>
@@ -86,6 +93,7 @@ export function Categories() {
       />
       {task?.kind === "add" && <AddCategory onClose={close} />}
       {task?.kind === "edit" && <EditCategory of={task.category} onClose={close} />}
+      {task?.kind === "merge" && <MergeCategory of={task.category} onClose={close} />}
       {task?.kind === "delete" && <DeleteCategory of={task.category} onClose={close} />}
     </Page>
   );
@@ -133,27 +141,84 @@ function EditCategory({ of: category, onClose }: TaskProps) {
 
 const moveControls = { moveTo: CategoryControl };
 
-/** Deletes a category. If it has animals, the user must choose another category for them. */
-function DeleteCategory({ of: category, onClose }: TaskProps) {
+/** Of more animals, a merge cannot be undone: each of them would be moved back by a request. */
+const MOST_UNDONE = 500;
+
+/** The animals of a category; undefined if they are too many to move back. */
+async function animalsIn(petstore: Petstore, categoryId: bigint): Promise<Pet[] | undefined> {
+  const pets: Pet[] = [];
+  for await (const pet of petstore.listPets({ categoryId, limit: 100 })) {
+    if (pets.length === MOST_UNDONE) return undefined;
+    pets.push(pet);
+  }
+  return pets;
+}
+
+/** Adds a deleted category again, as long as its name is free, and moves its animals back. */
+async function restore(petstore: Petstore, category: Category, pets: readonly Pet[] = []): Promise<void> {
+  const { id, name, metadata } = category;
+  try {
+    await petstore.createCategory({ id, name, ...(metadata && { metadata }) });
+    await each(pets, async (pet) => showPet(await petstore.updatePet(pet.id, { categoryId: id })));
+  } catch (error) {
+    sayFailure(name, error);
+  }
+  invalidate(CATEGORIES, PETS);
+}
+
+/** Moves all animals of a category to another one, and deletes it. */
+function MergeCategory({ of: category, onClose }: TaskProps) {
   const { petstore } = useSession();
   const { data: figures } = useFigures();
-  const changes = { isRequired: Boolean(countIn(figures, category.id)), except: category.id };
+  const { data: known } = useCategories();
+  const count = countIn(figures, category.id);
   const categoryIdOf = useCategoryId();
-  const action = useAction(async (query: DeleteCategoryQuery) => {
-    const moveTo = await categoryIdOf(query.moveTo);
-    await petstore.deleteCategory(category.id, moveTo === undefined ? {} : { moveTo });
-    say(`${category.name} deleted`);
+  const action = useAction(async ({ moveTo: chosen }: { readonly moveTo: bigint }) => {
+    const moveTo = await categoryIdOf(chosen);
+    const pets = await animalsIn(petstore, category.id);
+    await petstore.deleteCategory(category.id, { moveTo });
+    invalidate(CATEGORIES, PETS);
+    const into = known?.get(moveTo)?.name ?? "the new category";
+    say(`${category.name} merged into ${into}`, pets && (() => void restore(petstore, category, pets)));
+  });
+  return (
+    <FormDialog
+      title={`Merge ${category.name} into another category`}
+      fields={deleteCategoryQuery.map((field) =>
+        changed(field, { label: "Merge into", isRequired: true, except: category.id }),
+      )}
+      controls={moveControls}
+      action={action}
+      submit={count === undefined ? "Merge" : `Merge ${countOf(count, "animal")}`}
+      onClose={onClose}
+    >
+      <p class="intro fine">
+        {count === undefined ? "All its animals move" : `${countOf(count, "animal")} ${count === 1 ? "moves" : "move"}`}{" "}
+        to the other category, and <bdi>{category.name}</bdi> is deleted. Past sales keep its name.
+        {count !== undefined && count > MOST_UNDONE && " So many cannot be moved back."}
+      </p>
+    </FormDialog>
+  );
+}
+
+/** Deletes a category without animals. */
+function DeleteCategory({ of: category, onClose }: TaskProps) {
+  const { petstore } = useSession();
+  const action = useAction(async () => {
+    await petstore.deleteCategory(category.id);
+    say(`${category.name} deleted`, () => void restore(petstore, category));
     invalidate(CATEGORIES, PETS);
   });
   return (
     <FormDialog
       title={`Delete ${category.name}?`}
-      fields={deleteCategoryQuery.map((field) => changed(field, changes))}
-      controls={moveControls}
+      fields={[]}
       action={action}
       submit="Delete category"
       isFinal
       onClose={onClose}
-    />
+    >
+      <p class="intro">It has no animals. Past sales keep its name.</p>
+    </FormDialog>
   );
 }

@@ -1,7 +1,10 @@
 import type { Event, EventActor, StoreOrder } from "petstore-client";
+import { undoImport } from "../importing/import-pets.tsx";
+import type { ImportRecord } from "../importing/records.ts";
 import { useKeyName } from "../keys/key-name.tsx";
-import { useSession } from "../session/session.ts";
+import { useMay, useSession } from "../session/session.ts";
 import { moneyOf } from "../ui/money.ts";
+import { RowButton } from "../ui/row-button.tsx";
 import { Time } from "../ui/time.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
 import { Changes, Subject } from "./event-text.tsx";
@@ -9,8 +12,10 @@ import { Changes, Subject } from "./event-text.tsx";
 /** What somebody did: the events of one request, or those that the service wrote at once. The first says what it was. */
 export interface Deed {
   readonly event: Event;
-  /** How many resources it was done to. */
-  readonly count: number;
+  /** The import of this browser whose animals were added. */
+  readonly ofImport?: ImportRecord | undefined;
+  /** How many resources it was done to; undefined if that is not known yet. */
+  readonly count: number | undefined;
 }
 
 /** Verbs of deeds, before and after the name of what they were done to. Orders say more than what they did to animals. */
@@ -22,6 +27,7 @@ const verbs: Readonly<Record<string, readonly [before: string, after?: string]>>
   "order.placed": ["reserved"],
   "order.updated": ["changed the order of"],
   "pets.reassigned": ["moved animals of"],
+  "shop.updated": ["changed the settings"],
 };
 const weightOf = ({ type }: Event) => {
   const index = Object.keys(verbs).indexOf(type);
@@ -35,19 +41,35 @@ const subjects: Readonly<Record<string, string>> = {
   webhook_endpoint: "endpoint",
 };
 
-/** Puts events that belong together into one deed each. The events are in the order of the log, in either direction. */
-export function deedsOf(events: readonly Event[]): Deed[] {
+/** Nothing is known of imports. */
+const noImport = (): ImportRecord | undefined => undefined;
+
+/**
+ * Puts events that belong together into one deed each: those of a request, and those of an import of this browser. The
+ * events are in the order of the log, in either direction. `earlier` is how many more the last deed has.
+ */
+export function deedsOf(
+  events: readonly Event[],
+  importOfEvent: (event: Event) => ImportRecord | undefined = noImport,
+  earlier: number | undefined = 0,
+): Deed[] {
   const groups: Event[][] = [];
   for (const event of events) {
     const group = groups.at(-1);
     const [other] = group ?? [];
-    const isSame = other?.actor.requestId ? other.actor.requestId === event.actor.requestId : other?.at === event.at;
-    if (group && isSame) group.push(event);
+    const record = importOfEvent(event);
+    const isOfRequest = other?.actor.requestId
+      ? other.actor.requestId === event.actor.requestId
+      : other?.at === event.at;
+    if (group && (isOfRequest || (record && other && importOfEvent(other) === record))) group.push(event);
     else groups.push([event]);
   }
-  return groups.map((group) => {
+  return groups.map((group, index) => {
     const [event] = group.toSorted((one, two) => weightOf(one) - weightOf(two)) as [Event];
-    return { event, count: group.filter(({ type }) => type === event.type).length };
+    const ofImport = importOfEvent(event);
+    const listed = group.filter(({ type }) => type === event.type).length;
+    const more = index === groups.length - 1 ? earlier : 0;
+    return { event, count: ofImport?.count ?? (more === undefined ? undefined : listed + more), ofImport };
   });
 }
 
@@ -76,6 +98,11 @@ function Initials({ of: name }: { readonly of: string }) {
   );
 }
 
+function numbered(count: number | undefined, kind: string): string {
+  if (count === undefined) return `${kind}s`;
+  return kind === "category" ? `${numberOf(count)} categories` : countOf(count, kind);
+}
+
 interface DeedLineProps {
   readonly of: Deed;
   /** False on the page of the animal. */
@@ -83,12 +110,13 @@ interface DeedLineProps {
 }
 
 /** One line about a deed: who did what to what, and when. */
-export function DeedLine({ of: { event, count }, withSubject = true }: DeedLineProps) {
+export function DeedLine({ of: { event, count, ofImport }, withSubject = true }: DeedLineProps) {
   const { key } = useSession();
+  const may = useMay();
   const { type, at, actor, data, subject } = event;
-  const { reference, price, confirmedBy } = (data ?? {}) as Partial<StoreOrder>;
+  const { reference, price, seller } = (data ?? {}) as Partial<StoreOrder>;
   const [isSale, isReturn] = [type === "order.confirmed", type === "order.returned"];
-  const name = useActorName(actor, isSale ? confirmedBy?.name : undefined);
+  const name = useActorName(actor, isSale ? seller : undefined);
   const [before = wordOf(type.split(".").at(-1) ?? "").toLowerCase(), after] = verbs[type] ?? [];
   const money = price && (isReturn || isSale) && `${isReturn ? "−" : ""}${moneyOf(price)}`;
   const kind = subjects[subject.type] ?? "";
@@ -98,15 +126,25 @@ export function DeedLine({ of: { event, count }, withSubject = true }: DeedLineP
       <span class="what">
         <strong>{actor.keyId === key.id || (actor.kind !== "key" && !isSale) ? name : <bdi>{name}</bdi>}</strong>{" "}
         <span>{before} </span>
-        {count > 1 ? (
-          <strong>{kind === "category" ? `${numberOf(count)} categories` : countOf(count, kind)}</strong>
+        {count !== 1 ? (
+          <strong>{numbered(count, kind)}</strong>
         ) : (
           <>
             {!verbs[type] && subject.type !== "pet" && <span>the {kind} </span>}
-            {withSubject || subject.type === "category" ? <Subject of={event} /> : "it"}
+            {subject.type === "shop" ? null : withSubject || subject.type === "category" ? (
+              <Subject of={event} />
+            ) : (
+              "it"
+            )}
           </>
         )}
         {after && ` ${after}`}
+        {ofImport && (
+          <span class="fine">
+            {" "}
+            · <bdi>{ofImport.file}</bdi>
+          </span>
+        )}
         {reference !== undefined && (
           <span class="fine">
             {" "}
@@ -115,6 +153,9 @@ export function DeedLine({ of: { event, count }, withSubject = true }: DeedLineP
         )}
         {count === 1 && <Changes of={event} />}
       </span>
+      {ofImport && may("deletePets") && (
+        <RowButton text="Undo" of={`the import of ${ofImport.file}`} onClick={() => undoImport(ofImport)} />
+      )}
       {money && <strong>{money}</strong>}
       <span class="fine">
         <Time at={at} isShort />

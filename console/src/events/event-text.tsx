@@ -63,7 +63,8 @@ export function Changes({ of: { type, data, previous } }: { readonly of: Event }
       {Object.keys(before).map((name) => (
         <span key={name} class="fine">
           {" "}
-          {name !== "status" && `${updatePetBody.find((field) => field.name === name)?.label ?? wordOf(name)}: `}
+          {name !== "status" &&
+            `${updatePetBody.find((field) => field.name === name)?.label ?? wordOf(name.replaceAll(/(?=[A-Z])/g, " ").toLowerCase())}: `}
           <FieldValue name={name} value={before[name]} /> → <FieldValue name={name} value={after[name]} />
         </span>
       ))}

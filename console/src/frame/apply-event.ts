@@ -1,17 +1,20 @@
 import type { Event, StoreOrder } from "petstore-client";
-import { FIGURES, FILTERED, forgetPet, PETS, showPet } from "../animals/pets.ts";
+import { FILTERED, forgetPet, PETS, showPet } from "../animals/pets.ts";
 import { CATEGORIES } from "../categories/categories.ts";
 import { EVENT_LOG, petOf } from "../events/event-text.tsx";
 import { KEYS } from "../keys/keys.ts";
 import { ORDERS, showOrder } from "../orders/orders.ts";
 import { SALES } from "../sales/sales.tsx";
-import { MAX_EVENTS } from "../service/live.ts";
 import { invalidate, updateCache } from "../service/query.ts";
 import { onVisible } from "../service/visibility.ts";
+import { FIGURES } from "../shop/figures.ts";
 import { WEBHOOKS } from "../webhooks/webhooks.ts";
 
 /** The wait after an event before lists are read again, in milliseconds. Reads cost quota, so events in that time share one. */
 const REFRESH_DELAY = 2_000;
+
+/** The length of lists of the latest events: those of an import are one line, whose number is right. */
+const MOST_EVENTS = 1_000;
 
 const outdated = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +38,7 @@ export function applyEvent(event: Event): void {
   const { type, subject, data, previous } = event;
   const petId = petOf(event);
   const prepend = (events: readonly Event[]) =>
-    events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, MAX_EVENTS);
+    events.some(({ id }) => id === event.id) ? events : [event, ...events].slice(0, MOST_EVENTS);
   updateCache<readonly Event[]>("events?latest", prepend);
   if (petId !== undefined) updateCache<readonly Event[]>(`${PETS}/${petId}/history`, prepend);
   if (type === "pet.updated") {
@@ -54,5 +57,6 @@ export function applyEvent(event: Event): void {
   if (subject.type === "key") refreshSoon(KEYS);
   if (subject.type === "category") refreshSoon(CATEGORIES, SALES); // which name categories
   if (type === "order.confirmed" || type === "order.returned") refreshSoon(SALES);
+  if (type === "shop.updated") refreshSoon(""); // days and prices are others
   refreshSoon(FIGURES, EVENT_LOG, WEBHOOKS); // deliveries follow events
 }

@@ -22,7 +22,7 @@ export function Bar(props: NavigationProps) {
       {links.slice(0, 2)}
       {may("placeStoreOrder") && (
         <button type="button" class="sell" onClick={() => startSale()}>
-          <Icon of="add" />
+          <Icon of="sell" />
           <span>Sell</span>
         </button>
       )}

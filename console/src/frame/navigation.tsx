@@ -1,10 +1,12 @@
 import { Link } from "../router.tsx";
 import { tightestWindow } from "../service/connection.ts";
 import { heldKeys } from "../session/key.ts";
-import { addShop, shopOf, signOut, switchTo, useSession } from "../session/session.ts";
+import { addShop, shopOf, signOut, switchTo, useMay, useSession } from "../session/session.ts";
 import { useFigures } from "../shop/figures.ts";
+import { openSettings } from "../shop/settings.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { LIST, press } from "../ui/shortcuts.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
 import { kindOf, numberOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
@@ -28,6 +30,7 @@ export function Navigation(props: NavigationProps) {
 /** Which shop it is, and on a click the others of the session. */
 function Shop() {
   const { key } = useSession();
+  const may = useMay();
   const others = useWatchable(heldKeys).filter(({ shop }) => shop !== shopOf(key));
   return (
     <Menu
@@ -36,6 +39,7 @@ function Shop() {
       items={[
         ...others.map((held) => [`${held.name} · ${kindOf(held.isLive)}`, () => switchTo(held)] as const),
         ["Add a shop…", addShop],
+        may("updateShop") && ["Settings…", openSettings],
       ]}
     >
       <Icon of="animals" />
@@ -88,6 +92,9 @@ export function Pages({ pages, current }: NavigationProps) {
           )}
         </p>
         <Limits />
+        <button type="button" class="quiet wide" onClick={() => press(LIST)}>
+          Keyboard shortcuts
+        </button>
         <button type="button" class="quiet" onClick={signOut}>
           Sign out
         </button>

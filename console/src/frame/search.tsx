@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { findPets } from "../animals/find.ts";
 import { startAdding } from "../animals/pet-dialog.tsx";
 import { FILTERED } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
@@ -52,29 +53,26 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
     }));
 }
 
-/** Animals by id or by a part of their name, and orders by their reference and by id. Only a number needs a third request. */
+/** Animals and orders that a text finds: those that are meant exactly first. "Order 23" is the order with this number. */
 function useFound(text: string) {
   const { petstore } = useSession();
   const may = useMay();
-  const ids = /^\d{1,18}$/.test(text) ? [BigInt(text)] : undefined;
-  const page = { sort: "-id", limit: SHOWN } as const;
-  const pets = useQuery(text ? `${FILTERED} found ${text}` : undefined, () =>
-    petstore.listPets({ ...(ids ? { ids } : { name: text }), ...page }).page(),
+  const [, number] = /^order\s*#?(\d{1,18})$/i.exec(text) ?? [];
+  const pets = useQuery(text && !number ? `${FILTERED} found ${text}` : undefined, () =>
+    findPets(petstore, text, SHOWN),
   );
-  const ofOrders = text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined;
-  const { data: known = [] } = useQuery(ids && ofOrders && `${ofOrders} as id`, () =>
-    petstore.listStoreOrders({ ids, ...page }).page(),
+  const orders = useQuery(text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined, () =>
+    petstore.listStoreOrders({ ...(number ? { ids: [BigInt(number)] } : { reference: text }), limit: SHOWN }).page(),
   );
-  const { data: named = [] } = useQuery(ofOrders, () => petstore.listStoreOrders({ reference: text, ...page }).page());
-  return { pets, orders: [...known, ...named.filter(({ id }) => known[0]?.id !== id)] };
+  return { pets, orders, isDone: (number || pets.data) && (orders.data ?? !may("listStoreOrders")) };
 }
 
 function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { data: categories } = useCategories();
   const [text, setText] = useState("");
   const [active, activate] = useState<string>();
-  const typed = useTyped(text);
-  const { pets, orders } = useFound(typed);
+  const [typed] = useTyped(text);
+  const { pets, orders, isDone } = useFound(typed);
   const { data: open = [] } = useReserved();
   const { data } = pets;
   const isMatch = (name: string) => ` ${name}`.toLowerCase().includes(` ${text.trim().toLowerCase()}`);
@@ -93,7 +91,7 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       shown: <PetLine of={{ pet, order: open.find(({ petId }) => petId === pet.id) }} categories={categories} />,
       open: () => go(`/animals/${pet.id}`),
     })),
-    ...orders.map((order) => ({
+    ...(orders.data ?? []).map((order) => ({
       key: `order-${order.id}`,
       shown: (
         <Line title={orderName(order)} kind={order.reference && `Order ${order.id}`}>
@@ -103,15 +101,6 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       ),
       open: () => go(`/orders/${order.id}`),
     })),
-    ...(data?.next
-      ? [
-          {
-            key: "further",
-            shown: <Line title="Search further" />,
-            open: () => go("/animals", { query: { name: typed } }),
-          },
-        ]
-      : []),
   ];
   const current = found.find(({ key }) => key === active) ?? found[0];
   const choose = (one: Found | undefined) => {
@@ -130,7 +119,7 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
         <div class="field">
           <Combobox
             label="Animals, orders, categories, pages and actions"
-            placeholder="Name, id or whole reference"
+            placeholder="Name, number or reference"
             text={text}
             type={(entered) => {
               setText(entered);
@@ -142,10 +131,10 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
             activate={activate}
             choose={(key) => choose(found.find((one) => one.key === key))}
           />
-          <ErrorNote error={pets.error} retry={pets.reload} />
+          <ErrorNote error={pets.error ?? orders.error} retry={pets.reload} />
           <p class="fine" role="status">
-            {typed === text.trim() && data ? (
-              found.length === 0 && "Nothing has this name, id or reference."
+            {typed === text.trim() && (isDone || !typed) ? (
+              found.length === 0 && "Nothing has this name, number or reference."
             ) : (
               <Waiting />
             )}

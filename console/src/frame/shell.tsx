@@ -1,10 +1,15 @@
 import { useLayoutEffect } from "preact/hooks";
 import { Adding } from "../animals/pet-dialog.tsx";
+import { Importing } from "../importing/import-pets.tsx";
 import { go, usePlace } from "../router.tsx";
 import { Sale } from "../selling/sell.tsx";
 import { followShop } from "../service/live.ts";
 import { OfferedKey } from "../session/offered-key.tsx";
 import { permits, shopOf, useSession } from "../session/session.ts";
+import { useMidnight } from "../shop/days.ts";
+import { Settings } from "../shop/settings.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Parent } from "../ui/page.tsx";
 import { ReferenceLink } from "../ui/reference-link.tsx";
 import { ShortcutList, useShortcut } from "../ui/shortcuts.tsx";
 import { Toasts } from "../ui/toasts.tsx";
@@ -26,6 +31,7 @@ export function Shell() {
     if (permits(key.scopes, "streamEvents")) void followShop(petstore, applyEvent, end.signal);
     return () => end.abort();
   }, [petstore]);
+  useMidnight();
   const allowed = pages.filter(
     ({ needs, isForSandbox }) => permits(key.scopes, needs) && (!isForSandbox || key.mode === "test"),
   );
@@ -44,7 +50,9 @@ export function Shell() {
       <div class="column">
         <Banners />
         <main id="main" tabIndex={-1}>
-          {View ? <View key={path} params={found?.params ?? {}} /> : <NotFound isElsewhere={isElsewhere} />}
+          <Parent.Provider value={pages.find((page) => page.path === found?.page.under)}>
+            {View ? <View key={path} params={found?.params ?? {}} /> : <NotFound isElsewhere={isElsewhere} />}
+          </Parent.Provider>
           {found && <ReferenceLink of={found.page.needs} />}
         </main>
         <Toasts />
@@ -56,8 +64,11 @@ export function Shell() {
       )}
       <ShortcutList />
       <OfferedKey />
+      <Confirm />
       <Sale />
       <Adding />
+      <Importing />
+      <Settings />
       <Search />
     </div>
   );

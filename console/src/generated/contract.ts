@@ -137,6 +137,7 @@ export const updatePetBody: readonly FieldDescription[] = [
     name: "reference",
     label: "Reference",
     hint: "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks.",
+    isRemovable: true,
     maxLength: 64,
   },
   { name: "metadata", label: "Metadata", kind: "pairs" },
@@ -180,7 +181,7 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const updateStoreOrderBody: readonly FieldDescription[] = [
-  { name: "reference", label: "Reference", hint: "Your own name for the order; null removes it.", maxLength: 255 },
+  { name: "reference", label: "Reference", hint: "Your own name for the order.", isRemovable: true, maxLength: 255 },
   { name: "metadata", label: "Metadata", kind: "pairs" },
 ];
 export const confirmStoreOrderBody: readonly FieldDescription[] = [
@@ -218,7 +219,8 @@ export const updateShopBody: readonly FieldDescription[] = [
   {
     name: "currency",
     label: "Currency",
-    hint: "The currency of prices that name none; null removes it.",
+    hint: "The currency of prices that name none.",
+    isRemovable: true,
     maxLength: 3,
   },
 ];

@@ -5,31 +5,68 @@ import { useCategories } from "../categories/categories.ts";
 import { CategoryName } from "../categories/category-name.tsx";
 import { Names, NewCategories } from "../categories/new-categories.tsx";
 import { Link } from "../router.tsx";
+import { useCurrency } from "../selling/sale.ts";
 import { type Action, useAction } from "../service/action.ts";
 import { logNumber } from "../service/live.ts";
 import { invalidate } from "../service/query.ts";
-import { useMay, useSession } from "../session/session.ts";
+import { shopOf, useMay, useSession } from "../session/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
+import { FormDialog } from "../ui/form/form-dialog.tsx";
+import { type Money, moneyOf } from "../ui/money.ts";
+import { Segments } from "../ui/segments.tsx";
+import { Time } from "../ui/time.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
-import { useRerender } from "../watchable.ts";
+import { useRerender, useWatchable, Watchable } from "../watchable.ts";
 import { PetImport } from "./pet-import.ts";
 import { type FileAnimals, type LineFault, readAnimals } from "./read-animals.ts";
+import { digestOf, type ImportRecord, idsIn, importRecords, keepRecord, rangesOf } from "./records.ts";
 
 /** How many different faults are shown, each with the lines that have it. */
 const FAULTS_SHOWN = 20;
 const ROWS_SHOWN = 5;
+const TITLE = "Import animals";
+
+type Started = { readonly kind: "file" } | { readonly kind: "undo"; readonly record: ImportRecord };
+
+const open = new Watchable<Started | undefined>(undefined);
+
+/** Opens the dialog in which a file is imported. */
+export const startImport = (): void => open.set({ kind: "file" });
+
+/** Takes an earlier import back. */
+export const undoImport = (record: ImportRecord): void => open.set({ kind: "undo", record });
+
+/** The dialog of the import, wherever it was started. */
+export function Importing() {
+  const started = useWatchable(open);
+  const close = () => open.set(undefined);
+  useEffect(() => close, []);
+  if (!started) return null;
+  return started.kind === "file" ? <ImportPets onClose={close} /> : <UndoImport of={started.record} onClose={close} />;
+}
+
+interface ChosenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
 
 /** Adds the animals of a CSV file, after the user has seen what it holds, and takes them back. */
-export function ImportPets({ onClose }: { readonly onClose: () => void }) {
-  const { petstore } = useSession();
+function ImportPets({ onClose }: { readonly onClose: () => void }) {
+  const { petstore, key } = useSession();
   const may = useMay();
   const rerender = useRerender();
   const query = useCategories();
   const { data: categories } = query;
-  const [chosen, setChosen] = useState<{ readonly name: string; readonly bytes: Uint8Array }>();
-  const file = useMemo(() => chosen && categories && readAnimals(chosen.bytes, categories), [chosen, categories]);
-  const { current: running } = useRef<{ import?: PetImport; faults?: readonly LineFault[] }>({});
+  const currency = useCurrency();
+  const [chosen, setChosen] = useState<ChosenFile>();
+  const [updates, setUpdates] = useState(false);
+  const file = useMemo(
+    () => chosen && categories && readAnimals(chosen.bytes, categories, currency),
+    [chosen, categories, currency],
+  );
+  const { current: running } = useRef<{ import?: PetImport; faults?: readonly LineFault[]; at: number }>({ at: 0 });
   useEffect(() => {
     const unwatch = logNumber.watch(onClose); // after a reset of the sandbox, the ids would name other animals
     return () => {
@@ -39,26 +76,36 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   }, []);
 
   const choose = async (picked: File | undefined) => {
-    if (picked) setChosen({ name: picked.name, bytes: new Uint8Array(await picked.arrayBuffer()) });
+    if (!picked) return;
+    const bytes = new Uint8Array(await picked.arrayBuffer());
+    setChosen({ name: picked.name, bytes, digest: digestOf(bytes) });
+  };
+  const keep = () => {
+    invalidate(PETS);
+    const { added } = running.import ?? {};
+    if (!added || !chosen) return;
+    const ids = rangesOf(added.map(({ id }) => id));
+    const { name, digest } = chosen;
+    keepRecord({ shop: shopOf(key), file: name, at: running.at, digest, ids, count: added.length });
   };
   const adding = useAction(async (isSkipping: boolean) => {
     running.faults ??= file?.faults ?? [];
-    running.import ??= new PetImport(petstore, file?.animals ?? [], () => rerender());
-    await running.import.run(isSkipping).finally(() => invalidate(PETS));
+    running.at ||= Date.now();
+    running.import ??= new PetImport(petstore, file?.animals ?? [], () => rerender(), updates);
+    await running.import.run(isSkipping).finally(keep);
   });
   const undoing = useAction(async () => {
     adding.clearError();
-    await running.import?.undo().finally(() => invalidate(PETS));
+    await running.import?.undo().finally(keep);
   });
 
-  const current = running.import;
-  const title = "Import animals";
-  if (current && chosen) {
-    const leave = () => (adding.isRunning ? current.stop() : undoing.isRunning || onClose());
+  const started = running.import;
+  if (started && chosen) {
+    const leave = () => (adding.isRunning ? started.stop() : undoing.isRunning || onClose());
     return (
-      <Dialog title={title} onClose={leave} ignoresEscape={!adding.isRunning && !undoing.isRunning}>
+      <Dialog title={TITLE} onClose={leave} ignoresEscape={!adding.isRunning && !undoing.isRunning}>
         <Outcome
-          of={current}
+          of={started}
           file={chosen.name}
           left={running.faults ?? []}
           adding={adding}
@@ -71,7 +118,7 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const faulty = new Set(file?.faults.map(({ line }) => line)).size;
   const count = file?.animals.length ?? 0;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={TITLE} onClose={onClose}>
       <div class="import">
         <div class="field">
           <label for="csv">CSV file</label>
@@ -85,14 +132,36 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
             onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}
           />
           <p id="csv-hint" class="fine">
-            The first line names the columns: name, category or categoryId, and optionally status and metadata.
+            The first line names the columns: name and category, and perhaps price, status and others of an exported
+            file.
           </p>
         </div>
-        {file && categories && (
+        {file && categories && chosen && (
           <>
+            <SameContent as={chosen} />
             <FaultyLines of={file.faults} />
             {may("createCategory") && file.unknownNames.length > 0 && <NewCategories names={file.unknownNames} />}
             <UnknownIds of={[...file.unknownIds]} />
+            {file.leftOut.length > 0 && (
+              <p class="note">
+                {file.leftOut.length === 1 ? "This column is left out: " : "These columns are left out: "}
+                <Names of={file.leftOut} />
+              </p>
+            )}
+            {file.animals.some(({ body }) => body.reference) && (
+              <div class="filters">
+                <span>Animals whose reference exists</span>
+                <Segments
+                  label="Animals whose reference exists"
+                  choices={[
+                    ["", "Leave as they are"],
+                    ["update", "Update"],
+                  ]}
+                  chosen={updates ? "update" : ""}
+                  choose={(how) => setUpdates(how === "update")}
+                />
+              </div>
+            )}
             {count > 0 && <Preview of={file} categories={categories} />}
             <p role="status">
               {`${countOf(count, "animal")} to add${count > ROWS_SHOWN ? `, of which the first ${ROWS_SHOWN} are shown` : ""}`}
@@ -117,6 +186,70 @@ export function ImportPets({ onClose }: { readonly onClose: () => void }) {
         </footer>
       </div>
     </Dialog>
+  );
+}
+
+/** Takes an import back that was left. */
+function UndoImport({ of: record, onClose }: { readonly of: ImportRecord; readonly onClose: () => void }) {
+  const { petstore } = useSession();
+  const rerender = useRerender();
+  const { current: one } = useRef(PetImport.over(petstore, idsIn(record), () => rerender()));
+  const [hasBegun, setBegun] = useState(false);
+  const adding = useAction<boolean>(async () => {});
+  const undoing = useAction(async () => {
+    setBegun(true);
+    await one.undo().finally(() => {
+      invalidate(PETS);
+      keepRecord({ ...record, ids: rangesOf(one.added.map(({ id }) => id)), count: one.added.length });
+    });
+  });
+  useEffect(() => {
+    const unwatch = logNumber.watch(onClose);
+    return () => {
+      unwatch();
+      one.leave();
+    };
+  }, []);
+  if (hasBegun) {
+    return (
+      <Dialog title="Undo the import" onClose={() => undoing.isRunning || onClose()} ignoresEscape>
+        <Outcome of={one} file={record.file} left={[]} adding={adding} undoing={undoing} close={onClose} hasUndone />
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title="Undo the import?"
+      fields={[]}
+      action={undoing}
+      submit={`Delete ${countOf(record.count, "animal")}`}
+      isFinal
+      staysOpen
+      onClose={onClose}
+    >
+      <p class="intro">
+        {countOf(record.count, "animal")} of <bdi>{record.file}</bdi> will be deleted. Those that are reserved or sold
+        stay.
+      </p>
+    </FormDialog>
+  );
+}
+
+/** Warns of a file whose content was imported in the last days. */
+function SameContent({ as: { digest } }: { readonly as: ChosenFile }) {
+  const { key } = useSession();
+  const same = useWatchable(importRecords).findLast((one) => one.shop === shopOf(key) && one.digest === digest);
+  if (!same) return null;
+  return (
+    <p class="note wait" role="alert">
+      <strong>This file was imported before:</strong>{" "}
+      <span>
+        {countOf(same.count, "animal")} of <bdi>{same.file}</bdi>, <Time at={new Date(same.at)} />.
+      </span>{" "}
+      <button type="button" class="link" onClick={() => undoImport(same)}>
+        Undo that import
+      </button>
+    </p>
   );
 }
 
@@ -179,11 +312,12 @@ function Preview({ of: { animals }, categories }: PreviewProps) {
           <th scope="col">Line</th>
           <th scope="col">Name</th>
           <th scope="col">Category</th>
+          <th scope="col">Price</th>
           <th scope="col">Status</th>
         </tr>
       </thead>
       <tbody>
-        {animals.slice(0, ROWS_SHOWN).map(({ line, body: { name, categoryId, status } }) => (
+        {animals.slice(0, ROWS_SHOWN).map(({ line, body: { name, categoryId, price, status } }) => (
           <tr key={line}>
             <td class="fine">{line}</td>
             <td>
@@ -192,6 +326,7 @@ function Preview({ of: { animals }, categories }: PreviewProps) {
             <td>
               <CategoryName id={categoryId as bigint} of={categories} />
             </td>
+            <td>{price && moneyOf(price as Money)}</td>
             <td>{status && wordOf(status)}</td>
           </tr>
         ))}
@@ -208,13 +343,15 @@ interface OutcomeProps {
   readonly adding: Action<boolean>;
   readonly undoing: Action;
   readonly close: () => void;
+  /** True if it was taken back before. */
+  readonly hasUndone?: boolean;
 }
 
 /** What an import does or has done, and what can be done then: stop it, continue it, or take it back. */
-function Outcome({ of: current, file, left, adding, undoing, close }: OutcomeProps) {
+function Outcome({ of: current, file, left, adding, undoing, close, ...given }: OutcomeProps) {
   const may = useMay();
-  const [hasUndone, setUndone] = useState(false);
-  const { added, total, done, kept, refused, skipped, unknownLines } = current;
+  const [hasUndone, setUndone] = useState(given.hasUndone ?? false);
+  const { added, existing, total, done, kept, refused, skipped, unknownLines } = current;
   const isRunning = adding.isRunning || undoing.isRunning;
   const undo = () => {
     setUndone(true);
@@ -230,7 +367,7 @@ function Outcome({ of: current, file, left, adding, undoing, close }: OutcomePro
             : hasUndone
               ? undoText(current)
               : current.isComplete
-                ? `${countOf(added.length, "animal")} added from ${file}`
+                ? `${countOf(added.length, "animal")} added from ${file}${existing > 0 ? `, ${numberOf(existing)} existed` : ""}`
                 : `${numberOf(added.length)} of ${countOf(total, "animal")} added`}
         </p>
         {!isRunning && !hasUndone && !current.isComplete && added.length > 0 && (

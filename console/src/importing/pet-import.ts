@@ -32,6 +32,7 @@ export class PetImport {
   readonly #petstore: Petstore;
   readonly #rest: FileAnimal[];
   readonly #onChange: () => void;
+  readonly #onExisting: "skip" | "update";
   #size = importPetsMost;
   /** The part that was sent last, while it is not certain whether its animals were added. */
   #part: Part | undefined;
@@ -42,6 +43,8 @@ export class PetImport {
   /** How many animals the file has. */
   readonly total: number;
   readonly added: Added[] = [];
+  /** How many animals existed, by their reference, and were updated or left as they are. */
+  existing = 0;
   /** The faults of animals that the service has left out. */
   readonly skipped: LineFault[] = [];
   /** The faults for which the service has refused the last part. */
@@ -50,11 +53,19 @@ export class PetImport {
   readonly kept: (Added & { readonly reason: string })[] = [];
   isStopping = false;
 
-  constructor(petstore: Petstore, animals: readonly FileAnimal[], onChange: () => void) {
+  constructor(petstore: Petstore, animals: readonly FileAnimal[], onChange: () => void, updatesExisting = false) {
+    this.#onExisting = updatesExisting ? "update" : "skip";
     this.#petstore = petstore;
     this.#rest = [...animals];
     this.#onChange = onChange;
     this.total = animals.length;
+  }
+
+  /** One that is over, so that it can be taken back. */
+  static over(petstore: Petstore, ids: readonly bigint[], onChange: () => void): PetImport {
+    const all = new PetImport(petstore, [], onChange);
+    all.added.push(...ids.map((id) => ({ id, line: 0, name: `Animal ${id}` })));
+    return all;
   }
 
   /** How many animals have been added or left out. */
@@ -108,11 +119,19 @@ export class PetImport {
       idempotencyKey: uniqueText(),
     };
     const { animals, idempotencyKey, isSkipping } = this.#part;
-    const body = { animals: animals.map((animal) => animal.body), ...(isSkipping && { onError: "skip" as const }) };
+    const body = {
+      animals: animals.map((animal) => animal.body),
+      ...(isSkipping && { onError: "skip" as const }),
+      ...(animals.some((animal) => animal.body.reference) && { onExisting: this.#onExisting }),
+    };
     const options = { idempotencyKey, timeout: REQUEST_TIMEOUT, signal: this.#request.signal };
     try {
       const result = await this.#petstore.importPets(body, options);
-      for (const { index, id } of result.animals) {
+      for (const { index, id, outcome } of result.animals) {
+        if (outcome !== "created") {
+          this.existing++;
+          continue;
+        }
         const { line, body: pet } = animals[index] as FileAnimal;
         this.added.push({ id, line, name: pet.name });
       }

@@ -29,7 +29,7 @@ export function OrderPage({ params }: { readonly params: Readonly<Record<string,
       </Page>
     );
   }
-  const { petId, petName, categoryId, price, confirmedBy, metadata = {} } = order;
+  const { petId, petName, categoryId, price, seller, metadata = {} } = order;
   return (
     <Page title={orderName(order)} isName note={`No. ${id}`} actions={<OrderActions of={order} />}>
       <Facts
@@ -38,7 +38,7 @@ export function OrderPage({ params }: { readonly params: Readonly<Record<string,
           ["Animal", <Link to={`/animals/${petId}`}>{petName ? <bdi>{petName}</bdi> : <PetName id={petId} />}</Link>],
           ["Category", categoryId !== undefined && <CategoryName id={categoryId} of={categories} />],
           ["Price", price && moneyOf(price)],
-          ["Sold by", confirmedBy && <bdi>{confirmedBy.name}</bdi>],
+          ["Sold by", seller && <bdi>{seller}</bdi>],
           ["Placed", timeOf(order.placedAt)],
           ["Sold", timeOf(order.confirmedAt)],
           ["Released", timeOf(order.cancelledAt)],

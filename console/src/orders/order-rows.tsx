@@ -1,7 +1,8 @@
 import type { StoreOrder } from "petstore-client";
 import { useState } from "preact/hooks";
-import { PetName } from "../animals/pet-name.tsx";
+import { PetName, usePet } from "../animals/pet-name.tsx";
 import { Link } from "../router.tsx";
+import { startSale } from "../selling/sell.tsx";
 import { useMay, useSession } from "../session/session.ts";
 import { moneyOf } from "../ui/money.ts";
 import { RowButton } from "../ui/row-button.tsx";
@@ -9,7 +10,8 @@ import { Status } from "../ui/status.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Countdown, Time } from "../ui/time.tsx";
 import { EditOrder } from "./edit-order.tsx";
-import { changeOrder, orderActions, orderName } from "./orders.ts";
+import { ExtendOrder } from "./extend.tsx";
+import { actOn, type OrderAction, orderActions, orderName, sell } from "./orders.ts";
 
 /** The columns of a table of orders. `animal` is left out on the page of an animal. */
 export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[] {
@@ -38,8 +40,13 @@ export function orderColumns(withAnimal: boolean): readonly Column<StoreOrder>[]
       narrow: "end",
       cell: (order) => <OrderState of={order} />,
     },
-    { head: "Price", isNumber: true, cell: ({ price }) => price && moneyOf(price) },
-    { head: "Seller", cell: ({ confirmedBy }) => confirmedBy && <bdi>{confirmedBy.name}</bdi> },
+    {
+      head: "Price",
+      isNumber: true,
+      narrow: withAnimal ? "below" : "under",
+      cell: ({ price }) => price && moneyOf(price),
+    },
+    { head: "Seller", cell: ({ seller }) => <bdi>{seller}</bdi> },
     { head: "", ...(!withAnimal && { narrow: "acts" as const }), cell: (order) => <OrderActions of={order} /> },
   ];
 }
@@ -72,8 +79,16 @@ function OrderTime({ of: order }: { readonly of: StoreOrder }) {
 export function OrderActions({ of: order }: { readonly of: StoreOrder }) {
   const { petstore } = useSession();
   const may = useMay();
+  const pet = usePet(order.petId);
   const [isRunning, setRunning] = useState(false);
-  const [isEditing, setEditing] = useState(false);
+  const [dialog, setDialog] = useState<"edit" | "extend">();
+  const close = () => setDialog(undefined);
+  const act = async (action: OrderAction) => {
+    if (action === sell && pet) return startSale(pet, order);
+    setRunning(true);
+    await actOn(petstore, order, action);
+    setRunning(false);
+  };
   return (
     <span class="row-actions">
       {(orderActions[order.status] ?? [])
@@ -81,19 +96,19 @@ export function OrderActions({ of: order }: { readonly of: StoreOrder }) {
         .map((action) => (
           <RowButton
             key={action.name}
-            isFirst={action.operation === "confirmStoreOrder"}
+            isFirst={action === sell}
             text={action.name}
             of={orderName(order)}
             disabled={isRunning}
-            onClick={async () => {
-              setRunning(true);
-              await changeOrder(petstore, order, action);
-              setRunning(false);
-            }}
+            onClick={() => void act(action)}
           />
         ))}
-      {may("updateStoreOrder") && <RowButton text="Edit" of={orderName(order)} onClick={() => setEditing(true)} />}
-      {isEditing && <EditOrder of={order} onClose={() => setEditing(false)} />}
+      {may("updateStoreOrder") && order.status === "placed" && (
+        <RowButton text="Extend" of={orderName(order)} onClick={() => setDialog("extend")} />
+      )}
+      {may("updateStoreOrder") && <RowButton text="Edit" of={orderName(order)} onClick={() => setDialog("edit")} />}
+      {dialog === "edit" && <EditOrder of={order} onClose={close} />}
+      {dialog === "extend" && <ExtendOrder of={order} onClose={close} />}
     </span>
   );
 }

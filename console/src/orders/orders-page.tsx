@@ -2,10 +2,10 @@ import type { ListStoreOrdersQuery, StoreOrder } from "petstore-client";
 import { choicesOf } from "../contract.ts";
 import { listStoreOrdersQuery } from "../generated/contract.ts";
 import { filterBy, usePlace } from "../router.tsx";
-import { dayAfter } from "../sales/sales.tsx";
 import { SellButton } from "../selling/sell.tsx";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
+import { addDays, startOf, useToday, useZone } from "../shop/days.ts";
 import { SelectFilter } from "../ui/filters.tsx";
 import { Page } from "../ui/page.tsx";
 import { NONE_HERE, Pager } from "../ui/pager.tsx";
@@ -20,7 +20,7 @@ const PAGE_SIZE = 50;
 const OPEN = "placed";
 const ALL = "all";
 const NONE_OPEN = "No animal is reserved.";
-const NO_REFERENCE = "No such order has this reference. Enter the whole reference.";
+const NOT_FOUND = "No such order has this number, or a reference that begins so.";
 /** Days, today included. */
 const times = [
   ["1", "Today"],
@@ -38,18 +38,28 @@ const views = [OPEN, ALL, ...choicesOf(listStoreOrdersQuery, "status").filter((s
 export function Orders() {
   const { petstore } = useSession();
   const { query } = usePlace();
-  const { reference, days, sort = "-id", cursor } = query;
-  const view = query["status"] ?? (reference ? ALL : OPEN); // a search by reference includes all states
-  const since = days && dayAfter(1 - Number(days)).toISOString();
-  const listQuery = { limit: PAGE_SIZE, status: view === ALL ? undefined : view, reference, since, sort, cursor };
-  const orders = useQuery(`${ORDERS}?${JSON.stringify(listQuery)}`, () =>
+  const { search, days, sort = "-id", cursor } = query;
+  const view = query["status"] ?? (search ? ALL : OPEN); // a search includes all states
+  const zone = useZone();
+  const today = useToday();
+  const since = days && zone && startOf(addDays(today, 1 - Number(days)), zone);
+  const listQuery = {
+    limit: PAGE_SIZE,
+    status: view === ALL ? undefined : view,
+    reference: search,
+    since,
+    sort,
+    cursor,
+  };
+  const isKnown = !days || zone !== undefined;
+  const orders = useQuery(isKnown ? `${ORDERS}?${JSON.stringify(listQuery)}` : undefined, () =>
     petstore.listStoreOrders(listQuery as unknown as ListStoreOrdersQuery).page(),
   );
   const { next } = orders.data ?? {};
   const none = days
     ? "No such order was placed in this time."
-    : reference
-      ? NO_REFERENCE
+    : search
+      ? NOT_FOUND
       : view === OPEN
         ? NONE_OPEN
         : "No order is in this state.";
@@ -60,13 +70,13 @@ export function Orders() {
           label="Status"
           choices={views.map((name) => [name, wordOf(name)])}
           chosen={view}
-          choose={(name) => filterBy({ status: name === (reference ? ALL : OPEN) ? "" : name })}
+          choose={(name) => filterBy({ status: name === (search ? ALL : OPEN) ? "" : name })}
         />
         <Search
-          label="Search by reference"
-          hint="Reference"
-          value={reference ?? ""}
-          search={(text) => filterBy({ reference: text })}
+          label="Search by reference or number"
+          hint="Reference or number"
+          value={search ?? ""}
+          search={(text) => filterBy({ search: text })}
         />
         <SelectFilter name="days" label="Placed" all="At any time" choices={times} />
         <SelectFilter name="sort" label="Sorted by" all="Newest first" choices={sorts} />

@@ -1,11 +1,13 @@
-import type { Pet, Petstore, StoreOrder } from "petstore-client";
+import type { Petstore, StoreOrder } from "petstore-client";
 import { nameOf } from "../animals/pet-name.tsx";
-import { each, PETS, whatOf } from "../animals/pets.ts";
+import { PETS } from "../animals/pets.ts";
 import type { OperationName } from "../generated/contract.ts";
 import { replaceItem } from "../service/lists.ts";
 import { invalidate, updateCache } from "../service/query.ts";
+import { askFirst } from "../ui/confirm.tsx";
 import { moneyOf } from "../ui/money.ts";
 import { say, sayFailure } from "../ui/toasts.tsx";
+import { countOf } from "../ui/words.ts";
 
 /** Prefix of the query keys of responses with orders. */
 export const ORDERS = "orders";
@@ -14,7 +16,7 @@ export const ORDERS = "orders";
 export const ORDERS_OF = `${ORDERS} of?`;
 
 /** What can be done with an order. */
-interface OrderAction {
+export interface OrderAction {
   readonly name: string;
   /** What the message says about the animal afterwards. */
   readonly done: string;
@@ -74,7 +76,7 @@ export function sayDone(
 }
 
 /** Changes an order, and reports the new state of its animal. */
-export async function changeOrder(petstore: Petstore, order: StoreOrder, action: OrderAction): Promise<void> {
+async function changeOrder(petstore: Petstore, order: StoreOrder, action: OrderAction): Promise<void> {
   try {
     const changed = await petstore[action.operation](order.id);
     showOrder(changed);
@@ -86,16 +88,27 @@ export async function changeOrder(petstore: Petstore, order: StoreOrder, action:
   invalidate(PETS);
 }
 
-/** Sells available animals, and reports it in one message, with which all of it can be undone. */
-export async function sellPets(petstore: Petstore, pets: readonly Pet[]): Promise<void> {
-  const orders: StoreOrder[] = [];
-  const sold = await each(pets, async ({ id }) => {
-    orders.push(await petstore.placeStoreOrder({ petId: id, confirm: true }));
+/** Does what a button says: takes an animal back after a question, and the rest at once. */
+export function actOn(petstore: Petstore, order: StoreOrder, action: OrderAction): void | Promise<void> {
+  const run = () => changeOrder(petstore, order, action);
+  if (action !== returnOrder) return run();
+  const name = nameOf(order.petId);
+  const { price } = order;
+  const paid = price ? `${moneyOf(price)} will be paid back.` : "It was sold without a price.";
+  askFirst({
+    title: `Return ${name}?`,
+    text: `${paid} The animal is available again.`,
+    submit: "Return",
+    run: () => void run(),
   });
+}
+
+/** Says that several animals were sold, and offers to undo all of it. */
+export function saySeveralSold(petstore: Petstore, orders: readonly StoreOrder[]): void {
+  const all = [...orders];
   const undo = () =>
-    void Promise.all(orders.map((order) => petstore.returnStoreOrder(order.id)))
+    void Promise.all(all.map(async (order) => showOrder(await petstore.returnStoreOrder(order.id))))
       .catch((error: unknown) => sayFailure("Not all sales were undone", error))
       .finally(() => invalidate(ORDERS, PETS));
-  invalidate(ORDERS, PETS);
-  if (sold.length > 0) say(`${whatOf(sold)} sold`, undo);
+  say(`${countOf(all.length, "animal")} sold`, undo);
 }

@@ -66,8 +66,8 @@ export function barsOf(span: Span, found: readonly UsageInterval[]): Bar[] {
   const { count, length, label, title } = span;
   const known = new Map(found.map((interval) => [Date.parse(interval.start), interval.operations]));
   const first = startOf(span, found);
-  const short = new Intl.DateTimeFormat("en-GB", label);
-  const full = new Intl.DateTimeFormat("en-GB", title);
+  const short = new Intl.DateTimeFormat(undefined, label);
+  const full = new Intl.DateTimeFormat(undefined, title);
   return Array.from({ length: count }, (_, index) => {
     const start = first + index * length;
     return { label: short.format(start), title: full.format(start), values: byResult(known.get(start) ?? []) };

@@ -5,6 +5,9 @@ import { filterBy, Link, type Query, usePlace } from "../router.tsx";
 import { SellButton } from "../selling/sell.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
+import { addDays, localText, useToday, useZone } from "../shop/days.ts";
+import { useFigures } from "../shop/figures.ts";
+import { ZoneNote } from "../shop/zone-note.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { Export } from "../ui/export.tsx";
 import { DateFilter, SelectFilter } from "../ui/filters.tsx";
@@ -15,7 +18,18 @@ import { NONE_HERE, Pager } from "../ui/pager.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { countOf, numberOf } from "../ui/words.ts";
-import { type Days, dateOf, dayAfter, SalesChart, spanOf, sumOf, timeZone, useSales } from "./sales.tsx";
+import {
+  countsOf,
+  currencyOf,
+  type Days,
+  MAX_DAYS,
+  paidBackOf,
+  SalesChart,
+  shownValue,
+  spanOf,
+  sumOf,
+  useSales,
+} from "./sales.tsx";
 
 const PAGE_SIZE = 50;
 const CUSTOM = "custom";
@@ -27,23 +41,37 @@ const ranges = [
 ] as const;
 
 /** The days that the address names. The week begins on Monday. */
-function daysIn({ range, since, until }: Query): Days {
-  const [first, last] = [since, until].map((date) => new Date(`${date}T00:00`)) as [Date, Date];
-  if (range === CUSTOM && +first && +last) return { first, last };
-  const now = new Date();
-  const before = { today: 0, month: now.getDate() - 1 }[range ?? ""] ?? (now.getDay() + 6) % 7;
-  return { first: dayAfter(-before), last: dayAfter(0) };
+function daysIn({ range, since, until }: Query, today: string): Days {
+  if (range === CUSTOM && isDate(since) && isDate(until) && since <= until)
+    return { first: latest(since, addDays(until, 1 - MAX_DAYS)), last: until };
+  const day = new Date(today);
+  const before = { today: 0, month: day.getUTCDate() - 1 }[range ?? ""] ?? (day.getUTCDay() + 6) % 7;
+  return { first: addDays(today, -before), last: today };
 }
+
+const isDate = (text = ""): text is string => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+const latest = (one: string, other: string) => (one > other ? one : other);
 
 /** What was sold, when, by whom, and of which category. */
 export function SalesPage() {
+  const zone = useZone();
+  const figures = useFigures();
+  if (zone) return <SalesIn zone={zone} />;
+  return (
+    <Page title="Sales" actions={<SellButton />}>
+      <Loading of={figures} />
+    </Page>
+  );
+}
+
+function SalesIn({ zone }: { readonly zone: string }) {
   const { petstore } = useSession();
   const may = useMay();
   const { query } = usePlace();
   const [isExporting, setExporting] = useState(false);
-  const days = daysIn(query);
+  const days = daysIn(query, useToday());
   const sales = useSales(days);
-  const [confirmedSince, confirmedUntil] = spanOf(days);
+  const [confirmedSince, confirmedUntil] = spanOf(days, zone);
   const filters = {
     sort: "-confirmedAt",
     confirmedSince,
@@ -54,7 +82,7 @@ export function SalesPage() {
   return (
     <Page
       title="Sales"
-      note={<span class="wide">{timeZone()}</span>}
+      note={<ZoneNote />}
       actions={
         <>
           {may("listStoreOrders") && <ActionButton text="CSV" icon="export" onClick={() => setExporting(true)} />}
@@ -65,11 +93,14 @@ export function SalesPage() {
       <Range of={days} />
       <Loading of={sales} />
       {sales.data && <Sums of={sales.data} />}
-      {(sales.data || !sales.error) && may("listStoreOrders") && <List filters={filters} sales={sales.data} />}
+      {(sales.data || !sales.error) && may("listStoreOrders") && (
+        <List filters={filters} sales={sales.data} zone={zone} />
+      )}
       {isExporting && (
         <Export<StoreOrder>
           what="sale"
-          columns={csvColumns(sales.data)}
+          file={days.first === days.last ? `sales-${days.first}` : `sales-${days.first}-to-${days.last}`}
+          columns={csvColumns(sales.data, zone)}
           read={(options) => petstore.listStoreOrders({ ...filters, limit: 100 }, options)}
           onClose={() => setExporting(false)}
         />
@@ -78,10 +109,9 @@ export function SalesPage() {
   );
 }
 
-/** The choice of the days. */
+/** The choice of the days. Of two that are too far apart, the other one follows. */
 function Range({ of: { first, last } }: { readonly of: Days }) {
   const { range = "" } = usePlace().query;
-  const [since, until] = [dateOf(first), dateOf(last)];
   return (
     <div class="filters" role="search" aria-label="Days">
       <Segments
@@ -89,13 +119,27 @@ function Range({ of: { first, last } }: { readonly of: Days }) {
         choices={ranges}
         chosen={range}
         choose={(chosen) =>
-          filterBy({ range: chosen, ...(chosen === CUSTOM ? { since, until } : { since: "", until: "" }) })
+          filterBy({ range: chosen, ...(chosen === CUSTOM ? { since: first, until: last } : { since: "", until: "" }) })
         }
       />
       {range === CUSTOM && (
         <>
-          <DateFilter name="since" label="First day" value={since} max={until} />
-          <DateFilter name="until" label="Last day" value={until} min={since} />
+          <DateFilter
+            label="First day"
+            value={first}
+            take={(since) => {
+              const most = addDays(since, MAX_DAYS - 1);
+              filterBy({ since, until: last < since ? since : last > most ? most : last });
+            }}
+          />
+          <DateFilter
+            label="Last day"
+            value={last}
+            take={(until) => {
+              const least = addDays(until, 1 - MAX_DAYS);
+              filterBy({ until, since: first > until ? until : latest(first, least) });
+            }}
+          />
         </>
       )}
     </div>
@@ -103,32 +147,35 @@ function Range({ of: { first, last } }: { readonly of: Days }) {
 }
 
 /** The sums of all, by day, by seller and by category. */
-function Sums({ of: { total, days, sellers, categories } }: { readonly of: Sales }) {
+function Sums({ of: sales }: { readonly of: Sales }) {
+  const { total, sellers, categories } = sales;
   const title = (
     <h2>
-      <span>{numberOf(total.sold)} sold</span> <span class="sum">{sumOf(total)}</span>
+      <span>{countsOf(total)}</span> <span class="sum">{sumOf(total)}</span>
     </h2>
   );
-  const paidBack = sumOf(total, "returned");
-  const kept = total.amounts.map(({ sold, returned: back, currency }) => moneyOf({ amount: sold - back, currency }));
-  const returned = [
-    `${numberOf(total.returned)} returned`,
-    ...(paidBack
-      ? [`−${paidBack.replaceAll("+ ", "− ")}`, `${kept.join(" + ").replaceAll("+ −", "− ")} after returns`]
-      : []),
-  ].join(" · ");
+  const paidBack = paidBackOf(total);
   return (
     <div class="halves">
       <section class="card" aria-label="Sums">
-        <SalesChart title={title} summary={returned} days={days} />
+        <SalesChart
+          title={title}
+          summary={paidBack ? `after ${paidBack.replaceAll("+", "and")} paid back` : ""}
+          of={sales}
+        />
       </section>
       {sellers.length > 0 && (
         <section class="card" aria-label="Shares">
           <h2>By seller</h2>
-          <Shares tone="accented" of={sellers.map((one) => [one.name ?? othersOf(one), one])} />
+          <Shares
+            tone="accented"
+            currency={currencyOf(total)}
+            of={sellers.map((one) => [one.name ?? othersOf(one), one])}
+          />
           <h2>By category</h2>
           <Shares
             tone="done"
+            currency={currencyOf(total)}
             of={categories.map((one) => [one.name ?? (one.other ? othersOf(one) : `No. ${one.categoryId}`), one])}
           />
         </section>
@@ -142,20 +189,25 @@ const othersOf = ({ other = 0 }) => `${numberOf(other)} others`;
 
 interface SharesProps {
   readonly tone: string;
-  /** Most first. */
+  /** The currency of the sums that the bars show; undefined if they show how many. */
+  readonly currency: string | undefined;
   readonly of: readonly (readonly [name: string, SalesFigures])[];
 }
 
-function Shares({ tone, of: shares }: SharesProps) {
-  const most = Math.max(1, shares[0]?.[1].sold ?? 0);
+/** The shares of sellers or categories in what was sold, the largest first. */
+function Shares({ tone, currency, of }: SharesProps) {
+  const shares = of
+    .map(([name, figures]) => ({ name, figures, value: shownValue(figures, currency) }))
+    .toSorted((one, other) => other.value - one.value);
+  const most = Math.max(1, shares[0]?.value ?? 0);
   return (
     <ul class="shares">
-      {shares.map(([name, figures], index) => (
+      {shares.map(({ name, figures, value }, index) => (
         <li key={index}>
           <bdi>{name}</bdi>
-          <span class="number">{[numberOf(figures.sold), sumOf(figures)].filter(Boolean).join(" · ")}</span>
+          <span class="number">{[countsOf(figures), sumOf(figures)].filter(Boolean).join(" · ")}</span>
           <span class={`share ${tone}`}>
-            <span style={{ width: `${(figures.sold / most) * 100}%` }} />
+            <span style={{ width: `${(value / most) * 100}%` }} />
           </span>
         </li>
       ))}
@@ -166,28 +218,31 @@ function Shares({ tone, of: shares }: SharesProps) {
 const categoryOf = (sales: Sales | undefined, { categoryId }: StoreOrder) =>
   sales?.categories.find((one) => one.categoryId === categoryId)?.name ?? `No. ${categoryId}`;
 
-const localTime = (at: string | undefined) => at && new Date(at).toLocaleString("sv");
-
-/** Times are those of the page, and written as spreadsheets read them. */
-const csvColumns = (sales: Sales | undefined): Record<string, (order: StoreOrder) => string | bigint | undefined> => ({
-  [`sold (${timeZone()})`]: ({ confirmedAt }) => localTime(confirmedAt),
+/** Times and amounts as spreadsheets of the browser's language read them, in the shop's time zone. */
+const csvColumns = (
+  sales: Sales | undefined,
+  zone: string,
+): Record<string, (order: StoreOrder) => string | bigint | undefined> => ({
+  [`sold (${zone})`]: ({ confirmedAt }) => confirmedAt && localText(confirmedAt, zone),
+  order: ({ id }) => id,
   animal: ({ petName }) => petName,
   animalId: ({ petId }) => petId,
   category: (order) => categoryOf(sales, order),
-  seller: ({ confirmedBy }) => confirmedBy?.name,
+  seller: (order) => order.seller,
   reference: ({ reference }) => reference,
-  price: ({ price }) => price && amountText(price).replaceAll(",", ""),
+  price: ({ price }) => price && amountText(price),
   currency: ({ price }) => price?.currency,
-  returned: ({ returnedAt }) => localTime(returnedAt),
+  returned: ({ returnedAt }) => returnedAt && localText(returnedAt, zone),
 });
 
 interface ListProps {
   readonly filters: ListStoreOrdersQuery;
   readonly sales: Sales | undefined;
+  readonly zone: string;
 }
 
 /** The sales that are added up, the newest first. */
-function List({ filters, sales }: ListProps) {
+function List({ filters, sales, zone }: ListProps) {
   const { petstore } = useSession();
   const { seller, category, cursor } = usePlace().query;
   const listQuery = { ...filters, limit: PAGE_SIZE, ...(cursor && { cursor }) };
@@ -222,7 +277,7 @@ function List({ filters, sales }: ListProps) {
       <Table<StoreOrder>
         label="Sales"
         query={query}
-        columns={columnsFor(sales)}
+        columns={columnsFor(sales, zone)}
         empty={<p>{next ? NONE_HERE : "Nothing was sold in this time."}</p>}
         foot={<Pager next={next} total={counted && counted.sold > 0 ? countOf(counted.sold, "sale") : undefined} />}
       />
@@ -230,13 +285,14 @@ function List({ filters, sales }: ListProps) {
   );
 }
 
-const columnsFor = (sales: Sales | undefined): readonly Column<StoreOrder>[] => [
+const columnsFor = (sales: Sales | undefined, timeZone: string): readonly Column<StoreOrder>[] => [
   {
     head: "Sold",
     narrow: "below",
     cell: ({ confirmedAt }) => (
       <time dateTime={confirmedAt}>
-        {new Date(confirmedAt ?? "").toLocaleString("en-GB", {
+        {new Date(confirmedAt ?? "").toLocaleString(undefined, {
+          timeZone,
           day: "numeric",
           month: "short",
           hour: "2-digit",
@@ -258,7 +314,7 @@ const columnsFor = (sales: Sales | undefined): readonly Column<StoreOrder>[] => 
     ),
   },
   { head: "Category", cell: (order) => <bdi>{sales && categoryOf(sales, order)}</bdi> },
-  { head: "Seller", narrow: "under", cell: ({ confirmedBy }) => <bdi>{confirmedBy?.name}</bdi> },
+  { head: "Seller", narrow: "under", cell: ({ seller }) => <bdi>{seller}</bdi> },
   { head: "Reference", cell: ({ reference }) => <bdi>{reference}</bdi> },
   { head: "Price", isNumber: true, narrow: "end", cell: ({ price }) => price && moneyOf(price) },
 ];

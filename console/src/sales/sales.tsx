@@ -1,76 +1,124 @@
-import type { Sales, SalesFigures, SalesOfDay } from "petstore-client";
+import type { Sales, SalesFigures } from "petstore-client";
 import type { ComponentChildren } from "preact";
 import { isLive } from "../service/live.ts";
 import { type QueryResult, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { Chart } from "../ui/chart.tsx";
+import { addDays, dayText, startOf, useToday, useZone } from "../shop/days.ts";
+import { type Bar, Chart } from "../ui/chart.tsx";
 import { moneyOf } from "../ui/money.ts";
+import { numberOf } from "../ui/words.ts";
 
 /** Prefix of the query keys of what was sold. */
 export const SALES = "sales";
 
+/** The most days of which the service adds up the sales. */
+export const MAX_DAYS = 366;
+
 /** Charts of more days have no space for the name of each, or for its number. */
 const [NAMED, NUMBERED] = [7, 14];
 
-/** The first and the last day, each as the moment at which it begins. */
+/** The first and the last day, in the shop's time zone. */
 export interface Days {
-  readonly first: Date;
-  readonly last: Date;
+  readonly first: string;
+  readonly last: string;
 }
-
-/** Midnight at the start of the day `days` after `day`, in the browser's time zone. */
-export const dayAfter = (days: number, day = new Date()): Date =>
-  new Date(day.getFullYear(), day.getMonth(), day.getDate() + days);
-
-/** "2026-11-27", as the interface and fields for dates have it. */
-export const dateOf = (day: Date): string => day.toLocaleDateString("sv");
-
-/** The time zone whose days are meant: that of the browser. */
-export const timeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The span of days as the interface takes it: its end is exclusive. */
-export const spanOf = ({ first, last }: Days) => [first.toISOString(), dayAfter(1, last).toISOString()] as const;
+export const spanOf = ({ first, last }: Days, zone: string) =>
+  [startOf(first, zone), startOf(addDays(last, 1), zone)] as const;
 
 /** What was sold on some days. Events keep it up to date. */
-export function useSales(days: Days): QueryResult<Sales> {
+export function useSales({ first, last }: Days): QueryResult<Sales> {
   const { petstore } = useSession();
   const may = useMay();
-  const [since, until] = spanOf(days);
-  const load = () => petstore.getSales({ since, until, timeZone: timeZone() });
-  return useQuery(may("getSales") ? `${SALES} ${since} ${until}` : undefined, load, isLive.value);
+  const zone = useZone();
+  const load = () => {
+    const [since, until] = spanOf({ first, last }, zone as string);
+    return petstore.getSales({ since, until, timeZone: zone });
+  };
+  return useQuery(
+    zone && first && may("getSales") ? `${SALES} ${first} ${last} ${zone}` : undefined,
+    load,
+    isLive.value,
+  );
 }
 
-/** "95.00 CHF + 129.00 EUR": what was earned or paid back, in each currency. */
-export const sumOf = ({ amounts }: SalesFigures, kind: "sold" | "returned" = "sold"): string =>
+/** What was earned in a currency, less what was paid back. */
+const netOf = ({ sold, returned }: SalesFigures["amounts"][number]) => sold - returned;
+
+/** "95.00 CHF + 129.00 EUR": what was earned in each currency, less what was paid back, or only what was paid back. */
+export const sumOf = ({ amounts }: SalesFigures, valueOf = netOf): string =>
   amounts
-    .filter((one) => one[kind] > 0)
-    .map((one) => moneyOf({ amount: one[kind], currency: one.currency }))
-    .join(" + ");
+    .map((one) => ({ amount: valueOf(one), currency: one.currency }))
+    .filter(({ amount }) => amount !== 0)
+    .map(moneyOf)
+    .join(" + ")
+    .replaceAll("+ −", "− ");
+
+/** What was paid back. */
+export const paidBackOf = (figures: SalesFigures): string => sumOf(figures, ({ returned }) => returned);
+
+/** "3 sold, 1 returned". */
+export const countsOf = ({ sold, returned }: SalesFigures): string =>
+  [`${numberOf(sold)} sold`, ...(returned > 0 ? [`${numberOf(returned)} returned`] : [])].join(", ");
+
+/** The currency of most sales with a price; undefined if there are none. */
+export const currencyOf = ({ amounts }: SalesFigures): string | undefined =>
+  amounts.toSorted((one, other) => other.sold - one.sold)[0]?.currency;
+
+/** The value that a bar shows: a sum if there are prices, or else how many were sold and not returned. */
+export const shownValue = (figures: SalesFigures, currency: string | undefined): number =>
+  Math.max(
+    0,
+    currency
+      ? figures.amounts.reduce((sum, one) => sum + (one.currency === currency ? netOf(one) : 0), 0)
+      : figures.sold - figures.returned,
+  );
 
 interface SalesChartProps {
   readonly title: ComponentChildren;
   readonly summary: ComponentChildren;
-  readonly days: readonly SalesOfDay[];
+  readonly of: Sales;
 }
 
-/** How many were sold on each day. */
-export function SalesChart({ title, summary, days }: SalesChartProps) {
-  const today = dateOf(new Date());
+const clock = { hour: "2-digit", minute: "2-digit" } as const;
+
+/** What was sold on each day, or in each hour of one day. */
+export function SalesChart({ title, summary, of: { total, days, hours, timeZone } }: SalesChartProps) {
+  const today = useToday();
+  const currency = currencyOf(total);
   const weekday = { weekday: "short", day: "numeric" } as const;
   const month = { day: "numeric", month: "short" } as const;
   const label = days.length <= NAMED ? weekday : days.length <= NUMBERED ? ({ day: "numeric" } as const) : month;
-  const bars = days.map((day) => {
-    const at = new Date(`${day.date}T12:00`);
-    const isNow = day.date === today;
-    return {
-      label: isNow ? "Today" : at.toLocaleDateString("en-GB", label),
-      title: at.toLocaleDateString("en-GB", { ...weekday, ...month }),
-      values: [day.sold],
-      sum: sumOf(day),
-      isNow,
-    };
+  const barOf = (figures: SalesFigures, texts: Pick<Bar, "label" | "title" | "isNow">): Bar => ({
+    ...texts,
+    values: [shownValue(figures, currency)],
+    cells: [countsOf(figures), sumOf(figures)],
+    isEmpty: figures.sold === 0 && figures.returned === 0,
   });
+  const now = Date.now();
+  const bars = hours
+    ? hours.map((hour, index) => {
+        const start = Date.parse(hour.start);
+        const end = Date.parse(hours[index + 1]?.start ?? "") || start + 3_600_000;
+        const text = new Date(start).toLocaleTimeString(undefined, { ...clock, timeZone });
+        return barOf(hour, { label: text, title: text, isNow: start <= now && now < end });
+      })
+    : days.map((day) => {
+        const isNow = day.date === today;
+        const full = dayText(day.date, { ...weekday, ...month });
+        return barOf(day, { label: isNow ? "Today" : dayText(day.date, label), title: full, isNow });
+      });
   return (
-    <Chart label="Sales by day" unit="sold" series={[["sold", "sold"]]} title={title} summary={summary} bars={bars} />
+    <Chart
+      label={hours ? "Sales by hour" : "Sales by day"}
+      unit="sold"
+      heads={["Sold", "Net"]}
+      series={[["sold", "sold"]]}
+      title={title}
+      summary={summary}
+      bars={bars}
+      currency={currency}
+    />
   );
 }

@@ -1,5 +1,7 @@
-import type { Category, Page, Pet, Petstore, StoreOrder } from "petstore-client";
-import { useEffect, useState } from "preact/hooks";
+import type { Category, Pet, StoreOrder } from "petstore-client";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { folded } from "../../../csv/name-key.ts";
+import { findPets } from "../animals/find.ts";
 import { PetState } from "../animals/pet-state.tsx";
 import { FILTERED } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
@@ -9,25 +11,7 @@ import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { Combobox, useTyped } from "../ui/combobox.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-
-const SUGGESTED = 6;
-
-/** Animals by id or by a part of their name; without a text, the newest that are available. */
-async function find(petstore: Petstore, text: string, cursor?: string): Promise<Page<Pet>> {
-  if (/^\d{1,18}$/.test(text)) {
-    const found = await petstore.listPets({ ids: [BigInt(text)] }).page();
-    if (found.length > 0) return found;
-  }
-  const filter = text ? { name: text } : { status: "available" as const };
-  return petstore.listPets({ ...filter, sort: "-id", limit: SUGGESTED, ...(cursor && { cursor }) }).page();
-}
-
-/** What the service is asked for. A long list is searched in parts: `before` are those that earlier parts had. */
-interface Asked {
-  readonly text: string;
-  readonly cursor?: string | undefined;
-  readonly before: readonly Pet[];
-}
+import { moneyOf } from "../ui/money.ts";
 
 /** An animal, and the order that holds it. */
 export interface Picked {
@@ -45,88 +29,88 @@ export const PetLine = ({ of: { pet, order }, categories }: PetLineProps) => (
   <>
     <bdi class="title">{pet.name}</bdi>
     <span class="fine">
-      <CategoryName id={pet.categoryId} of={categories} /> · {String(pet.id)}
+      <CategoryName id={pet.categoryId} of={categories} /> · {pet.reference ?? String(pet.id)}
+      {pet.price && ` · ${moneyOf(pet.price)}`}
     </span>
     <PetState of={pet} order={order} isShort />
   </>
 );
 
+/** The animal that a text means: its number or reference, or a name that only one of those that can be chosen has. */
+function meantBy(text: string, choosable: readonly Picked[]): Picked | undefined {
+  const numbered = choosable.find(({ pet }) => String(pet.id) === text || pet.reference === text);
+  const named = choosable.filter(({ pet }) => folded(pet.name) === folded(text));
+  return numbered ?? (named.length === 1 ? named[0] : undefined);
+}
+
 interface PetPickerProps {
-  readonly label: string;
-  readonly picked: Picked | undefined;
-  readonly pick: (picked: Picked | undefined) => void;
+  readonly pick: (picked: Picked) => void;
   /** Whether an animal can be chosen. */
   readonly isChoosable: (one: Picked) => boolean;
 }
 
-/** A field to choose an animal of the shop by name or id. Its suggestions show the category and the state of each. */
-export function PetPicker({ label, picked, pick, isChoosable }: PetPickerProps) {
+/**
+ * A field to choose an animal of the shop. Enter chooses one that was pointed at by arrow keys, or that the text means: of
+ * several that it may mean none is chosen.
+ */
+export function PetPicker({ pick, isChoosable }: PetPickerProps) {
   const { petstore } = useSession();
   const { data: categories } = useCategories();
   const [text, setText] = useState("");
-  const [isOpen, setOpen] = useState(true);
-  const [asked, ask] = useState<Asked>({ text: "", before: [] });
-  const typed = useTyped(text);
-  useEffect(() => ask({ text: typed, before: [] }), [typed]);
-  const { data, error, reload } = useQuery(`${FILTERED} suggested ${asked.text} ${asked.cursor ?? ""}`, () =>
-    find(petstore, asked.text, asked.cursor),
-  );
-  const pets = [...asked.before, ...(data ?? [])];
-  const orders = useOrdersOf(pets);
+  const [active, activate] = useState<string>();
+  const [entered, setEntered] = useState<string>();
+  const [asked, ask] = useTyped(text);
+  const { data, error, reload } = useQuery(`${FILTERED} suggested ${asked}`, () => findPets(petstore, asked));
+  const before = useRef(data);
+  if (data) before.current = data; // they stay until there are others
+  const pets = before.current ?? [];
+  const orders = useOrdersOf(data);
   const found = pets.map((pet): Picked => ({ pet, order: orders.get(pet.id) }));
-  const isCurrent = data !== undefined && asked.text === text.trim();
-  const first = found.find(isChoosable);
-
-  // What is typed chooses the first that matches, so that Enter is enough. An empty field chooses none.
+  const choosable = found.filter(isChoosable);
+  const isCurrent = data !== undefined && asked === text.trim();
+  const meant = isCurrent && text.trim() ? meantBy(text.trim(), choosable) : undefined;
+  const withKey = (key: string | undefined) => choosable.find(({ pet }) => key === String(pet.id));
   useEffect(() => {
-    if (isOpen) pick(isCurrent && text.trim() ? first : undefined);
-  }, [isCurrent, asked.text, first?.pet.id, first?.order?.id]);
-  const type = (entered: string) => {
-    setText(entered);
-    setOpen(true);
-    pick(undefined);
-  };
-  const withId = (key: string) => found.find(({ pet }) => key === String(pet.id));
+    if (entered === text.trim() && meant) pick(meant); // as soon as the service has answered
+  }, [entered, meant]);
   return (
     <div class="field">
       <Combobox
-        label={label}
-        placeholder="Name or id"
+        label="Animal"
+        placeholder="Name, number or reference"
         text={text}
-        type={type}
-        isOpen={isOpen}
+        type={(typed) => {
+          setText(typed);
+          activate(undefined);
+          setEntered(undefined);
+        }}
+        isOpen
         suggestions={found.map((one) => ({
           key: String(one.pet.id),
           isDisabled: !isChoosable(one),
           shown: <PetLine of={one} categories={categories} />,
         }))}
-        active={picked && String(picked.pet.id)}
-        activate={(key) => {
-          setOpen(true);
-          pick(withId(key));
-        }}
-        choose={(key) => {
-          const one = withId(key) as Picked;
-          setText(one.pet.name);
-          setOpen(false);
-          pick(one);
+        active={active}
+        activate={activate}
+        choose={(key) => pick(withKey(key) as Picked)}
+        enter={() => {
+          const pointedAt = withKey(active);
+          if (pointedAt) return pick(pointedAt);
+          setEntered(text.trim());
+          ask();
         }}
       />
       <ErrorNote error={error} retry={reload} />
-      {isOpen && isCurrent && !first && (text.trim() || data.next) && (
-        <p class="fine" role="status">
-          {found.length > 0
-            ? "None of these can be chosen."
-            : data.next
-              ? "Not found among the first animals."
-              : "No animal has this name or id."}
-        </p>
-      )}
-      {isOpen && isCurrent && data.next && text.trim() && (
-        <button type="button" class="link" onClick={() => ask({ text: asked.text, cursor: data.next, before: pets })}>
-          Search further
-        </button>
-      )}
+      <p class="fine" role="status">
+        {isCurrent && text.trim() && !meant && hintOf(found, choosable, entered !== undefined)}
+      </p>
     </div>
   );
+}
+
+/** Why nothing is chosen yet. */
+function hintOf(found: readonly Picked[], choosable: readonly Picked[], isEntered: boolean): string | undefined {
+  if (found.length === 0) return "No animal has this name, number or reference.";
+  if (choosable.length === 0) return "None of these can be sold.";
+  return isEntered ? "Choose one with the arrow keys or the pointer." : undefined;
 }

@@ -13,6 +13,20 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   429: "Wait until the time is over. Nothing is lost.",
   503: `${TRY_AGAIN} A change may have been made.`,
 };
+/** What happened, in the words of a shop. Of other errors, the service says it. */
+const shopWords: Readonly<Record<string, string>> = {
+  invalid_request: "What was entered cannot be used.",
+  pet_has_open_order: "It is reserved for a buyer.",
+  pet_not_available: "It cannot be sold or reserved any more: somebody else was faster.",
+  order_not_open: "The reservation has ended.",
+  order_not_confirmed: "It was returned already.",
+  ordered_pet_not_found: "The animal was deleted.",
+  pet_deleted: "The animal was deleted, so it cannot be taken back.",
+  invalid_transition: "Its order decides what it is.",
+  category_name_taken: "Another category has this name.",
+  category_in_use: "It has animals.",
+  reference_taken: "Another animal has this reference.",
+};
 const adviceOfCode: Readonly<Record<string, string>> = {
   events_expired: "Choose a later event.",
   idempotency_key_in_use: TRY_AGAIN,
@@ -21,8 +35,12 @@ const adviceOfCode: Readonly<Record<string, string>> = {
   key_banned: "Wait until the ban ends. Find the program that sends requests without waiting, and stop it.",
   account_suspended: "Ask the operator of the service why, and to resume the account.",
   webhooks_unavailable: "Ask the operator of the service to set it up. All other pages work.",
-  pet_has_open_order: "Open the animal, and sell it or cancel its order there.",
-  invalid_transition: "Open the animal, and return the order there.",
+  pet_has_open_order: "Open the animal, and sell or release it there.",
+  invalid_transition: "Open the animal, and return it there.",
+  pet_not_available: "Look at the animal to see how it is now.",
+  order_not_open: "Sell the animal as it is now.",
+  category_in_use: "Merge it into another category.",
+  category_name_taken: "Choose another name.",
 };
 
 /** What happened, and what the user can do about it. */
@@ -44,5 +62,5 @@ export function explain(error: unknown): Explanation {
   }
   const ofStatus = status === 503 && /^(get|list)/.test(operation) ? TRY_AGAIN : adviceOfStatus[status];
   const advice = adviceOfCode[code] ?? ofStatus ?? "Try again. If it fails again, report the request's id.";
-  return { message: error.message, advice, code, requestId, details };
+  return { message: shopWords[code] ?? error.message, advice, code, requestId, details };
 }

@@ -1,7 +1,6 @@
 import type { Petstore, ShopSummary } from "petstore-client";
-import { FIGURES } from "../animals/pets.ts";
 import { isLive } from "../service/live.ts";
-import { type QueryInputs, useQuery } from "../service/query.ts";
+import { type QueryInputs, type QueryResult, useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 
 /** The figures count the animals of at most this many categories, the largest. */
@@ -13,14 +12,13 @@ export function countIn(figures: ShopSummary | undefined, id: bigint): number | 
   return named?.animals ?? (figures && figures.categories.length < MAX_COUNTED ? 0 : undefined);
 }
 
-/** With the day (UTC), because some figures are of today. */
-export const figuresQuery = (petstore: Petstore): QueryInputs<ShopSummary> => [
-  `${FIGURES} ${new Date().toISOString().slice(0, 10)}`,
-  () => petstore.getShop(),
-];
+/** The query key of the figures of the shop. It begins with `PETS`, so that `invalidate(PETS)` includes it. */
+export const FIGURES = "pets figures";
 
-/** How many animals and orders the shop has, and what has happened today. */
-export function useFigures() {
+export const figuresQuery = (petstore: Petstore): QueryInputs<ShopSummary> => [FIGURES, () => petstore.getShop()];
+
+/** How many animals and orders the shop has, what has happened today, and its settings. */
+export function useFigures(): QueryResult<ShopSummary> {
   const { petstore } = useSession();
   const may = useMay();
   const [key, load] = figuresQuery(petstore);

@@ -1,21 +1,27 @@
-import type { StoreOrder } from "petstore-client";
+import type { Event, StoreOrder } from "petstore-client";
 import type { ComponentChildren } from "preact";
 import { startAdding } from "../animals/pet-dialog.tsx";
 import { PetName, usePet } from "../animals/pet-name.tsx";
 import { DeedLine, deedsOf } from "../events/deeds.tsx";
+import { useEarlier } from "../events/earlier.ts";
+import { startImport } from "../importing/import-pets.tsx";
+import { importOf, importRecords } from "../importing/records.ts";
 import { useReserved } from "../orders/orders-of.ts";
 import { Link, type Query } from "../router.tsx";
-import { dayAfter, SalesChart, sumOf, useSales } from "../sales/sales.tsx";
+import { countsOf, SalesChart, sumOf, useSales } from "../sales/sales.tsx";
 import { SellButton, startSale } from "../selling/sell.tsx";
 import { isLive, latestQuery } from "../service/live.ts";
 import { useQuery } from "../service/query.ts";
-import { useMay, useSession } from "../session/session.ts";
+import { shopOf, useMay, useSession } from "../session/session.ts";
+import { addDays, dayText, useToday } from "../shop/days.ts";
 import { useFigures } from "../shop/figures.ts";
+import { OfferedSettings } from "../shop/settings.tsx";
+import { ZoneNote } from "../shop/zone-note.tsx";
 import { AddButton } from "../ui/action-button.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
 import { RowButton } from "../ui/row-button.tsx";
-import { Countdown, dayName } from "../ui/time.tsx";
+import { Countdown } from "../ui/time.tsx";
 import { numberOf, toneOf, wordOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
 
@@ -28,10 +34,11 @@ const DEEDS_SHOWN = 10;
 /** The current state of the shop. */
 export function Today() {
   const may = useMay();
+  const { data: figures } = useFigures();
   return (
     <Page
       title="Today"
-      note={<span class="wide">{dayName()}</span>}
+      note={<DayNote />}
       actions={
         <>
           {may("createPet") && <AddButton text="Add animal" onClick={startAdding} />}
@@ -39,6 +46,8 @@ export function Today() {
         </>
       }
     >
+      <OfferedSettings />
+      {figures?.animals.total === 0 && <FirstSteps />}
       {may("getShop") && <Figures />}
       <div class="halves">
         {may("getSales") && <LastDays />}
@@ -46,6 +55,17 @@ export function Today() {
       </div>
       {may("listEvents") && <Latest />}
     </Page>
+  );
+}
+
+/** Which day it is in the shop. */
+function DayNote() {
+  const today = useToday();
+  return (
+    <>
+      {today && <span class="wide">{dayText(today, { weekday: "long", day: "numeric", month: "long" })}</span>}{" "}
+      <ZoneNote />
+    </>
   );
 }
 
@@ -76,33 +96,36 @@ function Figure({ name, state, value, sum, children, to, query = {} }: FigurePro
 }
 
 /** Also the same weekday a week ago. */
-const useLastDays = () => useSales({ first: dayAfter(1 - DAYS_SHOWN), last: dayAfter(0) });
+function useLastDays() {
+  const today = useToday();
+  return useSales({ first: today && addDays(today, 1 - DAYS_SHOWN), last: today });
+}
 
 function LastDays() {
   const query = useLastDays();
-  const { total, days } = query.data ?? {};
+  const { data } = query;
   return (
     <section class="card" aria-label="Last days">
       <Loading of={query} />
-      {total && days && (
+      {data && (
         <SalesChart
           title={<h2>{`Sales, last ${DAYS_SHOWN} days`}</h2>}
-          summary={[`${numberOf(total.sold)} sold`, sumOf(total)].filter(Boolean).join(" · ")}
-          days={days}
+          summary={[countsOf(data.total), sumOf(data.total)].filter(Boolean).join(" · ")}
+          of={data}
         />
       )}
     </section>
   );
 }
 
-/** "2 more than last Friday". */
+/** "2 more than a week ago". */
 function Difference({ of: difference }: { readonly of: number }) {
   return (
     <>
       <strong>
         {difference === 0 ? "As many" : `${numberOf(Math.abs(difference))} ${difference > 0 ? "more" : "fewer"}`}
       </strong>{" "}
-      <span>{`${difference === 0 ? "as" : "than"} last ${dayName().split(/\W/)[0]}`}</span>
+      <span>{difference === 0 ? "as a week ago" : "than a week ago"}</span>
     </>
   );
 }
@@ -115,14 +138,19 @@ function Figures() {
   const { animals, today, openOrders } = query.data;
   const [next] = orders.data ?? [];
   const [now, before] = [days?.at(-1), days?.at(-1 - WEEK)];
-  const { sold, returned } = now ?? today; // the day of the browser, or else of UTC
+  const { sold, returned } = today;
   return (
     <section class="figures" aria-label="The shop today">
       <Figure
         name="Sold today"
         state="sold"
         value={sold}
-        sum={now && sumOf(now)}
+        sum={
+          <>
+            {now && sumOf(now)}
+            {now && sumOf(now) && returned > 0 && " after returns"}
+          </>
+        }
         to="/sales"
         query={{ range: "today" }}
       >
@@ -199,9 +227,13 @@ function ReservedLine({ of: order }: { readonly of: StoreOrder }) {
 }
 
 function Latest() {
-  const { petstore } = useSession();
+  const { petstore, key } = useSession();
   const query = useQuery(...latestQuery(petstore), isLive.value);
   const { data } = query;
+  const records = useWatchable(importRecords);
+  const importOfEvent = ({ type, subject }: Event) =>
+    type === "pet.created" ? importOf(BigInt(subject.id), shopOf(key), records) : undefined;
+  const earlier = useEarlier(data);
   return (
     <section class="card" aria-label="Just happened">
       <header>
@@ -212,9 +244,43 @@ function Latest() {
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
       <ol class="lines" aria-label="Events">
         {data &&
-          deedsOf(data)
+          deedsOf(data, importOfEvent, earlier)
             .slice(0, DEEDS_SHOWN)
             .map((deed) => <DeedLine key={deed.event.id} of={deed} />)}
+      </ol>
+    </section>
+  );
+}
+
+/** A page opens with a new shop: what to do first. */
+function FirstSteps() {
+  const may = useMay();
+  return (
+    <section class="card" aria-label="First steps">
+      <h2>First steps</h2>
+      <ol class="lines steps">
+        {may("createPet") && (
+          <li>
+            <span class="what">Add the animals that the shop has</span>
+            <button type="button" onClick={startAdding}>
+              Add animals
+            </button>
+          </li>
+        )}
+        {may("importPets") && (
+          <li>
+            <span class="what">Or import a list of them, as a spreadsheet saves it</span>
+            <button type="button" onClick={startImport}>
+              Import a file
+            </button>
+          </li>
+        )}
+        {may("createKey") && (
+          <li>
+            <span class="what">Make a key for the till: who sells with it may not delete keys</span>
+            <Link to="/keys">Keys</Link>
+          </li>
+        )}
       </ol>
     </section>
   );

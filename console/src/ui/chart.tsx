@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { unitOf } from "./money.ts";
 import { numberOf, wordOf } from "./words.ts";
 
 /** A part of each bar: its name, and the CSS class that colours it. */
@@ -16,8 +17,10 @@ export interface Bar {
   readonly title: string;
   /** One value for each series. */
   readonly values: readonly number[];
-  /** What the value of the only series is worth. */
-  readonly sum?: string;
+  /** What is said about it, instead of its values; below the heads of a table. */
+  readonly cells?: readonly string[];
+  /** True if the table leaves it out. By default, one whose values are 0. */
+  readonly isEmpty?: boolean;
   /** True for the one that is still growing. */
   readonly isNow?: boolean;
 }
@@ -31,6 +34,10 @@ interface ChartProps {
   /** Instead of a legend. */
   readonly title?: ComponentChildren;
   readonly series: Series;
+  /** The heads of the cells of the bars. */
+  readonly heads?: readonly string[];
+  /** If the values are amounts in the smallest unit of a currency. */
+  readonly currency?: string | undefined;
   readonly bars: readonly Bar[];
 }
 
@@ -50,21 +57,23 @@ function stepOf(highest: number): number {
 }
 
 /** Bars over time. The pointer and the arrow keys show the exact values of one bar; a table has all values. */
-export function Chart({ label, unit, summary, title: heading, series, bars }: ChartProps) {
+export function Chart({ label, unit, summary, title: heading, series, bars, currency, ...given }: ChartProps) {
   const [chosen, choose] = useState<number>();
   const isStacked = series.length > 1;
-  const heads = isStacked ? ["All", ...series.map(([name]) => wordOf(name))] : [wordOf(unit), "Amount"];
+  const heads = given.heads ?? ["All", ...series.map(([name]) => wordOf(name))];
   const totals = bars.map(({ values }) => sumOf(values));
-  const step = stepOf(Math.max(...totals));
+  const least = currency ? unitOf(currency) : 1;
+  const step = stepOf(Math.max(...totals) / least) * least;
   const top = Math.max(1, Math.ceil(Math.max(...totals) / step)) * step;
   const lines = Array.from({ length: top / step + 1 }, (_, index) => index * step);
   const width = 100 / bars.length;
   const filled = Math.min(0.78, bars.length / 6); // few bars are not much wider than many
   const every = bars.length <= ALL_LABELLED ? 1 : Math.ceil(bars.length / LABELS);
   const describe = (index: number) => {
-    const { title = "", values = [], sum } = bars[index] ?? {};
-    const parts = isStacked ? series.map(([name], part) => `${numberOf(values[part] ?? 0)} ${name}`) : sum ? [sum] : [];
-    return `${title}: ${[`${numberOf(totals[index] ?? 0)} ${unit}`, ...parts].join(", ")}`;
+    const { title = "", values = [], cells } = bars[index] ?? {};
+    const parts = series.map(([name], part) => `${numberOf(values[part] ?? 0)} ${name}`);
+    const told = cells ?? [`${numberOf(totals[index] ?? 0)} ${unit}`, ...parts];
+    return `${title}: ${told.filter(Boolean).join(", ")}`;
   };
   const point = ({ currentTarget, clientX }: { readonly currentTarget: Element; readonly clientX: number }) => {
     const { left, width: all } = currentTarget.getBoundingClientRect();
@@ -115,7 +124,7 @@ export function Chart({ label, unit, summary, title: heading, series, bars }: Ch
             return (
               <g key={value}>
                 <line x1="0" x2="100%" y1={y} y2={y} />
-                <text x="-8" y={y + 4} text-anchor="end" ref={showing(numberOf(value))} />
+                <text x="-8" y={y + 4} text-anchor="end" ref={showing(numberOf(value / least))} />
               </g>
             );
           })}
@@ -170,11 +179,11 @@ export function Chart({ label, unit, summary, title: heading, series, bars }: Ch
           </thead>
           <tbody>
             {bars.map(
-              ({ title, values, sum }, index) =>
-                totals[index] !== 0 && (
+              ({ title, values, cells, isEmpty }, index) =>
+                !(isEmpty ?? totals[index] === 0) && (
                   <tr key={title}>
                     <th scope="row">{title}</th>
-                    {[totals[index], ...(isStacked ? values : [sum])].map((value, column) => (
+                    {(cells ?? [totals[index] ?? 0, ...values]).map((value, column) => (
                       <td key={heads[column]} class="number">
                         {typeof value === "number" ? numberOf(value) : value}
                       </td>

@@ -11,14 +11,18 @@ const DELAY = 250;
 /** The longest name, and the longest reference. */
 const { maxLength } = createPetBody.find(({ name }) => name === "name") as FieldDescription;
 
-/** A text as it was when nothing was typed for a moment, without spaces around it. */
-export function useTyped(text: string): string {
+/**
+ * A text as it was when nothing was typed for a moment, without spaces around it, and a function that does not wait for
+ * that: scanners type Enter.
+ */
+export function useTyped(text: string): readonly [typed: string, take: () => void] {
   const [typed, setTyped] = useState(text);
+  const take = () => setTyped(text.trim());
   useEffect(() => {
-    const timer = setTimeout(() => setTyped(text.trim()), DELAY);
+    const timer = setTimeout(take, DELAY);
     return () => clearTimeout(timer);
   }, [text]);
-  return typed;
+  return [typed, take];
 }
 
 /** One of the suggestions below a field. */
@@ -41,16 +45,22 @@ interface ComboboxProps {
   readonly activate: (key: string) => void;
   /** Called for one that is clicked. */
   readonly choose: (key: string) => void;
+  /** Called for Enter, unless the form that the field is in gets it. */
+  readonly enter?: () => void;
 }
 
 /** A field with suggestions, among which the arrow keys move. */
 export function Combobox(props: ComboboxProps) {
-  const { label, placeholder, text, type, isOpen, suggestions, active, activate, choose } = props;
+  const { label, placeholder, text, type, isOpen, suggestions, active, activate, choose, enter } = props;
   const id = useId();
   const at = isOpen ? suggestions.findIndex(({ key }) => key === active) : -1;
   const activeId = at < 0 ? undefined : `${id}-${at}`;
   useLayoutEffect(() => document.getElementById(`${activeId}`)?.scrollIntoView({ block: "nearest" }), [activeId]);
   const onKey = (event: KeyboardEvent) => {
+    if (enter && event.key === "Enter") {
+      event.preventDefault();
+      enter();
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const keys = suggestions.filter(({ isDisabled }) => !isDisabled).map(({ key }) => key);
     if (!step || keys.length === 0) return;

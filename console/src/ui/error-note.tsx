@@ -1,5 +1,6 @@
 import { explain } from "../service/explain.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { wordOf } from "./words.ts";
 
 interface FaultListProps {
   readonly of: readonly { readonly path: string; readonly message: string }[] | undefined;
@@ -28,7 +29,15 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
       <p>
         <strong>{message}</strong> {advice}
       </p>
-      <FaultList of={details} />
+      {details?.length ? (
+        <ul>
+          {details.map((fault) => (
+            <li key={fault.path}>
+              {wordOf(fault.path.replace(/^\/(body|query)\//, ""))} {fault.message}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       <p class="fine">
         {code && <code>{code}</code>}
         {requestId && (

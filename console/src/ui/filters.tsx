@@ -43,24 +43,21 @@ export function NumberFilter({ name, label }: { readonly name: string; readonly 
 }
 
 interface DateFilterProps {
-  readonly name: string;
   readonly label: string;
   readonly value: string;
-  readonly min?: string;
-  readonly max?: string;
+  readonly take: (date: string) => void;
 }
 
-/** A filter by a day, stored in the address. While a year is typed, it is one before the first. */
-export function DateFilter({ name, label, value, min = "2000-01-01", max }: DateFilterProps) {
-  const { input, send } = useDraft(value, (date) => filterBy({ [name]: date }));
+/** A filter by a day. While a year is typed, it is one before the first. */
+export function DateFilter({ label, value, take }: DateFilterProps) {
+  const { input, send } = useDraft(value, take);
   return (
     <input
       ref={input}
       type="date"
       required
       aria-label={label}
-      min={min}
-      max={max}
+      min="2000-01-01"
       onChange={({ currentTarget }) => currentTarget.checkValidity() && send()}
     />
   );

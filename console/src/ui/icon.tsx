@@ -19,6 +19,7 @@ const icons = {
   sales: "M4 4v16h16M9 16v-5M13 16V7M17 16v-3",
   sandbox: "M9 4h6M10 4v6l-5.5 9.5h15L14 10V4",
   search: `${circle(10.5, 10.5, 6.5)}M15.5 15.5L20 20`,
+  sell: `M4 5h2l2.2 10.5h9.6L20 8H7${circle(9.5, 19, 1.2)}${circle(16.5, 19, 1.2)}`,
   switch: "M8 9l4-4 4 4M8 15l4 4 4-4",
   today: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
   usage: "M4 18a8.5 8.5 0 1 1 16 0M12 17l4-6",

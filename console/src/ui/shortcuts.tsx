@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { store, stored } from "../service/stored.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { Dialog } from "./dialog.tsx";
 
@@ -11,8 +12,24 @@ interface Shortcut {
 /** How long the second key of a pair may take, in milliseconds. */
 const PAIR_TIME = 1_000;
 
+/** The key that lists them. */
+export const LIST = "?";
+
 /** Ctrl and K, or the command key and K. */
 export const SEARCH_KEY = "Ctrl+k";
+
+/** Kept for this browser: whether keys without Ctrl do something (WCAG 2.1.4). Voice control types them by mistake. */
+const STORED = "petstore-keys";
+const areOn = new Watchable(stored(STORED) !== "off");
+
+function turn(isOn: boolean): void {
+  areOn.set(isOn);
+  store(STORED, isOn ? undefined : "off");
+}
+
+const showState = () => document.documentElement.classList.toggle("no-keys", !areOn.value);
+areOn.watch(showState);
+showState();
 
 export const shortcuts = new Watchable<readonly Shortcut[]>([]);
 let first: { key: string; at: number } | undefined;
@@ -38,9 +55,9 @@ export const press = (keys: string): void => shortcutOf(keys)?.run();
 
 function onKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
-  const isTyping = target.matches("input:not([type=checkbox]), select, [contenteditable]");
+  const isTyping = target.matches("input:not([type=checkbox]), select, textarea, [contenteditable]");
   const isCommand = event.metaKey || event.ctrlKey;
-  if ((isTyping && !isCommand) || event.altKey || document.querySelector("dialog[open]")) return;
+  if ((!isCommand && (isTyping || !areOn.value)) || event.altKey || document.querySelector("dialog[open]")) return;
   const key = isCommand ? `Ctrl+${event.key}` : event.key;
   const pair = first && event.timeStamp - first.at < PAIR_TIME ? `${first.key} ${key}` : key;
   first = { key, at: event.timeStamp };
@@ -55,11 +72,18 @@ addEventListener("keydown", onKey);
 /** Lists the shortcuts of the page when the user asks for them. */
 export function ShortcutList() {
   const all = useWatchable(shortcuts);
+  const isOn = useWatchable(areOn);
   const [isOpen, setOpen] = useState(false);
-  useShortcut("?", "Show the shortcuts", () => setOpen(true));
+  useShortcut(LIST, "Keyboard shortcuts", () => setOpen(true));
   if (!isOpen) return null;
   return (
     <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
+      <div class="ticks intro">
+        <label>
+          <input type="checkbox" checked={isOn} onChange={() => turn(!isOn)} />
+          Keys without Ctrl do something
+        </label>
+      </div>
       <dl class="shortcuts">
         {all.map(({ keys, meaning }) => (
           <div key={keys}>

@@ -61,6 +61,23 @@ function followRow(event: MouseEvent): void {
   target.closest("tr")?.querySelector("a.title")?.dispatchEvent(new MouseEvent("click", event));
 }
 
+const controlsOf = (row: Element | null) => [...(row?.querySelectorAll<HTMLElement>("a, button, input") ?? [])];
+
+/** Arrow keys lead from a control of a row to the others, and to the same one of the rows above and below. */
+function moveFocus(event: KeyboardEvent): void {
+  const [down, right] =
+    { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key] ?? [];
+  const from = event.target as Element;
+  const row = from.closest("tr");
+  if (down === undefined || right === undefined || !row || from.closest("dialog, [popover]")) return;
+  const at = controlsOf(row).findIndex((control) => control === from);
+  const next = down > 0 ? row.nextElementSibling : row.previousElementSibling;
+  const found = down === 0 ? controlsOf(row)[at + right] : (controlsOf(next)[at] ?? controlsOf(next).at(-1));
+  if (at < 0 || !found) return;
+  event.preventDefault();
+  found.focus();
+}
+
 const skeletonRows = [72, 48, 64, 56, 80, 44, 60, 68];
 
 /** A list with a skeleton while it is loading, an error with advice, and a hint if it is empty. */
@@ -112,8 +129,7 @@ export function Table<T>({ label, columns, query, keyOf = idOf, empty, foot, tic
                 ))}
               </tr>
             </thead>
-            {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the links in the rows have them */}
-            <tbody onClick={followRow}>
+            <tbody onClick={followRow} onKeyDown={moveFocus}>
               {items
                 ? items.slice(0, rendered).map((item) => {
                     const key = keyOf(item);

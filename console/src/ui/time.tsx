@@ -3,9 +3,9 @@ import { useRerender } from "../watchable.ts";
 import { roughly } from "./words.ts";
 
 let format: Intl.DateTimeFormat | undefined;
-/** "21 Nov 2026, 12:00:00". The formatter is created when it is first used, because that is slow. */
+/** "21 Nov 2026, 12:00:00", as the browser's language writes it. The formatter is created when it is first used, because that is slow. */
 const exactTime = (at: Date | number): string =>
-  (format ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })).format(at);
+  (format ??= new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })).format(at);
 
 /** "5 minutes ago", "in 2 hours", "now". */
 function relativeTime(at: number, now: number): string {
@@ -55,7 +55,3 @@ export function Countdown({ until }: { readonly until: string | Date | number })
   const rest = seconds % 60;
   return <span class="number">{hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`}</span>;
 }
-
-/** "Friday, 27 November". */
-export const dayName = (): string =>
-  new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" });

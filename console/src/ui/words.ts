@@ -33,9 +33,19 @@ export function wordOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** "1,000". Without `Intl`, whose first use takes as long as all other scripts at the start. */
+let format: Intl.NumberFormat | undefined;
+/** How the browser's language writes numbers. Made when it is first needed: that takes as long as all other scripts. */
+const numbers = () => (format ??= new Intl.NumberFormat(undefined, { numberingSystem: "latn" }));
+
+/** "1,000" or "1.000". */
 export const numberOf = (count: number | bigint): string =>
-  String(count).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ",");
+  /^\d{1,3}$/.test(String(count)) ? String(count) : numbers().format(count);
+
+/** What the browser's language has before decimals. */
+export const decimalMark = (): string =>
+  numbers()
+    .formatToParts(0.5)
+    .find(({ type }) => type === "decimal")?.value ?? ".";
 
 /** "1 animal", "3 animals". */
 export function countOf(count: number, one: string): string {

@@ -49,7 +49,7 @@ export function Form({
   );
   // A patch cannot remove such a value: an empty entry would be left out, as if it had not changed.
   const fields = given.map((field) => {
-    const entry = changesOnly && !field.canBeEmpty && initial.current[field.name];
+    const entry = changesOnly && !field.canBeEmpty && !field.isRemovable && initial.current[field.name];
     return entry && typeof entry === "string" ? changed(field, { isRequired: true }) : field;
   });
   const [entries, setEntries] = useState(initial.current);
@@ -60,7 +60,9 @@ export function Form({
     (field) => (tries > 0 && faultOf(field, entries[field.name])) || serviceFaults.get(field.name),
   );
 
-  useLayoutEffect(() => focusFirst(element.current), []);
+  useLayoutEffect(() => {
+    if (element.current?.closest("dialog")) focusFirst(element.current);
+  }, []);
   useLayoutEffect(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [tries]);
   const change = (name: string, entry: Entry) => {
     action.clearError();
