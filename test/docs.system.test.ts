@@ -145,7 +145,7 @@ describe("commands for newcomers", () => {
       /curl .*ids=/,
       /curl -X PATCH/,
       /RETRY_KEY=/,
-      /curl .*\n.*petId/,
+      /curl .*\n.*\{\\"petId/,
       /curl .*confirm/,
       undefined,
     ];
@@ -155,7 +155,7 @@ describe("commands for newcomers", () => {
       const typed = isRetry ? `${makeRetryKey}; ${line}; echo; ${line}` : line;
       const said = (await copy.shell(typed, { ...told, KEY: key() })).stdout;
       const [stdout = "", again = stdout] = said.split("\n");
-      expect(again).toBe(stdout); // one animal, though it was sent twice
+      expect(again).toBe(stdout); // one sale, though it was sent twice
       if (isRetry) expect((await copy.shell(line, { KEY: key() })).status).not.toBe(0); // without a key
       const command = commands[index];
       expect(stdout && read(stdout)).toEqual(command ? shownAfter(file, command) : "");

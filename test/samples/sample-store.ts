@@ -58,10 +58,17 @@ export async function storeWith({ content, steps }: SampleStore): Promise<TestSt
   const address = parsePostgresAddress(store.settings["PETSTORE_DATABASE_URL"] as string);
   if (!address || "problem" in address) throw new TypeError("The tests have no address of a database.");
   await (await openPostgres(address, { migrations: steps })).close();
-  const fill = Object.entries(content).map(
-    ([table, rows]) =>
-      `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $rows$${rows}$rows$::json);`,
-  );
+  // PostgreSQL makes the values of generated columns itself.
+  const columns = (await store.rows(
+    `SELECT table_name, string_agg(column_name, ', ') AS columns FROM information_schema.columns
+     WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY table_name`,
+  )) as { table_name: string; columns: string }[];
+  const columnsOf = new Map(columns.map((one) => [one.table_name, one.columns]));
+  const fill = Object.entries(content).map(([table, rows]) => {
+    const all = columnsOf.get(table);
+    const given = `json_populate_recordset(NULL::${table}, $rows$${rows}$rows$::json)`;
+    return `DELETE FROM ${table}; INSERT INTO ${table} (${all}) SELECT ${all} FROM ${given};`;
+  });
   // Triggers have done their work already.
   await store.run(`SET session_replication_role = replica; ${fill.join("\n")}
     SELECT setval(pg_get_serial_sequence('shops', 'shop'), (SELECT max(shop) FROM shops));
