@@ -58,7 +58,9 @@ export async function loadUntilStopped(client: Client, begun: () => void, connec
         last = headers.get("connection");
       } catch (error) {
         const { code } = error as { code?: string };
-        if (code !== "ECONNREFUSED") broken.push(String(code));
+        // When the port closes, the system resets a new connection that the service has not accepted yet.
+        const isRefused = code === "ECONNREFUSED" || (code === "ECONNRESET" && last === "close");
+        if (!isRefused) broken.push(String(code));
         return last;
       }
       if (++responses === RESPONSES_BEFORE) begun();
