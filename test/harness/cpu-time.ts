@@ -13,9 +13,15 @@ export function cpuTimeOf(pid: number): number {
   return schedstat(`${pid}`, 0);
 }
 
-/** The same for all threads of a process: also those that compile, collect garbage, write and compress. */
-export function cpuTimeOfThreads(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedstat(`${pid}/task/${thread}`, 0), 0);
+/**
+ * Measures from now on how long all threads of a process use CPUs, in milliseconds: also those that compile, collect
+ * garbage, write and compress. What a thread has used that ends in between is left out.
+ */
+export function cpuTimeOfThreads(pid: number): () => number {
+  const timeOf = (thread: string) => schedstat(`${pid}/task/${thread}`, 0);
+  const threads = () => new Map(readdirSync(`/proc/${pid}/task`).map((thread) => [thread, timeOf(thread)]));
+  const before = threads();
+  return () => [...threads()].reduce((sum, [thread, time]) => sum + Math.max(0, time - (before.get(thread) ?? 0)), 0);
 }
 
 /**
