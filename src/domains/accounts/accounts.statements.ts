@@ -1,7 +1,7 @@
 import type { Quota } from "../../contract/caller.ts";
 import { change, query, type Row } from "../../storage/statement.ts";
 import type { Account } from "./accounts.ts";
-import { type Plan, plans } from "./accounts.ts";
+import { animalsAllowed, type Plan, plans } from "./accounts.ts";
 
 /** The columns of an account's quota. */
 export interface PlanRow extends Row {
@@ -18,26 +18,24 @@ export interface AccountRow extends PlanRow {
   suspended_at: bigint | null;
   animals: bigint | null;
 }
-type CustomQuota = [perMinute: number | null, perDay: number | null];
+type Agreed = [perMinute: number | null, perDay: number | null, animals: number | null];
 type IdRow = { id: string };
 type DeletedRow = IdRow & { deleted_at: bigint };
 
-const newColumns = "id, name, plan, per_minute, per_day, created_at";
-const animals = "(SELECT animals_allowed FROM shops WHERE shops.account_id = accounts.id AND mode = 'live') AS animals";
-const accountColumns = `${newColumns}, deleted_at, suspended_at, ${animals}`;
+const newColumns = "id, name, plan, per_minute, per_day, animals, created_at";
+const accountColumns = `${newColumns}, deleted_at, suspended_at`;
 
 export const allAccounts = query<[], AccountRow>(`SELECT ${accountColumns} FROM accounts ORDER BY created_at, id`);
 export const anyAccount = query<[], IdRow>("SELECT id FROM accounts LIMIT 1");
 export const accountById = query<[id: string], AccountRow>(`SELECT ${accountColumns} FROM accounts WHERE id = $1`);
-export const insertAccount = change<
-  [id: string, name: string, plan: Plan, ...CustomQuota, createdAt: number],
-  AccountRow
->(`INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${accountColumns}`);
+export const insertAccount = change<[id: string, name: string, plan: Plan, ...Agreed, createdAt: number], AccountRow>(
+  `INSERT INTO accounts (${newColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${accountColumns}`,
+);
 export const updateName = change<[name: string, id: string], AccountRow>(
   `UPDATE accounts SET name = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
-export const updatePlan = change<[plan: Plan, ...CustomQuota, id: string], AccountRow>(
-  `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3 WHERE id = $4 AND deleted_at IS NULL RETURNING ${accountColumns}`,
+export const updatePlan = change<[plan: Plan, ...Agreed, id: string], AccountRow>(
+  `UPDATE accounts SET plan = $1, per_minute = $2, per_day = $3, animals = $4 WHERE id = $5 AND deleted_at IS NULL RETURNING ${accountColumns}`,
 );
 
 /** Suspends an account. An account that is already suspended keeps its time of suspension. */
@@ -64,13 +62,18 @@ export function toQuota({ plan, per_minute, per_day }: PlanRow): Quota {
   return { perMinute: Number(per_minute), perDay: Number(per_day) };
 }
 
+function animalsOf({ plan, animals }: AccountRow): number | undefined {
+  const agreed = animals === null ? undefined : Number(animals);
+  return animalsAllowed(plan as Plan, agreed).live ?? undefined;
+}
+
 export function toAccount(row: AccountRow): Account {
   return {
     id: row.id,
     name: row.name,
     plan: row.plan as Plan,
     ...toQuota(row),
-    animals: row.animals === null ? undefined : Number(row.animals),
+    animals: animalsOf(row),
     createdAt: Number(row.created_at),
     deletedAt: timeOf(row.deleted_at),
     suspendedAt: timeOf(row.suspended_at),

@@ -16,15 +16,15 @@ import {
 import { randomBase62 } from "./base62.ts";
 
 /** The quota to store: a custom plan needs one. Other plans allow none and store nulls. */
-function customQuota(plan: Plan, quota: Agreement | undefined): [number | null, number | null] {
+function customQuota(plan: Plan, quota: Agreement | undefined): [number | null, number | null, number | null] {
   if (plans[plan] === "custom") {
     if (!quota)
       throw new OperatorError("invalid_quota", `The plan ${plan} needs a quota: requests per minute and per day.`);
-    return [quota.perMinute, quota.perDay];
+    return [quota.perMinute, quota.perDay, quota.animals ?? null];
   }
   if (quota)
     throw new OperatorError("invalid_quota", `The plan ${plan} has a fixed quota; only enterprise takes another.`);
-  return [null, null];
+  return [null, null, null];
 }
 
 /** The accounts of customers. Their keys are in the `KeyStore`. */
@@ -56,10 +56,10 @@ export class AccountStore {
 
   /** Part of a transaction: creates an account and its shops. Throws `OperatorError` if the plan does not allow the quota. */
   *create(name: string, plan: Plan, quota: Agreement | undefined, now: number): Change<Account> {
-    const [perMinute, perDay] = customQuota(plan, quota);
+    const agreed = customQuota(plan, quota);
     const id = `acc_${randomBase62(16)}`;
-    yield* createShops(id, animalsAllowed(plan, quota));
-    return toAccount((yield* first(sql.insertAccount, id, name, plan, perMinute, perDay, now)) as AccountRow);
+    yield* createShops(id, animalsAllowed(plan, quota?.animals));
+    return toAccount((yield* first(sql.insertAccount, id, name, plan, ...agreed, now)) as AccountRow);
   }
 
   /** Throws `OperatorError` if the plan does not allow the quota. */
@@ -74,12 +74,12 @@ export class AccountStore {
 
   /** Throws `OperatorError` like `rename`, or if the plan does not allow the quota. */
   async setPlan(accountId: string, plan: Plan, quota: Agreement | undefined): Promise<Account> {
-    const [perMinute, perDay] = customQuota(plan, quota);
+    const agreed = customQuota(plan, quota);
     const changed = this.#changed;
     return this.#write(accountId, function* () {
-      yield* setAnimalsAllowed(accountId, animalsAllowed(plan, quota)); // first: see `lockShops`
+      yield* setAnimalsAllowed(accountId, animalsAllowed(plan, quota?.animals)); // first: see `lockShops`
       yield* noteAccountChange(accountId, changed);
-      return yield* first(sql.updatePlan, plan, perMinute, perDay, accountId);
+      return yield* first(sql.updatePlan, plan, ...agreed, accountId);
     });
   }
 

@@ -22,15 +22,11 @@ export interface Agreement extends Quota {
   readonly animals?: number | undefined;
 }
 
-/** How many animals the shops of an account may hold; null for any number. */
-export function animalsAllowed(
-  plan: Plan,
-  agreement: Agreement | undefined,
-): { live: number | null; test: number | null } {
+/** How many animals the shops of an account may hold; null for any number. `agreed` is for the plan `enterprise`. */
+export function animalsAllowed(plan: Plan, agreed: number | undefined): { live: number | null; test: number | null } {
   const most = animalsOf[plan];
   if (most !== undefined) return { live: most, test: ANIMALS_OF_SANDBOX };
-  const agreed = agreement?.animals ?? null;
-  return { live: agreed, test: agreed };
+  return { live: agreed ?? null, test: agreed ?? null };
 }
 
 /** A customer. Its live keys share its quota, and its test keys share a second, equal one. */
