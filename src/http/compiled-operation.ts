@@ -1,4 +1,4 @@
-import type { BoundChange, BoundOperation } from "../contract/handler.ts";
+import type { BoundChange, BoundOperation, BoundRead } from "../contract/handler.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
   compileFillPath,
@@ -35,7 +35,8 @@ interface Compiled extends InputReader, PreparedResponses {
 
 /** An operation with everything that is prepared once at startup. */
 export type CompiledOperation = BoundOperation & Compiled;
-/** The same of one that changes the store. */
+/** The same of one that reads the store, or changes it. */
+export type CompiledRead = BoundRead & Compiled;
 export type CompiledChange = BoundChange & Compiled;
 
 export function compileOperation(

@@ -20,6 +20,7 @@ import { queryText } from "./input/read-input.ts";
 import { bearerToken, explainMismatch, invalidKeyMessage, missingKeyMessage } from "./input/request-headers.ts";
 import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
+import { isLongPage, readLongPage } from "./response/long-pages.ts";
 import { type Rendered, streamResponse, successResponse, type Unread } from "./response/response.ts";
 import type { SharedPages } from "./response/shared-pages.ts";
 import { type Delays, simulate } from "./simulation/simulate.ts";
@@ -258,6 +259,7 @@ function handle(
   }
   const { shop, keyId } = input.caller;
   const read = () => {
+    if (isLongPage(operation, input)) return readLongPage(compiled, input, store);
     const outcome = store.read(compiled.read(input), shop);
     if (!(outcome instanceof Promise)) return compiled.render(outcome, input);
     return outcome.then((found) => turns.run(shop, () => compiled.render(found, input)));

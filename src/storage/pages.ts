@@ -18,22 +18,6 @@ export const emptyPage: Page<never, never> = {
   },
 };
 
-/** No page shows more text than this many characters, so its rows need not have more. */
-const MOST_TEXT = 256 * 1024;
-/** A page of this many rows is not too much work, whatever they hold. */
-const FEW = 25;
-
-/** The first rows of a page: as many as a page can show, and one of which it can show a part. */
-function showable<R>(rows: readonly R[]): readonly R[] {
-  if (rows.length <= FEW) return rows;
-  let text = 0;
-  const end = rows.findIndex((row) => {
-    for (const value of Object.values(row as Row)) if (typeof value === "string") text += value.length;
-    return text > MOST_TEXT;
-  });
-  return end < 0 ? rows : rows.slice(0, end + 1);
-}
-
 /** Makes a page of up to `limit` items. One more row than that means that another page follows. */
 export function pageOf<R, T, P>(
   found: readonly R[],
@@ -41,7 +25,7 @@ export function pageOf<R, T, P>(
   show: (row: R) => T,
   positionOf: (last: R) => P,
 ): Page<T, P> {
-  const rows = showable(found.slice(0, limit));
+  const rows = found.slice(0, limit);
   const items = rows.map((row) => show(row));
   const positionAt = (place: number) => positionOf(rows[place] as R);
   return found.length > rows.length && rows.length > 0

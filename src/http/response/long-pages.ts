@@ -1,0 +1,65 @@
+import type { Failure } from "../../contract/errors.ts";
+import type { Input, Page } from "../../contract/handler.ts";
+import type { Operation } from "../../contract/operation.ts";
+import { turns } from "../../timing/turns.ts";
+import type { CompiledRead } from "../compiled-operation.ts";
+import type { Store } from "../interfaces.ts";
+import type { Rendered } from "./response.ts";
+
+/** How many items are read at first: more may be too much work for one piece if they are large. */
+const FIRST = 20;
+
+/** True if a page may have more items than one piece of work should read. */
+export function isLongPage({ paged }: Operation, { query }: Input): boolean {
+  return paged !== undefined && limitOf(query) > FIRST;
+}
+
+function limitOf(query: object): number {
+  return (query as { readonly limit: number }).limit;
+}
+
+/**
+ * Reads a long page in two or more pieces, between which others get their turn: after the first one, as many items as
+ * probably fit. So what the page cannot show is hardly read.
+ */
+export async function readLongPage(compiled: CompiledRead, input: Input, store: Store): Promise<Rendered | Failure> {
+  const { caller, pageBytes, query } = input;
+  const limit = limitOf(query);
+  const pieces: Page[] = [];
+  let [count, size, asked, after] = [0, 0, FIRST, input.after];
+  for (;;) {
+    const from = after;
+    const piece = await store.read(
+      compiled.read({ ...input, query: { ...query, limit: asked }, after: from }),
+      caller.shop,
+    );
+    if ("error" in piece) return compiled.render(piece, input);
+    const page = piece as Page;
+    const items = page.items as readonly unknown[];
+    pieces.push(page);
+    count += items.length;
+    // A piece with fewer items than it was asked for has scanned as many rows as a page may.
+    if (page.next === undefined || items.length < asked || count >= limit) break;
+    size += await turns.run(
+      caller.shop,
+      () => (compiled.render(page, { ...input, pageBytes: Infinity }) as Rendered).text.length,
+    );
+    if (size >= pageBytes) break;
+    after = page.next;
+    asked = Math.min(limit - count, 1 + Math.ceil((pageBytes - size) / (size / count)));
+  }
+  return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
+}
+
+function joined(pieces: readonly Page[]): Page {
+  const last = pieces.at(-1) as Page;
+  const ofItems = pieces.flatMap((page) => (page.items as readonly unknown[]).map((_, place) => ({ page, place })));
+  return {
+    ...last,
+    items: pieces.flatMap(({ items }) => items as readonly unknown[]),
+    positionAt: (index) => {
+      const { page, place } = ofItems[index] as (typeof ofItems)[number];
+      return page.positionAt(place);
+    },
+  };
+}
