@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 /** How long the button shows that it has copied, in milliseconds. */
 const FEEDBACK_TIME = 1_500;
@@ -6,16 +6,12 @@ const FEEDBACK_TIME = 1_500;
 interface CopyButtonProps {
   readonly text: string;
   readonly what: string;
-  /** True if the focus is on it as soon as it is shown. */
+  /** True if it has the focus when its dialog opens. */
   readonly takesFocus?: boolean;
 }
 
 export function CopyButton({ text, what, takesFocus }: CopyButtonProps) {
   const [isDone, setDone] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    if (takesFocus) button.current?.focus();
-  }, []);
   if (!("clipboard" in navigator)) return null; // browsers do not provide it to pages without TLS
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -23,7 +19,7 @@ export function CopyButton({ text, what, takesFocus }: CopyButtonProps) {
     setTimeout(() => setDone(false), FEEDBACK_TIME);
   };
   return (
-    <button ref={button} type="button" class="link" onClick={copy} aria-label={`Copy the ${what}`}>
+    <button type="button" class="link" data-first={takesFocus} onClick={copy} aria-label={`Copy the ${what}`}>
       {isDone ? "Copied" : "Copy"}
     </button>
   );

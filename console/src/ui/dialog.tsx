@@ -12,9 +12,9 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Moves the focus to the first control of a form. */
+/** Moves the focus to what is used first: the first control of a form, or what says so itself. */
 export function focusFirst(element: Element | null): void {
-  element?.querySelector<HTMLElement>("form :is(input, select)")?.focus();
+  element?.querySelector<HTMLElement>("form :is(input, select), [data-first]")?.focus();
 }
 
 /** A modal dialog. Escape and going back close it, and the focus returns to where it was. */
