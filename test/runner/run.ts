@@ -191,7 +191,12 @@ function count(report: string, status: number, files: readonly string[]): void {
   for (const name of ["tests", "failures", "skipped"] as const)
     total[name] += Number(new RegExp(`\\b${name}="([0-9]+)"`).exec(sums)?.[1] ?? 0);
   const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)];
-  const failed = cases.filter(([, , , result]) => result === "<failure").map(([, test, file]) => `${file}: ${test}`);
+  const failed = cases
+    .filter(([, , , result]) => result === "<failure")
+    .map(
+      ([, test = "", file]) =>
+        `${file}: ${test.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">")}`,
+    );
   const ran = new Set(cases.map(([, , file]) => file));
   const silent = files.filter((file) => !ran.has(file)).map((file) => `${file}: it ran no test`);
   filesWithSkips.push(...cases.flatMap(([, , file = "", result]) => (result === "<skipped" ? [file] : [])));
