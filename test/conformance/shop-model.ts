@@ -111,11 +111,12 @@ export class ShopModel {
   /** The time of the last change: the times of a shop never decrease, also where the clock is set back. */
   #time = 0;
 
-  readonly #seller: Seller;
+  /** The key that makes the next change. */
+  seller: Seller;
 
   constructor(now: () => number, seller: Seller) {
     this.#now = now;
-    this.#seller = seller;
+    this.seller = seller;
   }
 
   get animals(): (Animal & { id: number })[] {
@@ -146,6 +147,42 @@ export class ShopModel {
       categories: this.animals.length > 0 ? [{ categoryId: 1, animals: this.animals.length }] : [],
       openOrders: this.orders.filter(({ status }) => status === "placed").length,
       today: { since: timeText(since), ...Object.fromEntries(figures.map(timesToday)) },
+    };
+  }
+
+  /** What was sold and returned from one time to another, as the shop must add it up. */
+  sales(since: number, until: number) {
+    const isIn = (at: string | undefined) => at !== undefined && Date.parse(at) >= since && Date.parse(at) < until;
+    const figuresOf = (isCounted: (at: string, order: Order) => boolean) => {
+      const [sold, returned] = (["confirmedAt", "returnedAt"] as const).map((time) =>
+        this.orders.filter((order) => isIn(order[time]) && isCounted(order[time] as string, order)),
+      ) as [Order[], Order[]];
+      const currencies = [...new Set([...sold, ...returned].flatMap(({ price: paid }) => paid?.currency ?? []))];
+      const sum = (some: readonly Order[], currency: string) =>
+        some.reduce((total, { price: paid }) => total + (paid?.currency === currency ? paid.amount : 0), 0);
+      const amounts = currencies.toSorted().map((currency) => {
+        const [plus, minus] = [sum(sold, currency), sum(returned, currency)];
+        return { currency, sold: plus, returned: minus, net: plus - minus };
+      });
+      return { sold: sold.length, returned: returned.length, amounts };
+    };
+    const [firstDay, lastDay] = [this.#dayOf(since), this.#dayOf(until - 1)];
+    const counted = this.orders.filter(({ confirmedAt, returnedAt }) => isIn(confirmedAt) || isIn(returnedAt));
+    const sellers = [...new Set(counted.flatMap((order) => order.seller ?? []))];
+    return {
+      total: figuresOf(() => true),
+      days: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => ({
+        date: timeText((firstDay + index) * DAY).slice(0, 10),
+        ...figuresOf((at) => this.#dayOf(Date.parse(at)) === firstDay + index),
+      })),
+      sellers: sellers
+        .map((name) =>
+          Object.assign(
+            { name },
+            figuresOf((_, order) => order.seller === name),
+          ),
+        )
+        .toSorted((one, other) => other.sold - one.sold || (one.name < other.name ? -1 : 1)),
     };
   }
 
@@ -325,7 +362,7 @@ export class ShopModel {
     const order = this.orders[orderId - 1];
     if (answer !== "200" || !order) return answer;
     if (sent !== undefined) setPrice(order, price);
-    order.seller = seller ?? order.seller ?? this.#seller.name;
+    order.seller = seller ?? order.seller ?? this.seller.name;
     return answer;
   }
 
@@ -345,7 +382,7 @@ export class ShopModel {
     if (order.status !== "placed" || !animal) return "409 order_not_open";
     const isSale = how === "confirm";
     const { id: categoryId } = this.category;
-    const sale = { confirmedBy: this.#seller, petName: "Rex", categoryId };
+    const sale = { confirmedBy: this.seller, petName: "Rex", categoryId };
     Object.assign(order, isSale ? { status: "confirmed", ...sale } : { status: "cancelled" });
     order[isSale ? "confirmedAt" : "cancelledAt"] = timeText(this.#now());
     animal.status = isSale ? "sold" : "available";

@@ -17,12 +17,22 @@ import { nextOf } from "../../../test/harness/next-page.ts";
 import { type TestResponse, TestService } from "../../../test/harness/service.ts";
 import { rounds } from "../../../test/harness/test-length.ts";
 import { scopes } from "../../contract/caller.ts";
-import { MINUTE_MS } from "../../timing/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../../timing/clock.ts";
+
+/** On this day, summer time ends in Berlin and Beirut. */
+const START = Date.parse("2026-10-24T12:00:00Z");
+
+interface Client {
+  readonly key: string;
+  readonly seller: { readonly keyId: string; readonly name: string };
+}
 
 /** The service and its model, to which the same is done. */
 class Walk {
   #service: TestService;
-  readonly #key: string;
+  /** The clients take turns. */
+  readonly #clients: readonly Client[];
+  #steps = 0;
   readonly #tasks: ManualTasks;
   readonly #model: ShopModel;
   #fastForwards = 0;
@@ -31,23 +41,34 @@ class Walk {
     const tasks = new ManualTasks();
     const settings = { PETSTORE_RESERVATION_MINUTES: String(RESERVATION) };
     const service = await TestService.start({ domains: tasks.domains, settings });
-    service.clock.setWall(Date.parse("2026-10-24T12:00:00Z")); // summer time ends on this day in Berlin and Beirut
-    const { key, record } = await service.newAccountWithKey("enterprise", undefined, scopes);
-    const walk = new Walk(service, tasks, key, { keyId: record.id, name: record.name });
+    service.clock.setWall(START);
+    const { account, key, record } = await service.newAccountWithKey("enterprise", undefined, scopes);
+    const till = await service.app.keys.issueKey(account.id, "test", scopes, START);
+    const clients = [{ key, record }, till].map((one) => ({
+      key: one.key,
+      seller: { keyId: one.record.id, name: one.record.name },
+    }));
+    const walk = new Walk(service, tasks, clients);
     const { id, name } = walk.#model.category;
     expect((await walk.#call("POST", "/categories", { name })).json.id).toBe(id);
     return walk;
   }
 
-  private constructor(service: TestService, tasks: ManualTasks, key: string, seller: { keyId: string; name: string }) {
+  private constructor(service: TestService, tasks: ManualTasks, clients: readonly Client[]) {
     this.#service = service;
     this.#tasks = tasks;
-    this.#key = key;
-    this.#model = new ShopModel(() => service.clock.now(), seller);
+    this.#clients = clients;
+    this.#model = new ShopModel(() => service.clock.now(), this.#client.seller);
+  }
+
+  get #client(): Client {
+    return this.#clients[this.#steps % this.#clients.length] as Client;
   }
 
   async step(event: Act | Happening): Promise<void> {
     const { clock } = this.#service;
+    this.#steps++;
+    this.#model.seller = this.#client.seller;
     if (event.kind === "time passes") clock.advance(event.milliseconds);
     else if (event.kind === "clock is set") clock.setWall(clock.now() + event.milliseconds);
     else if (event.kind === "fast-forward") await this.#fastForward(event.seconds);
@@ -103,6 +124,9 @@ class Walk {
     const open = orders.filter(({ status }) => status === "placed");
     expect((await this.#call("GET", "/store/orders?status=placed")).json).toEqual(open);
     expect((await this.#call("GET", "/shop")).json).toEqual(this.#model.summary);
+    const [since, until] = [START - DAY_MS, this.#service.clock.now() + 1];
+    const span = `since=${new Date(since).toISOString()}&until=${new Date(until).toISOString()}`;
+    expect((await this.#call("GET", `/store/sales?${span}`)).json).toMatchObject(this.#model.sales(since, until));
     const { petId } = orders.at(-1) ?? { petId: 1 };
     const ofAnimal = orders.filter((order) => order.petId === petId);
     expect((await this.#call("GET", `/store/orders?petId=${petId}`)).json).toEqual(ofAnimal.slice(0, 20));
@@ -156,7 +180,7 @@ class Walk {
   }
 
   #call(method: string, path: string, body?: unknown): Promise<TestResponse> {
-    return this.#service.call(method, path, { key: this.#key, body });
+    return this.#service.call(method, path, { key: this.#client.key, body });
   }
 }
 
