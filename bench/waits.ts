@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { domains } from "../src/app/domains.ts";
-import { stopwatch } from "../test/harness/cpu-time.ts";
+import { cpuTimeOf, stopwatch } from "../test/harness/cpu-time.ts";
 import { freePort } from "../test/harness/free-port.ts";
 import { PostgresServer } from "../test/harness/postgres-server.ts";
 import { eventually, newDataDir, Program } from "../test/harness/program.ts";
@@ -15,6 +15,8 @@ import { UNLIMITED } from "../test/harness/unlimited.ts";
 import { bodyOf, pathOf } from "../test/harness/valid-call.ts";
 
 const CONNECTIONS = 64;
+/** How long a kind is sent before it is measured, in milliseconds: code is loaded and compiled at first. */
+const WARM_UP = 2_000;
 /** Milliseconds between two probes. */
 const PAUSE = 5;
 /** What others may wait: at the 99th percentile longer than alone, and ever, in milliseconds. */
@@ -41,6 +43,7 @@ const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`ke
 const animals = (count: number, more: (index: number) => object) =>
   Array.from({ length: count }, (_, index) => ({ name: `Animal ${index}`, ...more(index) }));
 const currencies = ["EUR", "USD", "GBP", "CHF"];
+const first99 = Array.from({ length: 99 }, (_, index) => index + 1).join(",");
 const year = `since=${new Date(Date.now() - 365 * 86_400_000).toISOString()}`;
 const operations = domains.flatMap((domain) => domain.operations).filter(({ response }) => !response.stream);
 
@@ -51,7 +54,8 @@ const kinds: Record<string, (n: number) => Call> = {
     return api(operation.method, pathOf(operation), bodyOf(operation));
   },
   "one animal": () => api("GET", "/pets/1"),
-  "large pages": (n) => api("GET", `/pets?limit=${100 - (n % 20)}`),
+  // No two are the same, so that none is answered from the cache.
+  "large pages": (n) => api("GET", `/pets?limit=100&ids=${first99},${100_000 + n}`),
   "pages of events": (n) => api("GET", `/events?limit=${100 - (n % 20)}`),
   "searches that find nothing": (n) => api("GET", `/pets?name=none${n}`),
   "sales of a year": () => api("GET", `/store/sales?${year}`),
@@ -66,23 +70,43 @@ const kinds: Record<string, (n: number) => Call> = {
 
 const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 
-/** Sends calls of a kind through all connections until it is ended. */
-async function attack(base: string, key: string, kind: string): Promise<never> {
+/** Sends calls of a kind through all connections until it is ended. Plain sockets, because a client costs more than the service. */
+async function attack(port: string, key: string, kind: string): Promise<never> {
   let n = 0;
-  const headers = {
-    Authorization: `Bearer ${key}`,
-    "Content-Type": "application/json",
-    Accept: "application/json, text/event-stream",
+  const next = () => {
+    const { method, path, body = "" } = kinds[kind]!(n++);
+    const type = "Content-Type: application/json\r\nAccept: application/json, text/event-stream";
+    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${type}`;
+    return `${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   };
-  const one = async () => {
-    for (;;) {
-      const { method, path, body } = kinds[kind]!(n++);
-      await fetch(base + path, { method, headers, ...(body !== undefined && { body }) })
-        .then((response) => response.arrayBuffer())
-        .catch(() => Bun.sleep(10));
-    }
+  const open = () => {
+    let response = "";
+    let unsent: Uint8Array = new Uint8Array();
+    const write = (socket: Bun.Socket, bytes: Uint8Array) => {
+      unsent = bytes.subarray(socket.write(bytes));
+    };
+    void Bun.connect({
+      hostname: "127.0.0.1",
+      port: Number(port),
+      socket: {
+        open: (socket) => write(socket, Buffer.from(next())),
+        drain: (socket) => write(socket, unsent),
+        close: open,
+        data: (socket, bytes) => {
+          response += bytes.toString("latin1");
+          const head = response.indexOf("\r\n\r\n");
+          const length = /content-length: (\d+)/i.exec(response.slice(0, head))?.[1];
+          const hasEnded =
+            length === undefined ? response.endsWith("0\r\n\r\n") : response.length >= head + 4 + Number(length);
+          if (head < 0 || (!hasEnded && !/^HTTP\/1.1 (?:204|304)/.test(response))) return;
+          response = "";
+          write(socket, Buffer.from(next()));
+        },
+      },
+    });
   };
-  return (await Promise.all(Array.from({ length: CONNECTIONS }, one)))[0] as never;
+  for (let connection = 0; connection < CONNECTIONS; connection++) open();
+  return new Promise(() => {});
 }
 
 if (process.argv[2] === "attack") await attack(...(process.argv.slice(3) as [string, string, string]));
@@ -167,19 +191,14 @@ async function measure(): Promise<void> {
   const alone = await probe(other);
   print("alone", alone);
   for (const kind of values.only) {
-    const child = Bun.spawn([
-      process.execPath,
-      import.meta.path,
-      "attack",
-      new URL("/", service.base).origin,
-      busy,
-      kind,
-    ]);
-    await Bun.sleep(500);
+    const child = Bun.spawn([process.execPath, import.meta.path, "attack", `${port}`, busy, kind]);
+    await Bun.sleep(WARM_UP);
+    const [from, used] = [performance.now(), cpuTimeOf(service.child.pid)];
     const waits = await probe(other);
+    const load = (100 * (cpuTimeOf(service.child.pid) - used)) / (performance.now() - from);
     child.kill("SIGKILL");
     await child.exited;
-    print(kind, waits, alone);
+    print(`${kind} (${load.toFixed()} % of a core)`, waits, alone);
     await Bun.sleep(1_000); // what is left in progress ends
   }
 }
