@@ -46,8 +46,10 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
     );
     if (size >= pageBytes) break;
     after = page.next;
+    await turns.pause(caller.shop);
     asked = Math.min(limit - count, 1 + Math.ceil((pageBytes - size) / (size / count)));
   }
+  if (pieces.length > 1) await turns.pause(caller.shop);
   return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
 }
 
