@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { findPets } from "../animals/find.ts";
+import { findPets, searchText } from "../animals/find.ts";
 import { startAdding } from "../animals/pet-dialog.tsx";
 import { FILTERED } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
@@ -62,7 +62,9 @@ function useFound(text: string) {
     findPets(petstore, text, SHOWN),
   );
   const orders = useQuery(text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined, () =>
-    petstore.listStoreOrders({ ...(number ? { ids: [BigInt(number)] } : { reference: text }), limit: SHOWN }).page(),
+    petstore
+      .listStoreOrders({ ...(number ? { ids: [BigInt(number)] } : { search: searchText(text) }), limit: SHOWN })
+      .page(),
   );
   return { pets, orders, isDone: (number || pets.data) && (orders.data ?? !may("listStoreOrders")) };
 }

@@ -1,4 +1,5 @@
 import type { ListStoreOrdersQuery, StoreOrder } from "petstore-client";
+import { searchText } from "../animals/find.ts";
 import { choicesOf } from "../contract.ts";
 import { listStoreOrdersQuery } from "../generated/contract.ts";
 import { filterBy, usePlace } from "../router.tsx";
@@ -46,9 +47,8 @@ export function Orders() {
   const listQuery = {
     limit: PAGE_SIZE,
     status: view === ALL ? undefined : view,
-    reference: search,
+    ...(search ? { search: searchText(search) } : { sort }), // a search has an order of its own
     since,
-    sort,
     cursor,
   };
   const isKnown = !days || zone !== undefined;
@@ -79,7 +79,7 @@ export function Orders() {
           search={(text) => filterBy({ search: text })}
         />
         <SelectFilter name="days" label="Placed" all="At any time" choices={times} />
-        <SelectFilter name="sort" label="Sorted by" all="Newest first" choices={sorts} />
+        {!search && <SelectFilter name="sort" label="Sorted by" all="Newest first" choices={sorts} />}
       </div>
       <Table<StoreOrder>
         label="Orders"
