@@ -1,16 +1,34 @@
 import { folded, foldedStart } from "../../../csv/name-key.ts";
 import { INT64_MAX, INT64_MIN, parseInt64 } from "../../contract/schemas.ts";
-import { together } from "../../storage/combined-steps.ts";
-import { type Condition, type Page, readPage } from "../../storage/pages.ts";
+import { type Condition, type Page, pageOf, readPage } from "../../storage/pages.ts";
 import { prefixBounds } from "../../storage/prefix.ts";
-import { first, type Query } from "../../storage/transaction.ts";
+import { pageRead } from "../../storage/statement.ts";
+import { all, first, type Query } from "../../storage/transaction.ts";
 import { attached, hasInName } from "./pet-pages.store.ts";
 import { type ListFilters, MAX_SEARCH } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
-import { byId, byReference, listed, type PetRow, toPet } from "./pets.statements.ts";
+import { byId, byReference, columns, listed, type PetRow, toPet } from "./pets.statements.ts";
 
 /** How many animals a page scans for a condition that the index by name does not tell: they are read at random. */
 const SCATTERED_SCAN = 1_000;
+
+interface NamedRow extends PetRow {
+  name_start: string;
+}
+/** `bound` is the last start of a name, and `hit` and `other` are animals to leave out. */
+type PageByName = [shop: number, start: string, id: bigint, bound: string, hit: bigint, other: bigint, limit: number];
+
+// Those of a list without other filters, which requests of one turn share on PostgreSQL.
+const rowsAfter = pageRead<PageByName, NamedRow>(
+  `SELECT ${columns}, name_start FROM pets
+   WHERE shop = $1 AND (name_start, id) > ($2, $3) AND name_start <= $4 AND id <> $5 AND id <> $6
+   ORDER BY name_start, id LIMIT $7`,
+);
+const rowsBefore = pageRead<PageByName, NamedRow>(
+  `SELECT ${columns}, name_start FROM pets
+   WHERE shop = $1 AND (name_start, id) < ($2, $3) AND name_start >= $4 AND id <> $5 AND id <> $6
+   ORDER BY name_start DESC, id DESC LIMIT $7`,
+);
 
 /** What is wrong with the combination of filters of a list by name. */
 export function faultOfListByName({ search, sort, ids }: ListFilters) {
@@ -45,10 +63,8 @@ export function* petsByName(
 function* exactHits(shop: number, { search, status, categoryId, name }: ListFilters): Query<readonly Pet[]> {
   if (search === undefined) return [];
   const id = parseInt64(search);
-  const rows = yield* together([
-    ...(id === undefined ? [] : [first(byId, shop, id)]),
-    first(byReference, shop, search),
-  ]);
+  // One after the other, because requests of one turn share look-ups on PostgreSQL.
+  const rows = [id === undefined ? undefined : yield* first(byId, shop, id), yield* first(byReference, shop, search)];
   const pets = new Map(rows.flatMap((row) => (row ? [[row.id, toPet(row)]] : [])));
   return [...pets.values()].filter(
     (pet) =>
@@ -70,6 +86,15 @@ function readOthers(
   const [lowest, highest] = prefixBounds(foldedStart(search ?? "", MAX_SEARCH), MAX_SEARCH);
   const { start, id } =
     position ?? (isDescending ? { start: highest, id: INT64_MAX } : { start: lowest, id: INT64_MIN });
+  if (status === undefined && categoryId === undefined && name === undefined) {
+    const [one, other] = [hits[0]?.id ?? INT64_MIN, hits[1]?.id ?? INT64_MIN];
+    const bound = isDescending ? lowest : highest;
+    return readUnfiltered(
+      isDescending ? rowsBefore : rowsAfter,
+      [shop, start, id, bound, one, other, limit + 1],
+      limit,
+    );
+  }
   const bounds: Condition[] = [
     (bind) => (isDescending ? `name_start >= ${bind(lowest)}` : `name_start <= ${bind(highest)}`),
     ...hits.map(
@@ -104,6 +129,14 @@ function readOthers(
       ...(others.length > 0 && { scanLimit: SCATTERED_SCAN }),
     },
     toPet,
-    (row: PetRow & { readonly name_start: string }) => `${row.name_start} ${row.id}`,
+    positionOf,
   );
+}
+
+function* readUnfiltered(rows: typeof rowsAfter, parameters: PageByName, limit: number): Query<Page<Pet, string>> {
+  return pageOf(yield* all(rows, ...parameters), limit, toPet, positionOf);
+}
+
+function positionOf({ name_start: start, id }: NamedRow): string {
+  return `${start} ${id}`;
 }
