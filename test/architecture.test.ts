@@ -46,8 +46,8 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.handlers\.ts$/,
-    may: /^(contract\/|domains\/)/,
-    because: "a handler uses its own operations and its own store",
+    may: /^(contract\/|domains\/|storage\/(storage|transaction|pages)\.ts$)/,
+    because: "a handler uses its own operations, its own store and the steps of transactions",
   },
   {
     of: /\.(store|statements)\.ts$/,

@@ -98,7 +98,7 @@ test("the examples do what they describe", async () => {
 
 describe("a table", () => {
   test.each([
-    [["accounts", "list"], /^ID {20}NAME {2,}PLAN {2,}PER MINUTE {2}PER DAY {2}CREATED {19}STATE$/],
+    [["accounts", "list"], /^ID {20}NAME {2,}PLAN {2,}PER MINUTE {2}PER DAY {2}ANIMALS {2}CREATED {19}STATE$/],
     [["keys", "list"], /^ID {20}ACCOUNT {15}MODE {2}HINT {2,}NAME {2,}SCOPES {2,}STATE {2}EXPIRES {2}LAST USED$/],
   ])("of %j has headings above its columns, also next to wide characters", async (words, headings) => {
     const folder = newDataDir();

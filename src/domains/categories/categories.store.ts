@@ -34,20 +34,20 @@ import {
   categoryUpdated,
 } from "./categories.operations.ts";
 
-/** A part of the animals of a category has moved. */
-export interface Moved {
-  /** The event, which must be published; absent if the part has no such animal. */
-  readonly moved?: NewEvent;
-  /** The id after which the next part starts; undefined if no animal is left. */
-  readonly end: bigint | undefined;
-}
-
 /** The animals, as far as categories need them. */
 export interface CategorizedPets {
   /** Part of a transaction: how many animals refer to the category. */
   countIn(shop: LockedShop, categoryId: bigint): Query<bigint>;
-  /** Part of a transaction: moves some animals of a category, those after the id `after`, to another one. */
-  reassign(shop: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<Moved>;
+  /**
+   * Part of a transaction: moves some animals of a category, those after the id `after`, to another one. Returns the
+   * event, unless none has moved, and the id after which the next part starts, unless none is left.
+   */
+  reassign(
+    shop: LockedShop,
+    from: bigint,
+    to: bigint,
+    after: bigint | undefined,
+  ): Change<{ readonly moved?: NewEvent; readonly end: bigint | undefined }>;
   /** Part of a transaction: the first id, from this one on, that no animal refers to. */
   firstUnreferenced(shop: LockedShop, from: bigint): Query<bigint>;
 }

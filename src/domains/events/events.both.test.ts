@@ -147,6 +147,7 @@ describe("a change adds events", () => {
       confirmedBy: null,
       petName: null,
       categoryId: null,
+      seller: null,
     });
     expect(placed?.actor).toEqual(reserved?.actor as never);
   });

@@ -171,7 +171,6 @@ const filters = {
         `the first ${MAX_SEARCH} characters, then of the \`id\`. Not with \`sort\`.`,
       minLength: 1,
       maxLength: MAX_SEARCH,
-      examples: ["117"],
     }),
   ),
   sort: Type.Optional(

@@ -2,8 +2,7 @@ import { INT64_MIN } from "../../contract/schemas.ts";
 import { type Condition, readPage } from "../../storage/pages.ts";
 import { change, type IdRow, query } from "../../storage/statement.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
-import type { Moved } from "../categories/categories.store.ts";
-import { eventsOf } from "../events/new-event.ts";
+import { eventsOf, type NewEvent } from "../events/new-event.ts";
 import type { LockedShop } from "../shops/figures.ts";
 import { petsReassigned } from "./pets.operations.ts";
 import type { Reassignment } from "./pets.schemas.ts";
@@ -36,13 +35,21 @@ const firstUnreferencedCategory = query<[from: bigint, shop: number], IdRow>(`
 
 const event = eventsOf<Reassignment>(({ from }) => ({ petId: null, subjectId: String(from) }));
 
+/** A part of the animals of a category has moved. */
+interface MovedPets {
+  /** The event, which must be published; absent if the part has no such animal. */
+  readonly moved?: NewEvent;
+  /** The id after which the next part starts; undefined if no animal is left. */
+  readonly end: bigint | undefined;
+}
+
 /** The `CategorizedPets` of the categories, which says what each function does. */
 export const petsByCategory = {
   *countIn({ shop }: LockedShop, categoryId: bigint): Query<bigint> {
     return (yield* first(countByCategory, shop, categoryId))?.animals ?? 0n;
   },
 
-  *reassign(locked: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<Moved> {
+  *reassign(locked: LockedShop, from: bigint, to: bigint, after: bigint | undefined): Change<MovedPets> {
     const animals = yield* petsByCategory.countIn(locked, from);
     if (animals === 0n) return { end: undefined };
     const { shop } = locked;

@@ -94,7 +94,6 @@ const filters = {
         "this text, ignoring case, by name. Not with `ids`.",
       minLength: 1,
       maxLength: MAX_SEARCH,
-      examples: ["Re"],
     }),
   ),
   sort: Type.Optional(

@@ -45,6 +45,8 @@ export const Pet = Type.Object(
   { title: "Pet", description: "An animal of the shop." },
 );
 export type Pet = Static<typeof Pet>;
+/** An animal as its event is stored before it has an id. */
+export const PetWithoutId = Type.Omit(Pet, ["id"]);
 
 export const PetPatch = Type.Object(
   {

@@ -1,4 +1,3 @@
-import { Type } from "typebox";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { andCommit, withoutCommit } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -17,7 +16,7 @@ import { completePet, type PetFault, takenBy, unknownCategory } from "./pet-impo
 import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts";
 import { PetPages } from "./pet-pages.store.ts";
 import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
-import { type NewPet, Pet, type PetPatch, type PetStatus } from "./pets.schemas.ts";
+import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
 import { byId, newPetRow, remove, setStatus, toPet, valuesOf } from "./pets.statements.ts";
 import { countFewer } from "./pets-by-category.store.ts";
 import { type DecidingOrder, SeveralPets } from "./several-pets.store.ts";
@@ -59,7 +58,7 @@ function refused(fault: Omit<PetFault, "index">): RefusedPet {
   return { refused: "fault", ...fault };
 }
 
-const jsonOfNew = compileSerializer(Type.Omit(Pet, ["id"]));
+const jsonOfNew = compileSerializer(PetWithoutId);
 
 /** An animal after a change, and the event that records it. */
 interface ChangedPet {
