@@ -35,8 +35,8 @@ export class TestBrowser {
   readonly errors: string[] = [];
 
   /** `script` runs in each page before those of the page. */
-  static async start(viewport = { width: 1280, height: 900 }, script = ""): Promise<TestBrowser> {
-    const context = await (await (shared ??= launch())).newContext({ viewport, locale: "en-GB" });
+  static async start(viewport = { width: 1280, height: 900 }, script = "", locale = "en-GB"): Promise<TestBrowser> {
+    const context = await (await (shared ??= launch())).newContext({ viewport, locale });
     // Shorter than the limit of a test: Bun kills the browser of a test that exceeds it, and the tests after it fail too.
     context.setDefaultTimeout(90_000);
     // The browser does not write every violation of a policy to its console.
