@@ -133,7 +133,12 @@ const rules: readonly Rule[] = [
  * Domains that may import one other, by name: a key and what is counted exist only as part of an account, and a key's
  * quota is read with it in one query. Accounts import neither.
  */
-const ownerOf: Readonly<Record<string, string>> = { keys: "accounts", usage: "accounts", requests: "accounts" };
+const ownerOf: Readonly<Record<string, string>> = {
+  keys: "accounts",
+  usage: "accounts",
+  requests: "accounts",
+  orders: "pets",
+};
 
 /** What every domain may use: the lock of a shop, the log to which each change is added, and pairs of a resource. */
 const ofAll = ["metadata", "shops", "events"];

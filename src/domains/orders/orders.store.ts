@@ -13,18 +13,13 @@ import {
   unlessEmpty,
 } from "../metadata/metadata.schemas.ts";
 import { insertMetadata, metadataFlag, replaceMetadata } from "../metadata/metadata.store.ts";
+import type { PetStore } from "../pets/pets.store.ts";
+import type { RefusedTransition } from "../pets/transitions.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import type { Price } from "../shops/price.schemas.ts";
 import { completePrice, type NoCurrency, priceValues } from "../shops/prices.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import {
-  type OrderChange,
-  type OrderedPets,
-  orderChanges,
-  orderEvent,
-  type PetChange,
-  type RefusedTransition,
-} from "./order-changes.ts";
+import { type OrderChange, orderChanges, orderEvent, type PetChange } from "./order-changes.ts";
 import { type OrderFilters, orderConfirmed, orderPlaced, orderUpdated } from "./orders.operations.ts";
 import {
   MAX_RESERVATION_DAYS,
@@ -69,7 +64,7 @@ type ChangedOrder = StoreOrder | "not found" | "not expected" | WrongStatus | Pe
  * the animal; undefined if there is none. It is the animal's last one, because another can be placed only when it is
  * over. Expires it if its reservation has ended. The store of animals takes this function as its `FindDecidingOrder`.
  */
-export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedPets) {
+export function* decidingOrder(locked: LockedShop, petId: bigint, pets: PetStore) {
   const last = yield* first(sql.lastByPet, locked.shop, petId);
   if (last?.status !== "placed" && last?.status !== "confirmed") return undefined;
   const isOpen = last.status === "placed";
@@ -84,12 +79,12 @@ export function* decidingOrder(locked: LockedShop, petId: bigint, pets: OrderedP
  */
 export class OrderStore {
   readonly reservations: Reservations;
-  readonly #pets: OrderedPets;
+  readonly #pets: PetStore;
   readonly #clock: Clock;
   readonly #reservation: number;
 
   /** `reservation` is how long an order holds its animal, in milliseconds. */
-  constructor(storage: Storage, pets: OrderedPets, clock: Clock, reservation: number) {
+  constructor(storage: Storage, pets: PetStore, clock: Clock, reservation: number) {
     this.#pets = pets;
     this.#clock = clock;
     this.#reservation = reservation;
@@ -249,7 +244,7 @@ export class OrderStore {
       yield* expire(locked, order, this.#pets);
       return { refused: "wrong status", status: "expired" };
     }
-    const change = yield* this.#pets.changeStatus(locked, order.pet_id, ...pet);
+    const change = yield* this.#pets.changeStatus(locked, order.pet_id, pet[0], pet[1]);
     if (change === "not found" || "refused" in change)
       return { refused: "pet mismatch", problem: problemOf(order, change) };
     if (from === "placed") addToFigure(locked, "open_orders", -1);
@@ -270,13 +265,13 @@ export class OrderStore {
    * Part of a transaction: reserves or sells an animal for a new order. If it is still reserved by an order whose
    * reservation has ended, expires that order first. This is rare, so it is looked for only after a refusal.
    */
-  *#take(locked: LockedShop, petId: bigint, how: PetChange): ReturnType<OrderedPets["changeStatus"]> {
-    const change = yield* this.#pets.changeStatus(locked, petId, ...how);
+  *#take(locked: LockedShop, petId: bigint, how: PetChange): ReturnType<PetStore["changeStatus"]> {
+    const change = yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
     if (change === "not found" || !("refused" in change)) return change;
     const open = yield* first(sql.openByPet, locked.shop, petId);
     if (!open || !isOver(open, locked)) return change;
     yield* expire(locked, open, this.#pets);
-    return yield* this.#pets.changeStatus(locked, petId, ...how);
+    return yield* this.#pets.changeStatus(locked, petId, how[0], how[1]);
   }
 }
 

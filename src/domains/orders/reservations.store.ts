@@ -5,9 +5,9 @@ import type { Storage } from "../../storage/storage.ts";
 import { all, type Change, first, type Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
 import { publish, system } from "../events/publish.ts";
+import type { PetStore } from "../pets/pets.store.ts";
 import { addToFigure, type LockedShop } from "../shops/figures.ts";
 import { lockShop } from "../shops/shops.store.ts";
-import type { OrderedPets } from "./order-changes.ts";
 import { orderEvent } from "./order-changes.ts";
 import { orderExpired } from "./orders.operations.ts";
 import * as sql from "./orders.statements.ts";
@@ -26,10 +26,10 @@ const BATCHES = 20;
 /** Expires the reservations of open orders. An expired order no longer reserves its animal. */
 export class Reservations implements DueTimes {
   readonly #storage: Storage;
-  readonly #pets: OrderedPets;
+  readonly #pets: PetStore;
   readonly #clock: Clock;
 
-  constructor(storage: Storage, pets: OrderedPets, clock: Clock) {
+  constructor(storage: Storage, pets: PetStore, clock: Clock) {
     this.#storage = storage;
     this.#pets = pets;
     this.#clock = clock;
@@ -110,7 +110,7 @@ export class Reservations implements DueTimes {
  * Part of a transaction: expires an open order, so that its animal is available again. If a fast-forward has brought
  * the end nearer, the order now shows the real one.
  */
-export function* expire(locked: LockedShop, row: OrderRow, pets: OrderedPets): Change<void> {
+export function* expire(locked: LockedShop, row: OrderRow, pets: PetStore): Change<void> {
   const { id, pet_id, expires_at } = row;
   const end = Math.min(Number(expires_at), locked.now);
   yield* all(sql.setExpired, locked.shop, id, end);

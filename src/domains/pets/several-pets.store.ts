@@ -20,7 +20,7 @@ export interface DecidingOrder {
 }
 
 /** Some of several animals belong to orders, so none was deleted. */
-interface OrderedPets {
+interface RefusedDeletion {
   readonly refused: "ordered";
   /** By the ids of these animals. */
   readonly orders: ReadonlyMap<bigint, DecidingOrder>;
@@ -61,7 +61,7 @@ export class SeveralPets {
    * A transaction: deletes animals, all or none: those that an order reserves or has sold are not deleted. Ids of no
    * animal are ignored. Returns the ids of the deleted ones.
    */
-  *delete(author: Author, ids: bigint[]): Change<readonly bigint[] | OrderedPets> {
+  *delete(author: Author, ids: bigint[]): Change<readonly bigint[] | RefusedDeletion> {
     const { shop } = author;
     const locked = yield* lockShop(shop, this.#clock.now());
     let pets = yield* petsOf(shop, ids);
