@@ -122,7 +122,7 @@ export function Animals() {
             narrow: "under",
             cell: (pet) => <CategoryName id={pet.categoryId} of={categories} />,
           },
-          { head: "Reference", cell: ({ reference }) => reference && <bdi class="fine">{reference}</bdi> },
+          { head: "Reference", cell: ({ reference }) => reference && <bdi>{reference}</bdi> },
           { head: "Price", isNumber: true, narrow: "below", cell: ({ price }) => price && moneyOf(price) },
           { head: "Status", narrow: "end", cell: (pet) => <PetState of={pet} order={orders.get(pet.id)} /> },
           { head: "", cell: (pet) => <PetActions of={pet} order={orders.get(pet.id)} begin={begin} /> },
@@ -189,7 +189,7 @@ function Filters() {
         value={text}
         search={(typed) => filterBy(query["in"] ? { name: typed } : { search: typed })}
       />
-      {text && (
+      {text !== "" && (
         <Select
           aria-label="How names are searched"
           value={query["in"] ?? ""}
