@@ -44,7 +44,7 @@ function chunked(body: string): string {
 /** The table of `docs/errors.md`, which a test compares with this one. */
 export const bareResponses: readonly BareResponse[] = [
   {
-    what: "a request line of fewer than three words, or whose target is neither a path nor an address",
+    what: "a request line of one word, or whose target is neither a path nor an address",
     outcome: "400",
     bytes: (valid) => [
       "\r\n",
@@ -78,7 +78,7 @@ export const bareResponses: readonly BareResponse[] = [
     ],
   },
   {
-    what: "an HTTP version other than 1.0 and 1.1",
+    what: "no HTTP version, or another than 1.0 and 1.1",
     outcome: "505",
     bytes: (valid) => [
       `GET ${valid.target}\r\n`,
