@@ -1,5 +1,7 @@
 import { type TObject, type TSchema, type TString, type TUnsafe, Type } from "typebox";
+import { Check } from "typebox/schema";
 import { folded } from "../../csv/name-key.ts";
+import { shown } from "./messages.ts";
 
 /** Bounds of a signed 64-bit integer. */
 export const INT64_MIN = -(2n ** 63n);
@@ -151,14 +153,24 @@ export function Timestamp(options: { description: string }) {
 
 /** A time that a client sends, with its offset from UTC (RFC 3339). `millisecondsOf` reads it. */
 export function DateTime(options: { description: string }) {
-  // Without the time zones in brackets of RFC 9557. 40 characters are enough for nanoseconds and an offset.
-  return Type.String({
-    ...Timestamp(options),
-    maxLength: 40,
-    pattern: "^[^\\[]*$",
-    [PATTERN_MEANING]: "no time zone in brackets",
-  });
+  // 40 characters are enough for nanoseconds and an offset.
+  return Type.String({ ...Timestamp(options), maxLength: 40, pattern: "^[^\\[]*$", [RULES]: [isMoment, isInYears] });
 }
+
+/** Without the time zones in brackets of RFC 9557. */
+const isMoment: Rule = {
+  allows: (text) => Check({ format: "date-time" }, text) && !(text as string).includes("["),
+  message: (text) => `must be a date and time with an offset, such as 2026-11-21T12:00:00Z; got ${shown(text)}`,
+};
+
+const YEAR_1 = Date.parse("0001-01-01T00:00:00Z");
+const YEAR_9999 = Date.parse("9999-01-01T00:00:00Z");
+
+/** So that a year has four digits in every time zone. */
+const isInYears: Rule = {
+  allows: (text) => millisecondsOf(text as string) >= YEAR_1 && millisecondsOf(text as string) < YEAR_9999,
+  message: (text) => `must be in one of the years 0001 to 9998 in UTC; got ${shown(text)}`,
+};
 
 /** Unix milliseconds of a `DateTime`, rounded up. A leap second counts as the next second. */
 export function millisecondsOf(moment: string): number {

@@ -220,7 +220,7 @@ test("applies the same filters as the list, to old and new events", async () => 
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filters)) query.set(name, String(value));
     if (since !== undefined) query.set("since", at(since));
-    if (until !== undefined) query.set("until", at(until));
+    if (until !== undefined) query.set("until", at(Math.max(until, since ?? until)));
     return query.toString();
   });
   const streams = await Promise.all(queries.map((query) => follow(`?after=0&${query}`)));

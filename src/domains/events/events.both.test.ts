@@ -343,7 +343,7 @@ describe("events can be found", () => {
     }
     const time = (offset: number) => encodeURIComponent(new Date(start + offset).toISOString());
     for (const since of [-1, 0, 1, 5, 6, 9, 20, 21]) {
-      for (const until of [-1, 0, 1, 5, 6, 9, 20, 21]) {
+      for (const until of [-1, 0, 1, 5, 6, 9, 20, 21].filter((end) => end >= since)) {
         const wanted = offsets.flatMap((offset, index) => (offset >= since && offset < until ? [index + 1] : []));
         expect([since, until, await ids(`?since=${time(since)}&until=${time(until)}`)]).toEqual([since, until, wanted]);
       }
@@ -351,6 +351,7 @@ describe("events can be found", () => {
     expect(await ids(`?since=${time(5)}`)).toEqual([3, 4, 5, 6, 7]);
     expect(await ids(`?until=${time(6)}&after=2&sort=-id`)).toEqual([5, 4, 3]);
     expect((await call("GET", "/events?since=yesterday")).status).toBe(400);
+    expect((await call("GET", `/events?since=${time(1)}&until=${time(0)}`)).status).toBe(400);
   });
 
   test("only if there are any", async () => {

@@ -3,6 +3,7 @@ import { type Fault, MAX_FAULTS } from "../../contract/errors.ts";
 import { faultsOf, pointerToken } from "../../contract/input-faults.ts";
 import { withCommas } from "../../contract/messages.ts";
 import { QUERY_LIMIT } from "../../contract/requests.ts";
+import { millisecondsOf } from "../../contract/schemas.ts";
 import { compileDecoder, compileTextReaders, compileValidator, itemsOf } from "../../contract/validators.ts";
 
 /** The maximum number of cached queries per operation, and their maximum length in characters: about 0.5 MB. */
@@ -37,6 +38,7 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   // More names than these have enough unknown ones for all faults that a response lists.
   const maxNames = Object.keys(properties).length + MAX_FAULTS;
   const isPaged = "cursor" in properties;
+  const spans = spansOf(Object.keys(properties));
   const validator = compileValidator(closed);
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
@@ -48,12 +50,31 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     if (!validator.Check(value)) {
       const found = faultsOf(value, closed, "/query", "query parameter of this operation");
       faults.push(...found.map((fault) => withPageAdvice(withPlusAdvice(fault, texts), isPaged)));
-    }
+    } else faults.push(...spanFaults(value, spans));
     if (faults.length > 0) return { faults };
     const { cursor, ...others } = decode(value) as { readonly cursor?: string };
     return { value: others, cursor: cursor || undefined }; // an empty one is the first page
   };
   return isPaged ? cachedWithoutCursor(read) : cached(read);
+}
+
+/** The pairs of parameters that are the start and the end of a span of time: `since` and `until`, `confirmedSince` and its like. */
+function spansOf(names: readonly string[]): (readonly [since: string, until: string])[] {
+  const ends = names.map((name) => [name, name.replace(/since$/, "until").replace(/Since$/, "Until")] as const);
+  return ends.filter(([since, until]) => since !== until && names.includes(until));
+}
+
+function spanFaults(
+  value: Readonly<Record<string, unknown>>,
+  spans: readonly (readonly [since: string, until: string])[],
+): Fault[] {
+  const isReversed = ([since, until]: readonly [string, string]) =>
+    value[since] !== undefined &&
+    value[until] !== undefined &&
+    millisecondsOf(value[until] as string) < millisecondsOf(value[since] as string);
+  return spans
+    .filter(isReversed)
+    .map(([since, until]) => ({ path: pathOf(until), message: `must not be before ${since}` }));
 }
 
 /** In a query, a `+` stands for a space: the offset of a time has lost its sign. */
