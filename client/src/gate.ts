@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { type ErrorFacts, RateLimitError } from "./errors.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Outcome, timeAtService } from "./outcome.ts";
 import type { RateLimit } from "./response.ts";
 
 /**
@@ -12,15 +12,13 @@ const MOST_IN_FLIGHT = 16;
 const FRESH = 1_000;
 /** Requests are spread until the reset if less than this share of the limit remains. */
 const LOW = 0.1;
-/** Requests are not spread if the reset is further away, in milliseconds. */
-const LONGEST_SPREAD = 60_000;
 
 const unknownLimits: RateLimit = { limit: 0, remaining: 0, reset: new Date(0) };
 
 /**
  * Admits the requests of one client in order, as the limits of its key allow. The first request learns the limits. The
- * last requests of a window are spread over its remaining time. After a 429, all requests wait, unless it is about
- * streams.
+ * last requests of a window are spread over its remaining time. Once it is used up, or after a 429 unless it is about
+ * streams, all requests wait; those that may not wait so long are refused.
  */
 export type Gate = (
   operation: string,
@@ -36,7 +34,7 @@ interface Waiter {
   readonly fail: (reason: unknown) => void;
 }
 
-type RateLimited = ErrorFacts & { readonly message: string };
+type RateLimited = Omit<ErrorFacts, "operation"> & { readonly message: string };
 
 /**
  * Opens a gate. `separateQuota` is empty for calls that count in the limits of the shop. Other calls cannot learn their
@@ -46,6 +44,7 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
   let queue: Waiter[] = [];
   let inFlight = 0;
   let limits = unknownLimits;
+  let resetAt = 0;
   let learntAt = 0;
   let lastAt = 0;
   let closedUntil = 0;
@@ -55,16 +54,15 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
   /** Milliseconds until the first waiter may go. Undefined while it waits for a request in flight. */
   function waitOf({ deadline }: Waiter, now: number): number | undefined {
     if (now < closedUntil) return closedUntil - now;
-    const { limit, remaining, reset } = limits;
+    const { limit, remaining } = limits;
     const isLow = remaining <= limit * LOW;
     // One at a time if few requests remain or the limits are not current.
     if (inFlight >= (isLow || now - learntAt > FRESH ? 1 : Math.min(remaining, MOST_IN_FLIGHT))) return undefined;
     if (!isLow) return 0;
-    const untilReset = +reset - now;
-    if (remaining && untilReset > LONGEST_SPREAD) return 0; // the reset of a day
-    // If none remain, it waits until the reset. Otherwise each of them gets an equal share of the remaining time.
+    const untilReset = resetAt - now;
+    // Each of those that remain gets an equal share of the remaining time. A call that cannot wait for it goes at once.
     const wait = Math.max(0, remaining ? lastAt + untilReset / (remaining + 1) - now : untilReset);
-    return now + wait > deadline ? 0 : wait; // a call that cannot wait is sent, and the service decides
+    return now + wait > deadline ? 0 : wait;
   }
 
   /** Rejects a call whose deadline is before the gate opens. Returns nothing, so that `filter` drops it. */
@@ -91,17 +89,27 @@ export function openGate(clock: Clock, separateQuota: string): Gate {
     }
   }
 
+  function close(until: number, by: RateLimited): void {
+    closedUntil = Math.max(closedUntil, until);
+    closedBy = by;
+    limits = unknownLimits;
+  }
+
   function learn({ info, error }: Outcome): void {
     const now = clock.now();
     const rateLimit = info?.rateLimit;
     if (error?.status === 429 && error.code !== "too_many_streams") {
-      closedUntil = Math.max(closedUntil, now + (error.retryAfter ?? 1) * 1000);
-      closedBy = error;
-      limits = unknownLimits;
+      close(now + (error.retryAfter ?? 1) * 1000, error);
     } else if (rateLimit && !separateQuota) {
-      // Responses can arrive out of order. Within a window, the one with the fewest remaining requests is the newest.
-      if (+rateLimit.reset !== +limits.reset || rateLimit.remaining < limits.remaining) limits = rateLimit;
+      const { remaining, reset } = rateLimit;
       learntAt = now;
+      // Responses can arrive out of order. Within a window, the one with the fewest remaining requests is the newest.
+      if (+reset === +limits.reset && remaining >= limits.remaining) return;
+      limits = rateLimit;
+      resetAt = now + +reset - timeAtService(info.headers, now);
+      if (remaining) return;
+      const message = `The limit is used up until ${reset.toISOString()}.`;
+      close(resetAt, { code: "rate_limit_exceeded", message, status: 429 });
     }
   }
 

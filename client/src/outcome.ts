@@ -59,13 +59,18 @@ export function parseResponse(
   };
 }
 
+/** When the service responded, by its own clock, because the clock here may be wrong. Without `Date`, it is `now`. */
+export function timeAtService(headers: Headers, now: number): number {
+  return timeOf(headers.get("date")) || now;
+}
+
 /**
  * The seconds in `Retry-After`, which may also be a date in any form of HTTP (RFC 9110, 10.2.3). Such a date is compared
- * with the service's own clock, because the clock here may be wrong. Undefined if there is nothing to wait for.
+ * with the service's own clock. Undefined if there is nothing to wait for.
  */
 function retryAfterOf(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after") ?? "";
-  const seconds = +text || (timeOf(text) - (timeOf(headers.get("date")) || now)) / 1000;
+  const seconds = +text || (timeOf(text) - timeAtService(headers, now)) / 1000;
   return Math.max(0, Math.ceil(seconds)) || undefined;
 }
 

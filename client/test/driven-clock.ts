@@ -31,7 +31,9 @@ export class DrivenClock implements Clock {
     this.#inFlight++;
     try {
       const response = await fetch(...request);
-      return new Response(await response.arrayBuffer(), response);
+      const told = new Response(await response.arrayBuffer(), response);
+      told.headers.set("Date", new Date(this.now()).toUTCString()); // the server's own is the real time
+      return told;
     } finally {
       this.#inFlight--;
     }

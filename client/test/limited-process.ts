@@ -53,7 +53,9 @@ const petstore = new Petstore({
       const response = await fetch(...request);
       if (response.status === 429)
         denials.push({ at: now, until: now + Number(response.headers.get("retry-after")) * 1_000 });
-      return new Response(await response.arrayBuffer(), response);
+      const told = new Response(await response.arrayBuffer(), response);
+      told.headers.set("Date", new Date(now).toUTCString()); // the server's own is the real time
+      return told;
     } finally {
       inFlight--;
     }

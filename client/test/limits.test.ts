@@ -29,6 +29,60 @@ test("a thousand concurrent calls at 60 a minute all succeed without a strike", 
   }
 });
 
+test("calls in turn, with the usual timeout, are never limited, also where the rounded reset is over a minute away", async () => {
+  const service = await TestService.start();
+  try {
+    const key = await service.newKey("enterprise", quota);
+    service.clock.advance(300); // the minute ends 60.7 s after its rounded-down beginning
+    const clock = new DrivenClock(service.clock);
+    const statuses: number[] = [];
+    const onResponse = ({ status }: Response) => statuses.push(status);
+    const petstore = new Petstore({
+      key,
+      baseUrl: service.app.base,
+      clock,
+      fetch: clock.fetch,
+      onResponse,
+      retries: 0,
+    });
+    for (let call = 0; call < 130; call++) await clock.drive(petstore.listPets({ limit: 1 }).page());
+    expect(statuses).toEqual(Array.from({ length: 130 }, () => 200));
+  } finally {
+    await service.stop();
+  }
+});
+
+test("a call that may not wait for a limit that is used up is refused, with the time, and not sent", async () => {
+  const service = await TestService.start();
+  try {
+    const day = { perMinute: 600, perDay: 20 };
+    const key = await service.newKey("enterprise", day);
+    for (const offset of [0, -7_200_000]) {
+      // Also where the clock of the client is two hours slow, if the service tells its time.
+      service.clock.advance(24 * HOUR);
+      const clock = new DrivenClock(service.clock);
+      const own = { now: () => clock.now() + offset, after: clock.after.bind(clock) };
+      let sent = 0;
+      const fetch = (...request: Parameters<typeof clock.fetch>) => (sent++, clock.fetch(...request));
+      const petstore = new Petstore({ key, baseUrl: service.app.base, clock: own, fetch });
+      for (let call = 0; call < day.perDay; call++) await clock.drive(petstore.listPets().page());
+      const error = await clock.drive(petstore.listPets().page()).catch((reason: unknown) => reason);
+      const retryAfter = (24 * HOUR - (clock.now() % (24 * HOUR))) / 1000; // until midnight
+      expect(error).toMatchObject({
+        name: "RateLimitError",
+        code: "rate_limit_exceeded",
+        operation: "listPets",
+        retryAfter,
+      });
+      expect(String(error)).toMatch(/The limit is used up until \d{4}-\d\d-\d\dT00:00:00/);
+      expect(sent).toBe(day.perDay);
+      await clock.drive(petstore.listPets({}, { timeout: 25 * HOUR }).page());
+    }
+  } finally {
+    await service.stop();
+  }
+});
+
 /** Runs processes in step: once nothing can happen in any of them before time passes, the time of the next timer comes. */
 async function runInStep(service: TestService, tasks: readonly Task[]): Promise<Report[]> {
   const reports: (Report | undefined)[] = tasks.map(() => undefined);

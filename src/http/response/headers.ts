@@ -7,6 +7,7 @@ import type { Admission } from "../interfaces.ts";
 /** The response headers that a script on another site may read (Fetch standard, section 3.3). */
 const exposed = [
   "Allow",
+  "Date",
   "Deprecation",
   "ETag",
   IDEMPOTENT_REPLAYED,
