@@ -23,7 +23,23 @@ export type FakeResponses = {
     | undefined;
 };
 
-/** A `fetch` that needs no service: it responds as the service does, with examples or with `responses`. */
+/** How long an error that the client would repeat says to wait, in seconds: a day, so that calls fail without a wait. */
+const NO_RETRY = "86400";
+const retried: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+
+/** The name and the example of the operation at an address, which ends with its path after `/v1`. */
+export function operationOf(request: Request) {
+  const { pathname } = new URL(request.url);
+  return Object.entries(successes).find(
+    ([, { method, path }]) =>
+      method === request.method && new RegExp(`/v1${path.replaceAll("*", "[^/]+")}$`).test(pathname),
+  );
+}
+
+/**
+ * A `fetch` that needs no service: it responds as the service does, with examples or with `responses`. An error that the
+ * client would repeat has a `Retry-After` of a day, so it comes at once.
+ */
 export function fakeFetch(
   responses: FakeResponses = {},
 ): (input: string | Request, init?: RequestInit) => Promise<Response> {
@@ -31,15 +47,14 @@ export function fakeFetch(
     const request = typeof input === "string" ? new Request(input, init) : input;
     request.signal.throwIfAborted();
     const { pathname, searchParams } = new URL(request.url);
-    const [name, success] =
-      Object.entries(successes).find(
-        ([, { method, path }]) =>
-          method === request.method && new RegExp(`/v1${path.replaceAll("*", "[^/]+")}$`).test(pathname),
-      ) ?? [];
+    const [name, success] = operationOf(request) ?? [];
     if (!request.headers.has("authorization")) return failure("missing_api_key");
     if (!success) throw new TypeError(`The service has no ${request.method} ${pathname}.`);
     const asked = responses[name as keyof FakeResponses];
     if (typeof asked === "string") return failure(asked);
+    if (asked === undefined && name === "placeStoreOrder" && (await isConfirmed(request))) {
+      return responseOf(success, successes["confirmStoreOrder"]?.body);
+    }
     if (success.headers["Content-Type"] !== "text/event-stream") {
       return responseOf(success, asked && success.body && stringify(asked));
     }
@@ -49,10 +64,18 @@ export function fakeFetch(
   };
 }
 
+/** Whether a request places an order that is to be confirmed at once. */
+async function isConfirmed(request: Request): Promise<boolean> {
+  const { confirm } = (await request.json().catch(() => ({}))) as { readonly confirm?: unknown };
+  return confirm === true;
+}
+
 function failure(code: string): Response {
   const example = failures[code];
   if (!example) throw new TypeError(`The service has no error ${code}.`);
-  return responseOf(example);
+  const response = responseOf(example);
+  if (retried.has(example.status) || code === "idempotency_key_in_use") response.headers.set("Retry-After", NO_RETRY);
+  return response;
 }
 
 function responseOf({ status, headers, body }: Example, content: Example["body"] | ReadableStream = body): Response {

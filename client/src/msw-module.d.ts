@@ -4,6 +4,6 @@ declare module "msw" {
     readonly info: object;
   }
   export const http: {
-    all(path: string, resolver: (info: { readonly request: Request }) => Promise<Response>): HttpHandler;
+    all(path: string, resolver: (info: { readonly request: Request }) => Promise<Response> | undefined): HttpHandler;
   };
 }

@@ -1,8 +1,23 @@
 import { type HttpHandler, http } from "msw";
-import { type FakeResponses, fakeFetch } from "./fake-fetch.ts";
+import { type FakeResponses, fakeFetch, operationOf } from "./fake-fetch.ts";
 
-/** Handlers of msw that respond as the service does, with the examples of the documentation or with `responses`. */
-export function petstoreHandlers(responses: FakeResponses = {}): HttpHandler[] {
+export interface HandlerOptions {
+  /** The base URL of the client under test, which ends with `/v1`. Default: `http://petstore.test/v1`. */
+  readonly baseUrl?: string | undefined;
+  /** What operations return instead of the examples of the documentation. */
+  readonly responses?: FakeResponses | undefined;
+}
+
+/**
+ * Handlers of msw that respond as the service does. They take only requests to the operations of the service at
+ * `baseUrl`; others go to the handlers of other services.
+ */
+export function petstoreHandlers({
+  baseUrl = "http://petstore.test/v1",
+  responses = {},
+}: HandlerOptions = {}): HttpHandler[] {
   const fetch = fakeFetch(responses);
-  return [http.all("*/v1/*", ({ request }) => fetch(request))];
+  return [
+    http.all(`${baseUrl.replace(/\/+$/, "")}/*`, ({ request }) => (operationOf(request) ? fetch(request) : undefined)),
+  ];
 }

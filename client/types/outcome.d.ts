@@ -19,3 +19,5 @@ export declare function streamOf({ body }: Response): ReadableStream<Uint8Array<
 export declare function readText(response: Response): Promise<string | undefined>;
 /** Parses a response. A response that does not come from the service becomes an error. */
 export declare function parseResponse(response: Response, text: string | undefined, operation: string, now: number, ids?: IdKind): Outcome;
+/** When the service responded, by its own clock, because the clock here may be wrong. Without `Date`, it is `now`. */
+export declare function timeAtService(headers: Headers, now: number): number;

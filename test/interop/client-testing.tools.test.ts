@@ -11,12 +11,38 @@ const root = join(import.meta.dir, "../..");
 const readme = readFileSync(join(root, "client/README.md"), "utf8");
 const files = new Map([...readme.matchAll(/```ts (\S+)\n([^]*?)```/g)].map(([, name = "", code = ""]) => [name, code]));
 
+/** Handlers of the pet store come first, and leave to others what is not the pet store's. */
+const others = `
+import { http, HttpResponse } from "msw";
+import { setupServer } from "msw/node";
+import { petstoreHandlers } from "petstore-client/testing/msw";
+import { expect, test } from "vitest";
+
+test("requests to other services go to their handlers", async () => {
+  const charge = http.post("https://payments.test/v1/charges", () => HttpResponse.json({ id: "ch_1" }));
+  const events = http.get("https://payments.test/v1/events", () => HttpResponse.json([]));
+  const dogs = http.get("http://127.0.0.1:8080/v1/dogs", () => HttpResponse.json(["Rex"]));
+  const handlers = petstoreHandlers({ baseUrl: "http://127.0.0.1:8080/v1/", responses: { listPets: [] } });
+  const server = setupServer(...handlers, charge, events, dogs);
+  server.listen({ onUnhandledRequest: "error" });
+  const headers = { Authorization: "Bearer any" };
+  const read = async (url: string, method = "GET") => (await fetch(url, { method, headers })).json();
+  expect(await read("https://payments.test/v1/charges", "POST")).toEqual({ id: "ch_1" });
+  expect(await read("https://payments.test/v1/events")).toEqual([]);
+  expect(await read("http://127.0.0.1:8080/v1/dogs")).toEqual(["Rex"]);
+  expect(await read("http://127.0.0.1:8080/v1/pets")).toEqual([]);
+  await expect(read("http://petstore.test/v1/pets")).rejects.toThrow();
+  server.close();
+});
+`;
+
 let withTools: string;
 let without: string;
 beforeAll(async () => {
   const parent = newDataDir();
   if (isInstalled) symlinkSync(join(interopFolder, "node_modules"), join(parent, "node_modules"));
   withTools = await project(join(parent, "shop"), "fake.test.ts");
+  await Bun.write(join(withTools, "others.test.ts"), others);
   without = await project(newDataDir(), "shop.test.ts");
 });
 
@@ -41,7 +67,7 @@ async function run(folder: string, command: readonly string[], environment: Reco
 test.skipIf(!isInstalled)("the tests without the service pass in vitest, with msw", async () => {
   const vitest = join(interopFolder, "node_modules/vitest/vitest.mjs");
   const { code, said } = await run(withTools, ["node", vitest, "run", "--root", withTools]);
-  expect([said, code]).toEqual([expect.stringMatching(/Tests +2 passed/), 0]);
+  expect([said, code]).toEqual([expect.stringMatching(/Tests +3 passed/), 0]);
 });
 
 test.skipIf(!isInstalled)("they compile with the strictest settings", async () => {
