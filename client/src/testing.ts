@@ -48,16 +48,25 @@ interface Child extends Output {
 interface Output {
   on(name: string, listener: (value: never) => void): void;
 }
+interface SpawnOptions {
+  readonly stdio: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
 interface NodeModules {
-  readonly spawn: (program: string, words: readonly string[], options: { readonly stdio: readonly string[] }) => Child;
+  readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => Child;
+}
+interface Process {
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** The longest error output that is kept, in characters. */
 const MAX_ERRORS = 4_000;
+const inClone =
+  'With a clone of the service, use startPetstore({ command: ["node", "/path/to/the/clone/scripts/petstore.mjs"] }).';
 
 /**
  * Starts the real service with temporary data on a free port. `command` is the program and its first arguments. The
- * service also ends with this process.
+ * service also ends with this process, in whatever way that ends. Settings in PETSTORE_ variables are for others.
  */
 export async function startPetstore({
   command = ["petstore"],
@@ -66,17 +75,18 @@ export async function startPetstore({
 } = {}): Promise<RunningPetstore> {
   const module = "node:child_process"; // in a variable, so that bundlers for browsers leave it alone
   const { spawn } = (await import(module)) as NodeModules;
+  const { process } = globalThis as unknown as { readonly process: Process };
   const [program = "", ...words] = command;
-  const child = spawn(program, [...words, "serve", "--temporary", "--json"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, [...words, "serve", "--temporary", "--attached", "--json"], {
+    stdio: ["pipe", "pipe", "pipe"], // the first ends with this process
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PETSTORE_"))),
+  });
   const ended = new Promise<void>((done) => child.on("close", () => done()));
-  const end = () => child.kill();
-  const { process } = globalThis as unknown as { readonly process: Output & { off: Output["on"] } };
-  process.on("exit", end);
   let errors = "";
   let output: string | undefined = "";
   child.stderr.on("data", (text: unknown) => void (errors = `${errors}${text}`.slice(-MAX_ERRORS)));
   const first = await new Promise<string>((resolve, fail) => {
-    child.on("error", fail);
+    child.on("error", (cause: unknown) => fail(new Error(`${program} cannot be started. ${inClone}`, { cause })));
     child.on("close", () => fail(new Error(`${command.join(" ")} ended: ${errors}`)));
     child.stdout.on("data", (text: unknown) => {
       if (output === undefined) return; // what follows is the log
@@ -89,8 +99,7 @@ export async function startPetstore({
   });
   const { key, address: baseUrl } = JSON.parse(first) as { key: string; address: string };
   const stop = () => {
-    process.off("exit", end);
-    end();
+    child.kill();
     return ended;
   };
   return { baseUrl, key, stop };

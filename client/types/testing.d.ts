@@ -21,7 +21,7 @@ export interface RunningPetstore {
 }
 /**
  * Starts the real service with temporary data on a free port. `command` is the program and its first arguments. The
- * service also ends with this process.
+ * service also ends with this process, in whatever way that ends. Settings in PETSTORE_ variables are for others.
  */
 export declare function startPetstore({ command, }?: {
     readonly command?: readonly string[] | undefined;

@@ -22,10 +22,14 @@ export const serve: ProgramCommand = {
   options: {
     create: { meaning: "Create the embedded store if it is missing. Only production needs it." },
     temporary: { meaning: "For tests: without settings, on a free port, in a new folder that is deleted at the end." },
+    attached: {
+      meaning: "End when standard input ends, as it does in whatever way the program that started this ends.",
+    },
   },
   run: async (given, context) => {
     const folder = given.options["temporary"] === undefined ? undefined : mkdtempSync(join(tmpdir(), "petstore-"));
-    const served = folder ? { ...context, environment: {}, config: temporaryConfig(folder) } : context;
+    const stop = given.options["attached"] === undefined ? context.stop : untilInputEnds(context);
+    const served = { ...context, stop, ...(folder && { environment: {}, config: temporaryConfig(folder) }) };
     const claim = claimStore(served.config);
     try {
       await runClaimed(claim, given, served);
@@ -36,6 +40,17 @@ export const serve: ProgramCommand = {
     return { json: { stopped: true }, text: "" };
   },
 };
+
+/** Is aborted by a signal, or when the standard input ends. */
+function untilInputEnds({ input, stop }: ProgramContext): AbortSignal {
+  const end = new AbortController();
+  const read = async () => {
+    for await (const _ of input()); // what it says does not matter
+  };
+  const ended = () => end.abort();
+  read().then(ended, ended);
+  return AbortSignal.any([stop, end.signal]);
+}
 
 function temporaryConfig(folder: string): Config {
   return readConfig({ PETSTORE_DATA_DIR: folder, PETSTORE_PORT: "0" }, folder, settingsOf(domains));
