@@ -1500,7 +1500,7 @@ export interface ListPetsQuery {
     readonly name?: string | undefined;
     /** Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
     readonly ids?: readonly Int64[] | undefined;
-    /** Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with this text, ignoring case, by name. Not with `ids`. */
+    /** Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with this text, ignoring case, by name. Not with `ids`. An empty text searches nothing. */
     readonly search?: string | undefined;
     readonly sort?: PetSort | undefined;
 }
@@ -1544,7 +1544,7 @@ export interface ListStoreOrdersQuery {
     readonly seller?: string | undefined;
     /** Only orders that sold an animal of this category. */
     readonly categoryId?: Int64 | undefined;
-    /** Returns the order with this `id`, then those whose `reference` begins with this text, ignoring case, in the order of the first 64 characters, then of the `id`. Not with `sort`. */
+    /** Returns the order with this `id`, then those whose `reference` begins with this text, ignoring case, in the order of the first 64 characters, then of the `id`. Not with `sort`. An empty text searches nothing. */
     readonly search?: string | undefined;
     readonly sort?: StoreOrderSort | undefined;
 }

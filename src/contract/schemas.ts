@@ -94,8 +94,9 @@ export const PATTERN_MEANING = "x-pattern-meaning";
 interface TextOptions {
   readonly description: string;
   /** In Unicode code points, like `maxLength`. */
-  readonly minLength: number;
+  readonly minLength?: number;
   readonly maxLength: number;
+  readonly default?: string;
   readonly examples?: string[];
 }
 

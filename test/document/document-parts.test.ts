@@ -161,7 +161,7 @@ describe("examples", () => {
   test("and defaults leave a request as it is without them", async () => {
     const names = [...partsOf(document)].map(([, { name }]) => name);
     expect(names.filter((name) => typeof name === "string" && /simulate/i.test(name))).toEqual([]);
-    const defaults = { cursor: "", "If-Match": "*" };
+    const defaults = { cursor: "", search: "", "If-Match": "*" };
     for (const [name, value] of Object.entries(defaults)) {
       const parameters = described().filter(([, parameter]) => parameter.name === name);
       expect(new Set(parameters.map(([, { schema }]) => schema.default))).toEqual(new Set([value]));

@@ -36,7 +36,7 @@ function valuesFor(name: string, schema: Schema, samples: Samples): readonly unk
   if (isInt64(schema)) return samples.ids;
   if (schema.format === "date-time") return samples.times;
   if (schema.examples) return [...schema.examples, "no row has this"];
-  if (name === "search") return ["Re", "117", "no row has this"];
+  if (name === "search") return ["", "Re", "117", "no row has this"];
   if (schema.items) return [valuesFor(name, schema.items, samples)];
   if (schema.default !== undefined) return [schema.default];
   throw new Error(`The parameter ${name} needs values here, so that its pages can be read.`);

@@ -22,7 +22,7 @@ import { readSales } from "./sales.store.ts";
 export function orderHandlers(orders: OrderStore): Handlers<typeof orderOperations> {
   return {
     *listStoreOrders({ caller, query, after }) {
-      if (query.search !== undefined && query.sort)
+      if (query.search && query.sort)
         return invalidInput([
           { path: "/query/sort", message: "cannot be combined with search, which has its own order" },
         ]);

@@ -168,9 +168,9 @@ const filters = {
     Text({
       description:
         "Returns the order with this `id`, then those whose `reference` begins with this text, ignoring case, in the order of " +
-        `the first ${MAX_SEARCH} characters, then of the \`id\`. Not with \`sort\`.`,
-      minLength: 1,
+        `the first ${MAX_SEARCH} characters, then of the \`id\`. Not with \`sort\`. An empty text searches nothing.`,
       maxLength: MAX_SEARCH,
+      default: "",
     }),
   ),
   sort: Type.Optional(

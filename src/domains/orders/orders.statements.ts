@@ -162,7 +162,7 @@ export function readOrders(
   limit: number,
   filters: OrderFilters,
 ): Query<Page<StoreOrder, string>> {
-  const search = filters.search === undefined ? undefined : searchOf(filters.search, after);
+  const search = filters.search ? searchOf(filters.search, after) : undefined;
   const { ids, petId, reference, since, until, confirmedSince, confirmedUntil } = filters;
   const [field, isDescending] = filters.sort?.startsWith("-") ? [filters.sort.slice(1), true] : [filters.sort, false];
   const isPlacedInSpan = (since ?? until) !== undefined;

@@ -99,9 +99,7 @@ export class OrderStore {
   /** Up to `limit` orders of a list after `after`; if it is absent, from the start. */
   page(shop: number, after: string | undefined, limit: number, filters: OrderFilters): Query<Page<StoreOrder, string>> {
     const { search } = filters;
-    return search === undefined
-      ? readOrders(shop, after, limit, filters)
-      : searchOrders(shop, after, limit, { ...filters, search });
+    return search ? searchOrders(shop, after, limit, { ...filters, search }) : readOrders(shop, after, limit, filters);
   }
 
   /**

@@ -104,11 +104,15 @@ describe("a search", () => {
     ["search=re&sort=-id", "/query/sort", "must be name or -name with search, which sorts by name"],
     ["search=re&ids=1", "/query/ids", "cannot be combined with search, or with a list by name"],
     ["sort=name&ids=1", "/query/ids", "cannot be combined with search, or with a list by name"],
-    ["search=", "/query/search", "must have at least 1 character; it has 0"],
     [`search=${"x".repeat(65)}`, "/query/search", "must have at most 64 characters; it has 65"],
   ])("refuses %s", async (query, path, message) => {
     const { status, json } = await call("GET", `/pets?${query}`);
     expect([status, json.details]).toEqual([400, [{ path, message }]]);
+  });
+
+  test("without a text finds all, as a client does whose field is empty", async () => {
+    expect(await ids("search=")).toEqual(await ids("limit=20"));
+    expect(await ids("search=&sort=-id&ids=1&ids=2")).toEqual([2, 1]);
   });
 
   test("refuses the cursor of another search", async () => {

@@ -32,7 +32,7 @@ const rowsBefore = pageRead<PageByName, NamedRow>(
 
 /** What is wrong with the combination of filters of a list by name. */
 export function faultOfListByName({ search, sort, ids }: ListFilters) {
-  if (search !== undefined && (sort === "id" || sort === "-id"))
+  if (search && (sort === "id" || sort === "-id"))
     return { path: "/query/sort", message: "must be name or -name with search, which sorts by name" };
   return ids && { path: "/query/ids", message: "cannot be combined with search, or with a list by name" };
 }
@@ -61,7 +61,7 @@ export function* petsByName(
 
 /** The animals that have the text of a search as their id or reference, and fit the other filters. */
 function* exactHits(shop: number, { search, status, categoryId, name }: ListFilters): Query<readonly Pet[]> {
-  if (search === undefined) return [];
+  if (!search) return [];
   const id = parseInt64(search);
   // One after the other, because requests of one turn share look-ups on PostgreSQL.
   const rows = [id === undefined ? undefined : yield* first(byId, shop, id), yield* first(byReference, shop, search)];

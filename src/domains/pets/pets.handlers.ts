@@ -35,7 +35,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
     // New animals come last, so they change no page that has a next one; the version of the shop tells of other changes.
     *listPets({ caller, query, after }) {
       const { search, sort } = query;
-      if (search !== undefined || sort === "name" || sort === "-name") {
+      if (search || sort === "name" || sort === "-name") {
         const fault = faultOfListByName(query);
         return fault ? invalidInput([fault]) : yield* petsByName(caller.shop, after as string, query.limit, query);
       }

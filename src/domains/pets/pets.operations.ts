@@ -91,9 +91,9 @@ const filters = {
     Text({
       description:
         "Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with " +
-        "this text, ignoring case, by name. Not with `ids`.",
-      minLength: 1,
+        "this text, ignoring case, by name. Not with `ids`. An empty text searches nothing.",
       maxLength: MAX_SEARCH,
+      default: "",
     }),
   ),
   sort: Type.Optional(
