@@ -24,7 +24,8 @@ describe.skipIf(postgresMissing !== undefined)("when PostgreSQL dies,", () => {
     database = await server.newDatabase();
     folder = mkdtempSync(join(tmpdir(), "petstore-moving-"));
     settings = { PETSTORE_DATABASE_URL: server.url(database) };
-    await runJson(folder, ["accounts", "create", "--name", "x", "--plan", "free"], settings);
+    const quota = ["--per-minute", "1000", "--per-day", "1000"]; // an enterprise shop holds any number of animals
+    await runJson(folder, ["accounts", "create", "--name", "x", "--plan", "enterprise", ...quota], settings);
   });
 
   const figure = async (sql: string) => Number((await server.run<{ figure: bigint }>(sql, database))[0]?.figure);

@@ -23,7 +23,8 @@ const lines = (number: number) =>
 /** A folder with an empty store. */
 async function newStore(): Promise<string> {
   const dataDir = newDataDir();
-  await runJsonInProcess(dataDir, ["accounts", "create", "--name", "x", "--plan", "business"]);
+  const quota = ["--per-minute", "1000", "--per-day", "1000"]; // an enterprise shop holds any number of animals
+  await runJsonInProcess(dataDir, ["accounts", "create", "--name", "x", "--plan", "enterprise", ...quota]);
   return dataDir;
 }
 
@@ -182,7 +183,7 @@ describe("with several accounts", () => {
       { account_id: id, mode: "test" },
     ]);
     const exported = await runInProcess(dataDir, ["export", "-", "--format", "csv", "--account", id]);
-    expect(exported.stdout).toBe("\uFEFFid,name,categoryId,status,metadata\r\n1,Rex,1,,\r\n");
+    expect(exported.stdout).toBe("\uFEFFid,name,categoryId,status,price,reference,metadata\r\n1,Rex,1,,,,\r\n");
   });
 
   test.each(["import", "export"])("an %s needs an account, and says how to find it", async (name) => {
@@ -251,7 +252,7 @@ describe("petstore export", () => {
     ["jsonl", animals],
     [
       "csv",
-      '\uFEFFid,name,categoryId,status,metadata\r\n3,"Say ""hi"", Rex",9223372036854775807,sold,\r\n9007199254740993,🐕,-1,,\r\n',
+      '\uFEFFid,name,categoryId,status,price,reference,metadata\r\n3,"Say ""hi"", Rex",9223372036854775807,sold,,,\r\n9007199254740993,🐕,-1,,,,\r\n',
     ],
   ])("writes exactly what is in the store as %s, from which an import makes the same store", async (format, text) => {
     const file = newFile(`out.${format}`);
