@@ -719,6 +719,31 @@ export interface RequestRecord {
   readonly advice?: string | undefined;
 }
 
+/** The kind of resource and what was done to it. */
+export type EventType =
+  | "pet.created"
+  | "pet.updated"
+  | "pet.deleted"
+  | "pets.reassigned"
+  | "category.created"
+  | "category.updated"
+  | "category.deleted"
+  | "order.placed"
+  | "order.confirmed"
+  | "order.cancelled"
+  | "order.expired"
+  | "order.returned"
+  | "order.updated"
+  | "shop.updated"
+  | "key.created"
+  | "key.rotated"
+  | "key.revoked"
+  | "key.banned"
+  | "webhook_endpoint.created"
+  | "webhook_endpoint.updated"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.deleted";
+
 /** `system` is the service itself, `operator` a command that its operator ran. */
 export type EventActorKind = "key" | "system" | "operator";
 
@@ -1726,31 +1751,6 @@ export type UsageGranularity = "hour" | "day";
 /** Class of the status: 2xx for successes, 4xx and 5xx for failures. */
 export type StatusClass = "2xx" | "4xx" | "5xx";
 
-/** The kind of resource and what was done to it. */
-export type EventType =
-  | "pet.created"
-  | "pet.updated"
-  | "pet.deleted"
-  | "pets.reassigned"
-  | "category.created"
-  | "category.updated"
-  | "category.deleted"
-  | "order.placed"
-  | "order.confirmed"
-  | "order.cancelled"
-  | "order.expired"
-  | "order.returned"
-  | "order.updated"
-  | "shop.updated"
-  | "key.created"
-  | "key.rotated"
-  | "key.revoked"
-  | "key.banned"
-  | "webhook_endpoint.created"
-  | "webhook_endpoint.updated"
-  | "webhook_endpoint.disabled"
-  | "webhook_endpoint.deleted";
-
 /** Sort order: `id`, the default, returns the oldest events first, `-id` the newest. */
 export type EventSort = "id" | "-id";
 
@@ -2681,7 +2681,10 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `read`.
    */
-  listEvents(query?: ListEventsQuery, options?: CallOptions): Pages<Event<IdOf<Ids>>>;
+  listEvents<Type extends EventType = EventType>(
+    query?: ListEventsQuery & { readonly type?: readonly Type[] | undefined },
+    options?: CallOptions,
+  ): Pages<Extract<Event<IdOf<Ids>>, { readonly type: Type }>>;
 
   /**
    * Get an event.
@@ -2699,7 +2702,10 @@ export interface Petstore<Ids extends IdKind> {
    *
    * Needs a key with the scope `read`.
    */
-  streamEvents(query?: StreamEventsQuery, options?: CallOptions): AsyncGenerator<Event<IdOf<Ids>>, never, void>;
+  streamEvents<Type extends EventType = EventType>(
+    query?: StreamEventsQuery & { readonly type?: readonly Type[] | undefined },
+    options?: CallOptions,
+  ): AsyncGenerator<Extract<Event<IdOf<Ids>>, { readonly type: Type }>, never, void>;
 
   /**
    * List webhook endpoints (beta).

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "./clock.ts";
 import type { DeprecationNotice } from "./deprecation.ts";
 import type { IdKind } from "./json.ts";
+import type { Result } from "./response.ts";
 
 /** A request that is about to be sent. */
 export interface OutgoingRequest {
@@ -85,7 +86,7 @@ export interface OnceOptions extends CallOptions {
 /** Options of operations that can fail if the resource has changed since it was read. */
 export interface IfMatch {
   /** The resource that you read, or its ETag. */
-  readonly ifMatch?: string | object | undefined;
+  readonly ifMatch?: string | Result<object> | undefined;
 }
 
 /** The service and the key that requests use. */

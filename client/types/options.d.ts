@@ -3,6 +3,7 @@
 import { type Clock } from "./clock.js";
 import type { DeprecationNotice } from "./deprecation.js";
 import type { IdKind } from "./json.js";
+import type { Result } from "./response.js";
 /** A request that is about to be sent. */
 export interface OutgoingRequest {
     readonly url: string;
@@ -80,7 +81,7 @@ export interface OnceOptions extends CallOptions {
 /** Options of operations that can fail if the resource has changed since it was read. */
 export interface IfMatch {
     /** The resource that you read, or its ETag. */
-    readonly ifMatch?: string | object | undefined;
+    readonly ifMatch?: string | Result<object> | undefined;
 }
 /** The service and the key that requests use. */
 export interface Target {

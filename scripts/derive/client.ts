@@ -91,6 +91,7 @@ function errorCodes(operations: readonly Operation[]): string {
 /** The method of an operation: path parameters, the body, the query and the options, as far as it has them. */
 function method(operation: Operation, operations: readonly Operation[], types: ClientTypes): string {
   const { name, path, params, body, query, paged } = operation;
+  const kind = kindOf(operation, types);
   const parameters = pathParameters(path).map((parameter) => {
     const schema = params?.schema.properties[parameter] as TSchema;
     return `${parameter}: ${types.of(schema, "input")}`;
@@ -98,25 +99,39 @@ function method(operation: Operation, operations: readonly Operation[], types: C
   if (body) parameters.push(`body${body.optional ? "?" : ""}: ${types.of(body.schema, "input")}`);
   if (query) {
     const isOptional = !(query.required ?? []).some((key) => !("default" in (query.properties[key] as object)));
-    parameters.push(`query${isOptional ? "?" : ""}: ${queryName(name)}`);
+    const narrowed = kind && ` & { readonly type?: readonly Type[] | undefined }`;
+    parameters.push(`query${isOptional ? "?" : ""}: ${queryName(name)}${narrowed ?? ""}`);
   }
   parameters.push(`options?: ${optionsType(operation)}`);
   const result = paged ? pagesType(operation, types) : resultType(operation, types);
-  return `${comment(methodDoc(operation, operations))}${name}(${parameters.join(", ")}): ${result};`;
+  return `${comment(methodDoc(operation, operations))}${name}${kind ? `<Type extends ${kind} = ${kind}>` : ""}(${parameters.join(", ")}): ${result};`;
+}
+
+/** The type of the query's filter `type`, which narrows the type of the items. Undefined if there is no such filter. */
+function kindOf({ query }: Operation, types: ClientTypes): string | undefined {
+  const { items } = (query?.properties["type"] ?? {}) as { readonly items?: TSchema };
+  return items && types.of(items, "input");
+}
+
+/** The type of the items of a list or stream. */
+function itemType(operation: Operation, schema: TSchema, types: ClientTypes): string {
+  const type = idOf(types.of(schema, "output"));
+  return kindOf(operation, types) ? `Extract<${type}, { readonly type: Type }>` : type;
 }
 
 /** Replaces `Id` in result types with the id type that the client was created with. */
 const idOf = (type: string) => type.replaceAll(/\bId\b/g, "IdOf<Ids>");
 
-function resultType({ response }: Operation, types: ClientTypes): string {
+function resultType(operation: Operation, types: ClientTypes): string {
+  const { response } = operation;
   if (response.status === 204) return "Promise<NoContent>";
-  if (response.stream) return `AsyncGenerator<${idOf(types.of(response.schema, "output"))}, never, void>`;
+  if (response.stream) return `AsyncGenerator<${itemType(operation, response.schema, types)}, never, void>`;
   return `Promise<Result<${idOf(types.of(response.schema, "output"))}>>`;
 }
 
-function pagesType({ response }: Operation, types: ClientTypes): string {
-  const { items } = response.schema as unknown as { items: TSchema };
-  return `Pages<${idOf(types.of(items, "output"))}>`;
+function pagesType(operation: Operation, types: ClientTypes): string {
+  const { items } = operation.response.schema as unknown as { items: TSchema };
+  return `Pages<${itemType(operation, items, types)}>`;
 }
 
 function optionsType(operation: Operation): string {

@@ -81,8 +81,8 @@ export function EditPet({ id, onClose }: { readonly id: bigint; readonly onClose
   const read = () => petstore.updatePet(id, {});
   const reading = useAction(async () => setPet(await read())); // once: a form must not change while the user edits it
   useEffect(() => void reading.run(), []);
-  const [conflict, setConflict] = useState<{ theirs: Pet; mine: PetPatch }>();
-  const save = async (body: PetPatch, seen: object | undefined) => {
+  const [conflict, setConflict] = useState<{ theirs: Result<Pet>; mine: PetPatch }>();
+  const save = async (body: PetPatch, seen: Result<object> | undefined) => {
     if (!seen || Object.keys(body).length === 0) return;
     try {
       const changed = await petstore.updatePet(id, body, { ifMatch: seen });
