@@ -111,7 +111,8 @@ describe("a search", () => {
   });
 
   test("without a text finds all, as a client does whose field is empty", async () => {
-    expect(await ids("search=")).toEqual(await ids("limit=20"));
+    await importPets(named("Rex", "Bella"));
+    expect(await ids("search=")).toEqual([1, 2]);
     expect(await ids("search=&sort=-id&ids=1&ids=2")).toEqual([2, 1]);
   });
 
