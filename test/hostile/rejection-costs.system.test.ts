@@ -75,11 +75,13 @@ async function costOf({ method, path, body, headers }: Costly): Promise<number> 
 
 /**
  * Measures until the cost is within the bounds. The plain body is measured at the same time, because a processor that
- * others use is slower for both. An operation that reads larger bodies may cost more in proportion.
+ * others use is slower for both. An operation that reads larger bodies may cost more in proportion, and one that reads
+ * more values more often what a text without them costs.
  */
 async function expectCheap(request: Costly, { body }: Pick<Operation, "body"> = {}): Promise<void> {
-  const scale = (body?.limits?.bytes ?? bodyLimits.bytes) / bodyLimits.bytes;
-  const [mostMilliseconds, mostRatio] = [scale * MAX_MILLISECONDS, scale * MAX_RATIO];
+  const { bytes, values: most } = body?.limits ?? bodyLimits;
+  const mostMilliseconds = (MAX_MILLISECONDS * bytes) / bodyLimits.bytes;
+  const mostRatio = MAX_RATIO * Math.max(bytes / bodyLimits.bytes, most / bodyLimits.values);
   let least = Number.POSITIVE_INFINITY;
   let leastOfPlain = Number.POSITIVE_INFINITY;
   for (let round = 0; round < MAX_ROUNDS; round++) {
