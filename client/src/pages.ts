@@ -29,6 +29,7 @@ export function pagesOf<T>(
   return {
     page: () => load(parent),
     async toArray({ max }) {
+      if (max === undefined) throw new TypeError("`max` is undefined.");
       const list: T[] = [];
       if (max > 0) for await (const item of items()) if (list.push(item) >= max) break;
       return list;

@@ -24,6 +24,8 @@ export async function verifyWebhook(
   keys: string | readonly string[],
   { tolerance = 300, now = Date.now() }: VerifyOptions = {},
 ): Promise<WebhookMessage> {
+  // A parsed body has no bytes or characters.
+  if (!(body as Partial<typeof body> | undefined)?.slice) throw new TypeError("`body` must not be parsed.");
   const given = new Headers(
     Symbol.iterator in headers
       ? headers
@@ -38,7 +40,7 @@ export async function verifyWebhook(
   const text = await new Response(body).text();
   const signed = new TextEncoder().encode(`${header("id")}.${timestamp}.${text}`);
   for (const pasted of [keys].flat()) {
-    const key = pasted.trim();
+    const key = (pasted as string | undefined)?.trim() ?? ""; // an environment variable may be undefined
     const [kind, base64 = ""] = key.split("_");
     const [version, name] = kind === "whpk" ? ["v1a", "Ed25519"] : ["v1", "HMAC"];
     if (!/^wh(sec|pk)_/.test(key)) throw new TypeError("Keys begin with whsec_ or whpk_.");

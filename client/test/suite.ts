@@ -218,6 +218,12 @@ const pages: Record<string, Test> = {
     same(await read(0), [0, 0]);
     same(await read(2), [2, 1]);
     same(await read(9), [1, 1]); // the last response is the last page
+    const wrong = await failureOf(() =>
+      clientFor(context)
+        .listPets()
+        .toArray(5 as never),
+    );
+    same([wrong.name, wrong.message], ["TypeError", "`max` is undefined."]);
   },
   "ends when the loop ends, and asks for nothing before it begins": async (context) => {
     let requests = 0;
@@ -551,6 +557,8 @@ const others: Record<string, Test> = {
     const message = async (options: Client.Options) => (await failureOf(() => new Petstore(options))).message;
     matches(await message({ baseUrl, key: " " }), /API key.*PETSTORE_KEY/);
     matches(await message({ baseUrl, key: "psk_test_x\r\nX-Other: 1" }), /^No API key/);
+    for (const wrong of [`Bearer ${key}`, "<your key>", "<YOUR_KEY>", "psk_test_…"])
+      same(await message({ baseUrl, key: wrong }), "No API key (psk_…): set `key` or PETSTORE_KEY.");
     matches(await message({ key, baseUrl: "" }), /PETSTORE_URL/);
     matches(
       await message({ key, baseUrl: "http://127.0.0.1:8080" }),
@@ -630,7 +638,14 @@ const webhooks: Record<string, Test> = {
         [index, true, "WebhookVerificationError"],
       );
     }
-    same((await failureOf(() => verifyWebhook(body, good, "secret", { now }))).name, "TypeError");
+    for (const wrong of ["secret", undefined as never]) {
+      const { name, message } = await failureOf(() => verifyWebhook(body, good, wrong, { now }));
+      same([name, message], ["TypeError", "Keys begin with whsec_ or whpk_."]);
+    }
+    for (const parsed of [JSON.parse(body), undefined] as never[]) {
+      const { name, message } = await failureOf(() => verifyWebhook(parsed, good, secret, { now }));
+      same([name, message], ["TypeError", "`body` must not be parsed."]);
+    }
   },
   "follow the example of the standard": async ({ client: { verifyWebhook } }) => {
     const headers = {
