@@ -127,6 +127,9 @@ const sandbox = { shop: 1, accountId: "account 500", mode: "test" } as const;
 const work: Record<string, (storage: Storage) => Read<unknown> | Promise<unknown>> = {
   "animals by name, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "name" }),
   "animals by name backwards, deep among equal names": () => petsByName(1, `rex ${half}`, 20, { sort: "-name" }),
+  "an exact hit, and animals by name": () => petsByName(1, undefined, 20, { search: "7" }),
+  "a search of a common name": () => petsByName(1, undefined, 20, { search: "rex" }),
+  "the same backwards": () => petsByName(1, undefined, 20, { search: "rex", sort: "-name" }),
   "an animal": (storage) => new PetStore(storage).get(1, end),
   "an order": (storage) => new OrderStore(storage, {} as never, clock, 0).get(1, end),
   "orders that are due": (storage) => new Reservations(storage, {} as never, clock).expireDue(),

@@ -76,12 +76,14 @@ describe("a search", () => {
       { name: "B", categoryId: 1, reference: "7" },
       ...named("C", "D", "E", "F", "7"),
       { name: "7b", categoryId: 1, reference: "x7" },
+      { name: "G", categoryId: 1, reference: "9" },
     ]);
     for (const limit of [1, 2, 3, 10]) {
       expect([limit, await ids(`search=7&limit=${limit}`)]).toEqual([limit, [7, 2, 1, 8]]);
       expect([limit, await ids(`search=7&sort=-name&limit=${limit}`)]).toEqual([limit, [7, 2, 8, 1]]);
     }
     expect(await ids("search=x7")).toEqual([8]);
+    expect(await ids("search=9")).toEqual([9]);
     expect(await ids("search=X7")).toEqual([]); // a reference is compared exactly
     expect(await ids("search=007")).toEqual([]);
     expect(await ids("search=9223372036854775807")).toEqual([]);

@@ -15,20 +15,37 @@ const SCATTERED_SCAN = 1_000;
 interface NamedRow extends PetRow {
   name_start: string;
 }
-/** `bound` is the last start of a name, and `hit` and `other` are animals to leave out. */
-type PageByName = [shop: number, start: string, id: bigint, bound: string, hit: bigint, other: bigint, limit: number];
+interface FoundRow extends NamedRow {
+  /** 1 for an exact hit. */
+  is_hit: bigint;
+}
+/** `bound` is the last start of a name. Animals with `hit` as id or with `reference` are left out. */
+type PageByName = [
+  shop: number,
+  start: string,
+  id: bigint,
+  bound: string,
+  hit: bigint,
+  reference: string,
+  limit: number,
+];
 
 // Those of a list without other filters, which requests of one turn share on PostgreSQL.
-const rowsAfter = pageRead<PageByName, NamedRow>(
-  `SELECT ${columns}, name_start FROM pets
-   WHERE shop = $1 AND (name_start, id) > ($2, $3) AND name_start <= $4 AND id <> $5 AND id <> $6
-   ORDER BY name_start, id LIMIT $7`,
-);
-const rowsBefore = pageRead<PageByName, NamedRow>(
-  `SELECT ${columns}, name_start FROM pets
-   WHERE shop = $1 AND (name_start, id) < ($2, $3) AND name_start >= $4 AND id <> $5 AND id <> $6
-   ORDER BY name_start DESC, id DESC LIMIT $7`,
-);
+const pageAfter = `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
+   WHERE shop = $1 AND (name_start, id) > ($2, $3) AND name_start <= $4 AND id <> $5 AND (reference IS NULL OR reference <> $6)
+   ORDER BY name_start, id LIMIT $7`;
+const pageBefore = `SELECT ${columns}, name_start, CAST(0 AS BIGINT) AS is_hit FROM pets
+   WHERE shop = $1 AND (name_start, id) < ($2, $3) AND name_start >= $4 AND id <> $5 AND (reference IS NULL OR reference <> $6)
+   ORDER BY name_start DESC, id DESC LIMIT $7`;
+// With the exact hits of the search first, which saves the requests to the server for them.
+const withHits = (others: string) =>
+  pageRead<PageByName, FoundRow>(
+    `SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = $1 AND id = $5
+     UNION ALL SELECT ${columns}, name_start, CAST(1 AS BIGINT) AS is_hit FROM pets WHERE shop = $1 AND reference = $6 AND id <> $5
+     UNION ALL SELECT * FROM (${others}) AS others`,
+  );
+const [rowsAfter, rowsBefore] = [pageRead<PageByName, FoundRow>(pageAfter), pageRead<PageByName, FoundRow>(pageBefore)];
+const [searchAfter, searchBefore] = [withHits(pageAfter), withHits(pageBefore)];
 
 /** What is wrong with the combination of filters of a list by name. */
 export function faultOfListByName({ search, sort, ids }: ListFilters) {
@@ -49,8 +66,11 @@ export function* petsByName(
 ): Query<Page<Pet, string>> {
   const [, shown, start, id] = /^(?:#(\d)|([^]*) (-?\d+))$/.exec(after ?? "#0") ?? [];
   const position = start === undefined ? undefined : { start, id: BigInt(id as string) };
-  const hits = yield* exactHits(shop, filters);
-  const rest = yield* readOthers(shop, hits, position, limit, filters);
+  const { status, categoryId, name } = filters;
+  const isFiltered = status !== undefined || categoryId !== undefined || name !== undefined;
+  const { hits, rest } = yield* isFiltered
+    ? readFiltered(shop, position, limit, filters)
+    : readUnfiltered(shop, position, limit, filters);
   const exact = position ? [] : hits.slice(Number(shown));
   const items = [...exact, ...rest.items].slice(0, limit);
   const positionAt = (place: number) =>
@@ -74,29 +94,55 @@ function* exactHits(shop: number, { search, status, categoryId, name }: ListFilt
   );
 }
 
-/** The animals of a list by name without the exact hits of its search. */
-function readOthers(
-  shop: number,
-  hits: readonly Pet[],
-  position: { readonly start: string; readonly id: bigint } | undefined,
-  limit: number,
-  { search, status, categoryId, name, sort }: ListFilters,
-): Query<Page<Pet, string>> {
+/** The exact hits of a search, and a page of the other animals. */
+interface Found {
+  readonly hits: readonly Pet[];
+  readonly rest: Page<Pet, string>;
+}
+/** The start of a name, and an id. */
+interface Position {
+  readonly start: string;
+  readonly id: bigint;
+}
+
+/** Where a list begins, and the start of a name at its end. */
+function ends({ search, sort }: ListFilters): Position & { readonly bound: string; readonly isDescending: boolean } {
   const isDescending = sort === "-name";
   const [lowest, highest] = prefixBounds(foldedStart(search ?? "", MAX_SEARCH), MAX_SEARCH);
-  const { start, id } =
-    position ?? (isDescending ? { start: highest, id: INT64_MAX } : { start: lowest, id: INT64_MIN });
-  if (status === undefined && categoryId === undefined && name === undefined) {
-    const [one, other] = [hits[0]?.id ?? INT64_MIN, hits[1]?.id ?? INT64_MIN];
-    const bound = isDescending ? lowest : highest;
-    return readUnfiltered(
-      isDescending ? rowsBefore : rowsAfter,
-      [shop, start, id, bound, one, other, limit + 1],
-      limit,
-    );
-  }
+  return isDescending
+    ? { start: highest, id: INT64_MAX, bound: lowest, isDescending }
+    : { start: lowest, id: INT64_MIN, bound: highest, isDescending };
+}
+
+function* readUnfiltered(
+  shop: number,
+  position: Position | undefined,
+  limit: number,
+  filters: ListFilters,
+): Query<Found> {
+  const { bound, isDescending, ...beginning } = ends(filters);
+  const { start, id } = position ?? beginning;
+  const { search } = filters;
+  const [up, down] = search === undefined || position ? [rowsAfter, rowsBefore] : [searchAfter, searchBefore];
+  // No animal has this id, or an empty reference.
+  const hit = parseInt64(search ?? "") ?? INT64_MIN;
+  const rows = yield* all(isDescending ? down : up, shop, start, id, bound, hit, search ?? "", limit + 1);
+  const hits = rows.filter((row) => row.is_hit === 1n);
+  return { hits: hits.map(toPet), rest: pageOf(rows.slice(hits.length), limit, toPet, positionOf) };
+}
+
+function* readFiltered(
+  shop: number,
+  position: Position | undefined,
+  limit: number,
+  filters: ListFilters,
+): Query<Found> {
+  const hits = yield* exactHits(shop, filters);
+  const { status, categoryId, name } = filters;
+  const { bound, isDescending, ...beginning } = ends(filters);
+  const { start, id } = position ?? beginning;
   const bounds: Condition[] = [
-    (bind) => (isDescending ? `name_start >= ${bind(lowest)}` : `name_start <= ${bind(highest)}`),
+    (bind) => `name_start ${isDescending ? ">=" : "<="} ${bind(bound)}`,
     ...hits.map(
       (hit): Condition =>
         (bind) =>
@@ -112,7 +158,7 @@ function readOthers(
     ...(categoryId === undefined ? [] : ["category_id"]),
     ...(name === undefined ? [] : ["name", "name_folded"]),
   ];
-  return readPage(
+  const rest = yield* readPage(
     {
       table: "pets",
       columns: [...listed, "name_start"],
@@ -131,10 +177,7 @@ function readOthers(
     toPet,
     positionOf,
   );
-}
-
-function* readUnfiltered(rows: typeof rowsAfter, parameters: PageByName, limit: number): Query<Page<Pet, string>> {
-  return pageOf(yield* all(rows, ...parameters), limit, toPet, positionOf);
+  return { hits, rest };
 }
 
 function positionOf({ name_start: start, id }: NamedRow): string {
