@@ -191,8 +191,8 @@ test("counts a sale from its moment on, until before the end of the span", async
 test.each([
   ["since=2026-10-24T00:00:01Z&until=2026-10-24T00:00:00Z", "until", "must not be before since"],
   ["since=2025-07-01T00:00:00Z&until=2026-07-02T01:00:00.001Z", "since", "must be at most 366 days before until"],
-  ["since=0001-01-01T00:00:00Z&until=9999-12-31T00:00:00Z", "since", "must be at most 366 days before until"],
-  ["until=9999-12-31T23:59:59-05:00", "until", "must be before the year 10000"],
+  ["since=0001-01-01T00:00:00Z&until=9998-12-31T00:00:00Z", "since", "must be at most 366 days before until"],
+  ["until=9999-12-31T23:59:59-05:00", "until", "must be in one of the years 0001 to 9998"],
   ["since=2026-10-24T09:00:00.001Z", "since", "must not be in the future without until"],
   ["since=2026-07-01T00:00:00Z&until=2026-07-02T00:00:00Z&timeZone=Mars/Olympus", "timeZone", "must be a time zone of"],
   ["since=2026-07-01T00:00:00Z&until=2026-07-02T00:00:00Z&timeZone=%2B02:00", "timeZone", "must be a time zone of"],

@@ -264,8 +264,11 @@ describe("listStoreOrders", () => {
       },
       { requiredKeys: ["limit"] },
     );
+    const inOrder = filters.filter(
+      ({ confirmedSince: from = "", confirmedUntil: to = "9" }) => from <= to, // others are refused
+    );
     await fc.assert(
-      fc.asyncProperty(filters, async (chosen) => {
+      fc.asyncProperty(inOrder, async (chosen) => {
         const expected = whole.filter(
           (one) =>
             (!chosen.sort?.endsWith("confirmedAt") || one.confirmedAt !== undefined) &&
