@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /\.(store|statements)\.ts$/,
-    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages|prefix|account-changes)\.ts$)/,
+    may: /^(contract\/|domains\/|files\/|limits\/|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors|owned-table|pages|prefix|row-mapping|account-changes)\.ts$)/,
     because: "a store uses the interface of the storage, not an engine",
   },
   {

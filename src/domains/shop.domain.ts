@@ -63,7 +63,11 @@ export const shopDomain = defineDomain<typeof settings, ServedHost>({
   eventTypes: [...petEventTypes, ...categoryEventTypes, ...orderEventTypes, ...shopEventTypes],
   settings,
   commands: [
-    importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, { categoryExists, categoryIds }),
+    importCommand((valuesOf) => valuesOf(settings).PETSTORE_STRICT_CATEGORIES, {
+      categoryExists,
+      categoryIds,
+      decidingOrder,
+    }),
     exportCommand,
   ],
   // Stored responses belong to no resource: POST and PATCH of every domain have them. One domain must list their table.

@@ -66,6 +66,8 @@ describe("petstore import", () => {
     expect(await runJsonInProcess(dataDir, ["import", file])).toEqual({
       file,
       added: 2,
+      updated: 0,
+      skipped: 0,
       nextLine: 4,
       seconds: expect.any(Number),
     });
@@ -183,7 +185,9 @@ describe("with several accounts", () => {
       { account_id: id, mode: "test" },
     ]);
     const exported = await runInProcess(dataDir, ["export", "-", "--format", "csv", "--account", id]);
-    expect(exported.stdout).toBe("\uFEFFid,name,categoryId,status,price,reference,metadata\r\n1,Rex,1,,,,\r\n");
+    expect(exported.stdout).toBe(
+      "\uFEFFid,name,categoryId,status,price,currency,reference,metadata\r\n1,Rex,1,,,,,\r\n",
+    );
   });
 
   test.each(["import", "export"])("an %s needs an account, and says how to find it", async (name) => {
@@ -252,7 +256,7 @@ describe("petstore export", () => {
     ["jsonl", animals],
     [
       "csv",
-      '\uFEFFid,name,categoryId,status,price,reference,metadata\r\n3,"Say ""hi"", Rex",9223372036854775807,sold,,,\r\n9007199254740993,🐕,-1,,,,\r\n',
+      '\uFEFFid,name,categoryId,status,price,currency,reference,metadata\r\n3,"Say ""hi"", Rex",9223372036854775807,sold,,,,\r\n9007199254740993,🐕,-1,,,,,\r\n',
     ],
   ])("writes exactly what is in the store as %s, from which an import makes the same store", async (format, text) => {
     const file = newFile(`out.${format}`);

@@ -1,11 +1,5 @@
+import { digitsOf } from "../../../csv/money.ts";
 import { decimalMark, numberOf } from "./words.ts";
-
-/** Currencies without hundredths, by the digits that they have instead (ISO 4217). `Intl` knows them too, but starts slowly. */
-const digits: readonly (readonly [RegExp, number])[] = [
-  [/^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV|XAF|XOF|XPF)$/, 0],
-  [/^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/, 3],
-];
-const digitsOf = (currency: string): number => digits.find(([names]) => names.test(currency))?.[1] ?? 2;
 
 /** How many of the smallest unit of a currency make one: 100 cents. */
 export const unitOf = (currency: string): number => 10 ** digitsOf(currency);

@@ -7,7 +7,7 @@ import { addToFigure, countStatus, type LockedShop } from "../shops/figures.ts";
 import { type NoCurrency, priceIn } from "../shops/prices.ts";
 import { petUpdated } from "./pets.operations.ts";
 import type { Pet, PetPatch } from "./pets.schemas.ts";
-import { setFields, valuesOf } from "./pets.statements.ts";
+import { petFields, setFields } from "./pets.statements.ts";
 import { moveCount } from "./pets-by-category.store.ts";
 
 /** The events of animals. */
@@ -44,7 +44,7 @@ export function* changePet(locked: LockedShop, before: Pet, after: Pet): Change<
     countStatus(locked, before.status, status);
     if (status === "sold") addToFigure(locked, "marked_sold");
   }
-  yield* all(setFields, ...valuesOf(after), shop, id);
+  yield* all(setFields, shop, id, ...petFields.values(after));
   yield* replaceMetadata(shop, "pet", id, before.metadata, metadata);
   if (categoryId !== before.categoryId) yield* moveCount(locked, before.categoryId, categoryId, 1);
   return petEvent(petUpdated, after, before);

@@ -3,6 +3,7 @@ import { currencyFault, type NoCurrency, priceIn } from "../shops/prices.ts";
 import { patchedPet } from "./pet-change.ts";
 import { notACategory } from "./pets.operations.ts";
 import type { NewPet, Pet } from "./pets.schemas.ts";
+import type { onExistingRules } from "./several-pets.operations.ts";
 import type { DecidingOrder } from "./several-pets.store.ts";
 
 /** An animal to add, with the id that it keeps if it has one. */
@@ -20,7 +21,7 @@ export interface PetFault extends FieldFault {
 }
 
 /** What to do with an animal whose reference another one has. */
-export type OnExisting = "refuse" | "skip" | "update";
+export type OnExisting = (typeof onExistingRules)[number];
 
 /** An animal as it is before the import, unless it is new, and as it will be. */
 export interface Draft {
@@ -28,9 +29,11 @@ export interface Draft {
   after: Pet;
 }
 
+export type PetOutcome = "created" | "updated" | "skipped";
+
 interface Planned {
   readonly draft: Draft;
-  readonly outcome: "created" | "updated" | "skipped";
+  readonly outcome: PetOutcome;
 }
 
 /** What a plan must know of the shop. */

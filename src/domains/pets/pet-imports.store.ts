@@ -9,10 +9,17 @@ import { addToFigure, type LockedShop, statusFigure } from "../shops/figures.ts"
 import { currencyOf } from "../shops/shop-settings.store.ts";
 import { fullness, lockShop, type ShopFull } from "../shops/shops.store.ts";
 import { changePet, isSamePet, petEvent } from "./pet-change.ts";
-import { type Draft, type ImportedPet, type OnExisting, type PetFault, planImport } from "./pet-import-plan.ts";
+import {
+  type Draft,
+  type ImportedPet,
+  type OnExisting,
+  type PetFault,
+  type PetOutcome,
+  planImport,
+} from "./pet-import-plan.ts";
 import { petCreated } from "./pets.operations.ts";
 import type { Pet } from "./pets.schemas.ts";
-import { columns, insert, lastId, type PetRow, setLastId, toPet, valuesOf } from "./pets.statements.ts";
+import { columns, insert, lastId, type PetRow, petFields, setLastId, toPet } from "./pets.statements.ts";
 import type { DecidingOrder, FindOrderOfPet } from "./several-pets.store.ts";
 
 /** Part of a transaction: true if an animal may be in this category. */
@@ -29,7 +36,7 @@ interface ImportResult {
   readonly imported: readonly {
     readonly index: number;
     readonly pet: Pet;
-    readonly outcome: "created" | "updated" | "skipped";
+    readonly outcome: PetOutcome;
   }[];
   readonly faults: readonly PetFault[];
 }
@@ -79,7 +86,7 @@ export class PetImports {
       const full = yield* fullness(shop, created.length);
       if (full) return full;
     }
-    const rows = created.map((pet): ValuesOf<typeof insert> => [shop, pet.id, locked.at, ...valuesOf(pet)]);
+    const rows = created.map((pet): ValuesOf<typeof insert> => [shop, pet.id, locked.at, ...petFields.values(pet)]);
     if (rows.length > 0) {
       yield* together([
         all(setLastId, state.lastId, shop),

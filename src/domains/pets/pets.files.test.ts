@@ -39,6 +39,14 @@ const name = fc
 const value = fc.oneof(name, fc.constantFrom("\r\n", "a\n", "\r", "\t"));
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const status = fc.option(fc.constantFrom("available", "pending", "sold"), { nil: undefined });
+const price = fc.option(
+  fc.record({ amount: fc.bigInt({ min: 0n, max: 10n ** 12n }), currency: fc.constantFrom("EUR", "JPY", "KWD") }),
+  { nil: undefined },
+);
+const reference = fc.option(
+  name.filter((text) => text.trim() !== ""),
+  { nil: undefined },
+);
 const metadata = fc.option(
   fc.dictionary(
     name.filter((text) => text !== "__proto__"),
@@ -49,17 +57,30 @@ const metadata = fc.option(
 );
 /** By ascending id. */
 const pets = fc
-  .uniqueArray(fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 62n }), name, categoryId: int64, status, metadata }), {
-    selector: ({ id }) => id,
-  })
+  .uniqueArray(
+    fc.record({
+      id: fc.bigInt({ min: 1n, max: 2n ** 62n }),
+      name,
+      categoryId: int64,
+      status,
+      price,
+      reference,
+      metadata,
+    }),
+    {
+      selector: ({ id }) => id,
+    },
+  )
   .map((drawn) => drawn.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
 
 describe.each([...formats])("a file of the format %s", (format) => {
   test("returns every animal unchanged, whatever it contains and however the file is split", async () => {
     await fc.assert(
       fc.asyncProperty(pets, fc.integer({ min: 1, max: 100 }), async (drawn, size) => {
-        const animals = drawn.map(({ status: state, metadata: kept, ...pet }) => ({
+        const animals = drawn.map(({ status: state, price: asked, reference: number, metadata: kept, ...pet }) => ({
           ...pet,
+          ...(asked && { price: asked }),
+          ...(number && { reference: number }),
           ...(state && { status: state }),
           ...(kept && { metadata: kept }),
         })) as Pet[];
@@ -184,11 +205,11 @@ describe("CSV", () => {
     ["", "is missing: a CSV file begins with the names of its columns"],
     [
       "name,categorie\nRex,1",
-      `has the unknown column "categorie"; known columns are name, categoryId, status, price, reference, metadata, category${rest}`,
+      `has the unknown column "categorie"; known columns are name, categoryId, status, price, reference, metadata, currency, category${rest}`,
     ],
     [
       "name,categoryId,__proto__\nRex,1,1",
-      `has the unknown column "__proto__"; known columns are name, categoryId, status, price, reference, metadata, category${rest}`,
+      `has the unknown column "__proto__"; known columns are name, categoryId, status, price, reference, metadata, currency, category${rest}`,
     ],
     ["name,status\nRex,sold", `lacks the column categoryId${rest}`],
     ["status\nsold", `lacks the columns name, categoryId${rest}`],
@@ -215,9 +236,39 @@ describe("CSV", () => {
   });
 });
 
+test("a CSV file has prices as decimals, in the currency of their line or of the shop", async () => {
+  const rows = ["A;1;12,90;", "B;1;1290;JPY", "C;1;;EUR", "D;1;1.5;KWD", "E;1;12.900;", "F;1;12 €;"];
+  const file = ["name;categoryId;price;currency", ...rows].join("\r\n");
+  const readWith = async (currency: string | undefined) => {
+    const parts = readPets("csv", undefined, readLines(pieces(file, 10)), { categories: new Map(), currency });
+    const found = await Array.fromAsync(parts);
+    const prices = found.flatMap(({ pets: some }) => some.map(({ pet }) => pet.price));
+    return { prices, faults: found.flatMap(({ faults }) => faults.map(({ line, message }) => `${line} ${message}`)) };
+  };
+  const [yen, dinar] = [
+    { amount: 1_290n, currency: "JPY" },
+    { amount: 1_500n, currency: "KWD" },
+  ];
+  expect(await readWith("EUR")).toEqual({
+    prices: [{ amount: 1_290n, currency: "EUR" }, yen, undefined, dinar],
+    faults: [
+      '6 /price must be an amount such as 129.00; got "12.900"',
+      '7 /price must be an amount such as 129.00; got "12 €"',
+    ],
+  });
+  const { prices, faults } = await readWith(undefined);
+  expect([prices, faults[0]]).toEqual([
+    [yen, undefined, dinar],
+    expect.stringMatching(/^2 \/price\/currency is required, because the shop has no currency/),
+  ]);
+});
+
 test("a CSV file may have the names or ids of categories", async () => {
   const file = "name;category\r\nRex; DOGS\r\nTom;-2\r\nIda;Cats\r\n";
-  const parts = readPets("csv", undefined, readLines(pieces(file, 10)), new Map([["dogs", 7n]]));
+  const parts = readPets("csv", undefined, readLines(pieces(file, 10)), {
+    categories: new Map([["dogs", 7n]]),
+    currency: undefined,
+  });
   const found = await Array.fromAsync(parts);
   expect(found.flatMap(({ pets: some }) => some.map(({ pet }) => pet))).toEqual([
     { name: "Rex", categoryId: 7n },

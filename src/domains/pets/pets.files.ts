@@ -1,13 +1,15 @@
 import { Type } from "typebox";
+import { amountIn, decimalOf } from "../../../csv/money.ts";
 import { nameKey } from "../../../csv/name-key.ts";
 import type { CsvRecord } from "../../../csv/reader.ts";
 import { BYTE_ORDER_MARK, csvLine, textOfField } from "../../../csv/writer.ts";
-import { count } from "../../contract/messages.ts";
+import { count, shown } from "../../contract/messages.ts";
 import { parseJson } from "../../contract/parse-json.ts";
 import { parseInt64 } from "../../contract/schemas.ts";
 import { compileSerializer } from "../../contract/serialize.ts";
 import { compileTextReaders } from "../../contract/validators.ts";
 import { type LineFault, type Lines, UnreadableRest } from "../../files/lines.ts";
+import { currencyFault } from "../shops/prices.ts";
 import type { ImportedPet } from "./pet-import-plan.ts";
 import { compilePetReader, isFaulty } from "./pet-reader.ts";
 import { NewPet, Pet } from "./pets.schemas.ts";
@@ -41,8 +43,18 @@ export interface FilePart {
 /** The ids of categories by the `nameKey` of each, for CSV files. */
 export type CategoryIds = ReadonlyMap<string, bigint>;
 
+/** What a CSV file may leave to the shop. */
+export interface CsvContext {
+  readonly categories: CategoryIds;
+  /** The currency of prices without one. */
+  readonly currency: string | undefined;
+}
+const noContext: CsvContext = { categories: new Map(), currency: undefined };
+
 /** The column that has the name or the id of a category, in place of `categoryId`. */
 const CATEGORY = "category";
+/** The column with the currency of the price, whose own column has a decimal. */
+const CURRENCY = "currency";
 
 /** Reads an animal from a value of a file, or returns its fault. */
 type Reader = (value: unknown, line: number) => FilePet | LineFault;
@@ -55,9 +67,9 @@ export function readPets(
   format: Format,
   ids: IdRule | undefined,
   source: AsyncIterable<Lines>,
-  categories: CategoryIds = new Map(),
+  context: CsvContext = noContext,
 ) {
-  return format === "csv" ? readCsvPets(ids, source, categories) : readJsonPets(ids, source);
+  return format === "csv" ? readCsvPets(ids, source, context) : readJsonPets(ids, source);
 }
 
 async function* readJsonPets(ids: IdRule | undefined, source: AsyncIterable<Lines>): AsyncGenerator<FilePart> {
@@ -86,7 +98,7 @@ function readLine(read: Reader, text: string, line: number): FilePet | LineFault
 async function* readCsvPets(
   ids: IdRule | undefined,
   source: AsyncIterable<Lines>,
-  categories: CategoryIds,
+  { categories, currency }: CsvContext,
 ): AsyncGenerator<FilePart> {
   const { CsvReader } = await import("../../../csv/reader.ts"); // here, because few processes read a CSV file
   const read = compileReader(ids);
@@ -99,9 +111,17 @@ async function* readCsvPets(
     if (fields.length !== names.length)
       return { line, message: `has ${count(fields.length, "field")} where the header has ${names.length}` };
     const value: Record<string, unknown> = {};
+    const code = textOfField(fields[names.indexOf(CURRENCY)] ?? "") || currency;
     for (const [index, name] of names.entries()) {
       const text = textOfField(fields[index] as string);
-      if (name === CATEGORY) {
+      if (name === "price" && text !== "") {
+        if (code === undefined) return { line, message: `${currencyFault.path} ${currencyFault.message}` };
+        const amount = amountIn(text, code);
+        if (amount === undefined)
+          return { line, message: `/price must be an amount such as 129.00; got ${shown(text)}` };
+        value["price"] = { amount, currency: code };
+      } else if (name === "price" || name === CURRENCY) continue;
+      else if (name === CATEGORY) {
         value["categoryId"] = categories.get(nameKey(text)) ?? parseInt64(text);
         if (value["categoryId"] === undefined)
           return { line, message: `No category is called ${JSON.stringify(text)}` };
@@ -137,7 +157,7 @@ function checkHeader(
   required: readonly string[],
   ids: IdRule | undefined,
 ): void {
-  const known = [...fieldNames, CATEGORY];
+  const known = [...fieldNames, CURRENCY, CATEGORY];
   const unknown = fields.find((name) => !known.includes(name));
   if (unknown === "id" && !ids) throw new UnreadableRest(line, `/id ${idFault.message}`);
   if (unknown !== undefined) {
@@ -183,9 +203,9 @@ function compileReader(ids: IdRule | undefined): Reader {
 }
 
 function describe(faults: readonly { path: string; message: string }[]): string {
-  const shown = faults.slice(0, FAULTS_OF_A_PET).map(({ path, message }) => `${path} ${message}`.trim());
-  const more = faults.length - shown.length;
-  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  const told = faults.slice(0, FAULTS_OF_A_PET).map(({ path, message }) => `${path} ${message}`.trim());
+  const more = faults.length - told.length;
+  return `${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
 function toPart(results: readonly (FilePet | LineFault)[]): FilePart {
@@ -206,13 +226,16 @@ export function fileHead(format: Format): string {
 /** Returns a function that writes animals as lines of a file. An absent status stays absent. */
 export function petWriter(format: Format): (pets: readonly Pet[]) => string {
   if (format === "jsonl") return (pets) => pets.map((pet) => `${serialize(pet)}\n`).join("");
-  return (pets) => pets.map((pet) => csvLine(columns.map((name) => textOf(pet[name])))).join("");
+  return (pets) => pets.map((pet) => csvLine(fields.flatMap((name) => textsOf(pet, name)))).join("");
 }
 
-/** A field of a CSV file. Pairs are written as JSON, because a field is one text. */
-function textOf(value: Pet[keyof Pet]) {
-  return typeof value === "object" ? JSON.stringify(value) : value;
+/** A field of an animal in a CSV file. Pairs are written as JSON, because a field is one text. */
+function textsOf(pet: Pet, field: keyof Pet) {
+  const { price, metadata } = pet;
+  if (field === "price") return price ? [decimalOf(price.amount, price.currency), price.currency] : ["", ""];
+  return field === "metadata" ? metadata && JSON.stringify(metadata) : pet[field];
 }
 
-const columns = Object.keys(Pet.properties) as (keyof Pet)[];
+const fields = Object.keys(Pet.properties) as (keyof Pet)[];
+const columns = fields.flatMap((name) => (name === "price" ? [name, CURRENCY] : [name]));
 const serialize = compileSerializer(Pet);

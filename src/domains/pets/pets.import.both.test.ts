@@ -148,7 +148,14 @@ describe("an import", () => {
     const file = newFile(
       lines(1, 1_234, (number) => ({ status: ["available", "pending", "sold", undefined][number % 4] })),
     );
-    expect(await importJson(file)).toEqual({ file, added: 1_234, nextLine: 1_235, seconds: expect.any(Number) });
+    expect(await importJson(file)).toEqual({
+      file,
+      added: 1_234,
+      updated: 0,
+      skipped: 0,
+      nextLine: 1_235,
+      seconds: expect.any(Number),
+    });
     expect(await ids()).toEqual(Array.from({ length: 1_235 }, (_, index) => BigInt(index + 1)));
     expect((await animals())[1_234]?.name).toBe("Pet 1234");
     expect(await place.rows(`SELECT DISTINCT type, actor FROM events WHERE shop = ${shop} AND pet_id > 1`)).toEqual([
@@ -467,6 +474,26 @@ describe("an import that stops", () => {
     listener.close();
     await program.end();
   });
+});
+
+test("animals whose references exist are refused, left out or changed", async () => {
+  await importJson(newFile(line("Rex", { reference: "a" }) + line("Tom", { reference: "b" })));
+  const file = newFile("name,categoryId,price,currency,reference\nMax,1,12.90,EUR,a\nNew,1,,,c\n", "csv");
+  const refused = await importFile(file);
+  expect(refused.stderr).toMatch(/^line 2: \/reference is that of the animal \d+\n/);
+  expect(await importJson(file, ["--on-existing", "skip"])).toMatchObject({ added: 1, updated: 0, skipped: 1 });
+  expect(await importJson(file, ["--on-existing", "update"])).toMatchObject({ added: 0, updated: 2, skipped: 0 });
+  const columns = "name, CAST(amount AS TEXT) AS amount, currency, reference";
+  expect(await place.rows(`SELECT ${columns} FROM pets WHERE shop = ${shop} ORDER BY id`)).toEqual([
+    { name: "Max", amount: "1290", currency: "EUR", reference: "a" },
+    { name: "Tom", amount: null, currency: null, reference: "b" },
+    { name: "New", amount: null, currency: null, reference: "c" },
+  ]);
+  const wrong = await importFile(file, ["--on-existing", "replace"]);
+  expect([wrong.status, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining("--on-existing must be one of refuse, skip, update."),
+  ]);
 });
 
 test("a file that does not fit into the shop is refused before anything is added", async () => {

@@ -15,12 +15,14 @@ import { counted, pace, plain } from "../../terminal/output.ts";
 import { Progress } from "../../terminal/progress.ts";
 import { operator } from "../events/publish.ts";
 import { chosenShop, shopOptions } from "../shops/shop-options.ts";
+import { currencyOf } from "../shops/shop-settings.store.ts";
 import { fullness, type ShopFull } from "../shops/shops.store.ts";
 import type { CategoryCheck } from "./pet-imports.store.ts";
 import { formatOption, readPetFile } from "./pets.file-arguments.ts";
 import { type CategoryIds, idRules } from "./pets.files.ts";
 import { type AddPets, checkPets, type ImportOptions, type ImportResult, importPets, whatIsIn } from "./pets.import.ts";
-import { PetStore } from "./pets.store.ts";
+import { type FindDecidingOrder, PetStore } from "./pets.store.ts";
+import { onExistingRules } from "./several-pets.operations.ts";
 
 /** The maximum number of bytes read at once. */
 const PIECE = 256 * 1024;
@@ -28,18 +30,19 @@ const PIECE = 256 * 1024;
 /** True if the settings require that the category of each animal exists. */
 type StrictSetting = (settings: CommandContext["settings"]) => boolean;
 
-/** The categories, as far as an import needs them. */
-interface ImportCategories {
+/** The categories and orders, as far as an import needs them. */
+interface ImportParts {
   readonly categoryExists: CategoryCheck;
   /** Part of a transaction: the ids of all categories of a shop, by name. */
   readonly categoryIds: (shop: number) => Query<CategoryIds>;
+  readonly decidingOrder: FindDecidingOrder;
 }
 
 /** The command that imports animals. */
-export function importCommand(isStrictBySetting: StrictSetting, categories: ImportCategories): Command {
+export function importCommand(isStrictBySetting: StrictSetting, parts: ImportParts): Command {
   const run = (given: ParsedArguments, context: CommandContext) => {
     const isStrict = isStrictBySetting(context.settings) || given.options["strict-categories"] !== undefined;
-    return runImport(given, context, categories, isStrict);
+    return runImport(given, context, parts, isStrict);
   };
   return { ...definition, run };
 }
@@ -50,7 +53,8 @@ const definition = {
   example: "import animals.csv",
   description:
     "The file is JSON Lines, or CSV with a header as spreadsheets write it; - is the standard input. Its fields are\n" +
-    "those of importPets, by the same rules. In CSV, a column category has the name or id of a category. A file is\n" +
+    "those of importPets, by the same rules. In CSV, a column category has the name or id of a category, and price\n" +
+    "a decimal such as 129.00, in the currency of the column currency or of the shop. A file is\n" +
     "checked before anything is added, and its first 50 faults are listed; the standard input as it is read. Then 500 animals at a time are added. If the command stops, it says which\n" +
     "lines are in, and where to continue. Unknown categories are refused with --strict-categories, or if the command\n" +
     "itself has the setting PETSTORE_STRICT_CATEGORIES=true: it does not know the settings of a running service.",
@@ -63,6 +67,12 @@ const definition = {
         "Required for a file with ids: keep them (ascending, and above the last id that the shop has assigned) or assign new ones.",
       value: idRules.join("|"),
     },
+    "on-existing": {
+      meaning:
+        "For an animal whose reference another one has: a fault, no change, or a change of the fields in the file.",
+      value: onExistingRules.join("|"),
+      fallback: "refuse",
+    },
     "from-line": { meaning: "Leave out the lines before this one: they are in.", value: "N", fallback: "1" },
     "strict-categories": { meaning: "Refuse a category that does not exist." },
   },
@@ -71,12 +81,15 @@ const definition = {
 async function runImport(
   given: ParsedArguments,
   context: CommandContext,
-  { categoryExists, categoryIds }: ImportCategories,
+  { categoryExists, categoryIds, decidingOrder }: ImportParts,
   isStrict: boolean,
 ): Promise<Report> {
   const { path, format } = readPetFile(given, context.folder);
   const ids = idRules.find((rule) => rule === given.options["ids"]);
   if (given.options["ids"] !== undefined && !ids) throw new UsageError(`--ids must be ${idRules.join(" or ")}.`);
+  const asked = given.options["on-existing"] ?? "refuse";
+  const onExisting = onExistingRules.find((rule) => rule === asked);
+  if (!onExisting) throw new UsageError(`--on-existing must be one of ${onExistingRules.join(", ")}.`);
   const fromLine = readLineNumber(given.options["from-line"]);
   // What can be read only once, as a pipe, is not checked first.
   const size = path === undefined ? undefined : sizeOf(path);
@@ -88,14 +101,17 @@ async function runImport(
   const storage = await store.open({ ...silentObserver, fatal });
   try {
     const shop = await chosenShop(given, store, storage);
-    const categories = await storage.read(categoryIds(shop));
-    const options: ImportOptions = { format, ids, categories, fromLine, stop };
-    const pets = new PetStore(storage, isStrict ? { categoryExists } : {});
+    const csv = {
+      categories: await storage.read(categoryIds(shop)),
+      currency: await storage.read(currencyOf(shop)),
+    };
+    const options: ImportOptions = { format, ids, csv, fromLine, stop };
+    const pets = new PetStore(storage, { decidingOrder, ...(isStrict && { categoryExists }) });
     const add: AddPets = async (part) => {
       try {
-        const result = await storage.write(() => pets.imports.add(operator(shop), part));
+        const result = await storage.write(() => pets.imports.add(operator(shop), part, { onExisting }));
         if ("refused" in result) throw shopIsFull(result);
-        return result.faults;
+        return result;
       } catch (error) {
         // A failed sync leaves the outcome unknown. The store also becomes unusable once a newer release has updated it,
         // but then nothing was added.
@@ -109,8 +125,8 @@ async function runImport(
       const { animals, faults } = await checkPets(readFile(path, stop), options, (bytes, found) =>
         progress.report("Checking", found, bytes / size),
       );
-      if (faults.total > 0) return report(name, { added: 0, nextLine: fromLine, faults }, fromLine, progress.seconds);
-      const full = await storage.read(fullness(shop, animals));
+      if (faults.total > 0) return report(name, { ...nothing, nextLine: fromLine, faults }, fromLine, progress.seconds);
+      const full = onExisting === "refuse" && (await storage.read(fullness(shop, animals)));
       if (full) throw shopIsFull(full, animals);
       total = animals;
     }
@@ -156,12 +172,16 @@ async function* readFile(path: string, stop: AbortSignal): AsyncGenerator<Uint8A
   }
 }
 
+const nothing = { added: 0, updated: 0, skipped: 0 };
+
 function report(file: string, result: ImportResult, fromLine: number, seconds: number): Report {
-  const { added, nextLine, faults } = result;
+  const { added, updated, skipped, nextLine, faults } = result;
   const { reported, total } = faults;
   if (total === 0) {
-    const text = `Added ${counted(added, "animal")} of ${file} ${pace(added, seconds)}.`;
-    return { json: { file, added, nextLine, seconds }, text };
+    const created = added - updated - skipped;
+    const existing = updated + skipped > 0 ? ` ${counted(updated, "animal")} updated, ${skipped} skipped.` : "";
+    const text = `Added ${counted(created, "animal")} of ${file} ${pace(added, seconds)}.${existing}`;
+    return { json: { file, added: created, updated, skipped, nextLine, seconds }, text };
   }
   const lines = reported.map(({ line, message }) => `line ${line}: ${plain(message)}`);
   if (total > reported.length) lines.push(`and ${(total - reported.length).toLocaleString("en")} more`);

@@ -5,28 +5,35 @@ import { CommitUnknown, StorageUnavailable } from "../../storage/errors.ts";
 import { CommandFailed } from "../../terminal/command.ts";
 import { counted } from "../../terminal/output.ts";
 import { ShopDeleted } from "../shops/shops.store.ts";
-import type { ImportedPet, PetFault } from "./pet-import-plan.ts";
-import { type CategoryIds, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
+import type { ImportedPet, PetFault, PetOutcome } from "./pet-import-plan.ts";
+import { type CsvContext, type FilePart, type FilePet, type Format, type IdRule, readPets } from "./pets.files.ts";
 import { MOST_PETS } from "./several-pets.operations.ts";
 
 /** The pause between two parts, in milliseconds. It is longer than the retry interval of blocked writers. */
 const PAUSE = 10;
 
-/** Adds animals, all or none. Resolves with the faults of those that cannot be added. */
-export type AddPets = (pets: readonly ImportedPet[]) => Promise<readonly PetFault[]>;
+/** Adds animals, all or none. Resolves with the faults of those that cannot be added, or else the outcome for each. */
+export type AddPets = (pets: readonly ImportedPet[]) => Promise<{
+  readonly faults: readonly PetFault[];
+  readonly imported: readonly { readonly outcome: PetOutcome }[];
+}>;
 
 export interface ImportOptions {
   readonly format: Format;
   /** If undefined, an id in the file is a fault. */
   readonly ids: IdRule | undefined;
-  readonly categories?: CategoryIds;
+  readonly csv?: CsvContext;
   /** The first line that counts. The header of a CSV file always does. */
   readonly fromLine: number;
   readonly stop: AbortSignal;
 }
 
 export interface ImportResult {
+  /** How many animals of the file are in the shop. */
   readonly added: number;
+  /** Those of them that were there before. */
+  readonly updated: number;
+  readonly skipped: number;
   /** The first line that is not in. */
   readonly nextLine: number;
   /** If there are any, nothing from `nextLine` on was added. */
@@ -72,14 +79,16 @@ export async function importPets(
   const { fromLine, stop } = options;
   const faults = new LineFaults();
   let [added, nextLine] = [0, fromLine];
+  const outcomes = { created: 0, updated: 0, skipped: 0 };
   let waiting: FilePet[] = [];
   let sent: readonly FilePet[] = [];
   const addPart = async () => {
     throwIfStopped(stop);
     sent = waiting.splice(0, MOST_PETS);
-    const found = await add(sent.map(({ pet }) => pet));
+    const { faults: found, imported } = await add(sent.map(({ pet }) => pet));
     faults.add(found.map(({ index, path, message }) => ({ line: lineOf(sent[index]), message: `${path} ${message}` })));
     if (found.length > 0) return;
+    for (const { outcome } of imported) outcomes[outcome]++;
     added += sent.length;
     nextLine = lineOf(sent.at(-1)) + 1;
     onProgress(added);
@@ -92,7 +101,8 @@ export async function importPets(
       while (faults.total === 0 && waiting.length >= MOST_PETS) await addPart();
     }
     if (faults.total === 0 && waiting.length > 0) await addPart();
-    return { added, nextLine, faults };
+    const { updated, skipped } = outcomes;
+    return { added, updated, skipped, nextLine, faults };
   } catch (error) {
     const unknown = error instanceof CommitUnknown ? sent : [];
     throw failureOf(error, stop, whatIsIn(fromLine, nextLine, added, unknown));
@@ -123,7 +133,7 @@ function lineOf(pet: FilePet | undefined): number {
 /** Reads the animals and faults from the first line that counts on. */
 async function* partsOf(
   source: AsyncIterable<Uint8Array>,
-  { format, ids, categories, fromLine, stop }: ImportOptions,
+  { format, ids, csv, fromLine, stop }: ImportOptions,
 ): AsyncGenerator<FilePart> {
   const counts = ({ line }: { readonly line: number }) => line >= fromLine;
   async function* untilStopped() {
@@ -135,7 +145,7 @@ async function* partsOf(
   }
   const bytes = format === "csv" ? inUtf8(untilStopped()) : untilStopped();
   try {
-    for await (const { pets, faults } of readPets(format, ids, readLines(bytes), categories))
+    for await (const { pets, faults } of readPets(format, ids, readLines(bytes), csv))
       yield { pets: pets.filter(counts), faults: faults.filter(counts) };
   } catch (error) {
     if (!(error instanceof UnreadableRest)) throw error;

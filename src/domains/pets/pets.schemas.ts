@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Choice, described, Int64, LargeCount, notBlank, Text } from "../../contract/schemas.ts";
 import { metadata, metadataPatch, newMetadata } from "../metadata/metadata.schemas.ts";
 import { NewPrice, Price, PricePatch } from "../shops/price.schemas.ts";
@@ -20,16 +20,27 @@ const reference = Text({
   examples: ["276098102345678"],
 });
 const newReference = notBlank(reference);
-const newPetProperties = { name, categoryId, status };
 const what = "What is asked for the animal.";
+/** The fields of an animal that a shop sets. The compiler asks for each of them wherever an animal is sent or stored. */
+const petProperties = {
+  name,
+  categoryId,
+  status,
+  price: Type.Optional(described(Price, what)),
+  reference: Type.Optional(reference),
+  metadata,
+};
+type SameFields = Readonly<Record<keyof typeof petProperties, TSchema>>;
 
 export const NewPet = Type.Object(
   {
-    ...newPetProperties,
+    name,
+    categoryId,
+    status,
     price: Type.Optional(described(NewPrice, what)),
     reference: Type.Optional(newReference),
     metadata: newMetadata,
-  },
+  } satisfies SameFields,
   { title: "NewPet", description: "An animal to add.", additionalProperties: false },
 );
 export type NewPet = Static<typeof NewPet>;
@@ -37,10 +48,7 @@ export type NewPet = Static<typeof NewPet>;
 export const Pet = Type.Object(
   {
     id: Int64({ description: "Unique identifier assigned by the service on creation.", examples: [7n] }),
-    ...newPetProperties,
-    price: Type.Optional(described(Price, what)),
-    reference: Type.Optional(reference),
-    metadata,
+    ...petProperties,
   },
   { title: "Pet", description: "An animal of the shop." },
 );
@@ -56,7 +64,7 @@ export const PetPatch = Type.Object(
     price: Type.Optional(PricePatch),
     reference: Type.Optional(Type.Unsafe<string | null>({ ...newReference, type: ["string", "null"] })),
     metadata: metadataPatch,
-  },
+  } satisfies SameFields,
   {
     title: "PetPatch",
     description:

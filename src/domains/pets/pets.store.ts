@@ -17,7 +17,7 @@ import { type CategoryCheck, ownersOf, PetImports } from "./pet-imports.store.ts
 import { PetPages } from "./pet-pages.store.ts";
 import { petCreated, petDeleted, petUpdated } from "./pets.operations.ts";
 import { type NewPet, type Pet, type PetPatch, type PetStatus, PetWithoutId } from "./pets.schemas.ts";
-import { byId, newPetRow, remove, setStatus, toPet, valuesOf } from "./pets.statements.ts";
+import { byId, newPetRow, petFields, remove, setStatus, toPet } from "./pets.statements.ts";
 import { countFewer } from "./pets-by-category.store.ts";
 import { type DecidingOrder, SeveralPets } from "./several-pets.store.ts";
 import { type RefusedTransition, refusalOf, type StatusCause } from "./transitions.ts";
@@ -116,7 +116,7 @@ export class PetStore {
     const appending = append(newPetRow, {
       shop,
       now,
-      row: valuesOf(pet),
+      row: petFields.values(pet),
       amounts: animalTotals.map((figure) => Number(figure === statusFigure(status))),
       logged: newPetEvent(author, petCreated, jsonOfNew(pet)),
     });

@@ -10,6 +10,8 @@ import { NewPet } from "./pets.schemas.ts";
 export const MOST_PETS = 500;
 /** The maximum number of faults of one animal that are told. */
 export const FAULTS_OF_A_PET = 3;
+/** What an import does with an animal whose reference another one has. */
+export const onExistingRules = ["refuse", "skip", "update"] as const;
 const LARGEST_BODY = 512 * 1024;
 
 export const petsNotDeletable = defineError({
@@ -43,7 +45,7 @@ const PetImport = Type.Object(
       }),
     ),
     onExisting: Type.Optional(
-      Choice(["refuse", "skip", "update"], {
+      Choice(onExistingRules, {
         title: "PetImportOnExisting",
         description:
           "What to do with an animal whose `reference` another one has. `refuse`, the default, makes it a fault. `skip` " +

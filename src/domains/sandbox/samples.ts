@@ -4,18 +4,20 @@ import { type Clock, DAY_MS, HOUR_MS, systemClock } from "../../timing/clock.ts"
 import { type Author, operator } from "../events/publish.ts";
 
 const categories = ["Dogs", "Cats", "Birds", "Fish"];
-/** By category, from 1 on. A missing status is `available`. */
-const pets: readonly (readonly [name: string, categoryId: bigint, status?: "pending" | "none"])[] = [
-  ["Rex", 1n],
-  ["Bella", 1n, "pending"],
-  ["Tom", 2n],
-  ["Luna", 2n],
-  ["Kiwi", 3n],
-  ["Nemo", 4n, "none"],
-  ...["Bruno", "Daisy", "Rocky", "Lucy"].map((name) => [name, 1n] as const),
-  ...["Cleo", "Felix", "Mia", "Oscar", "Simba"].map((name) => [name, 2n] as const),
-  ...["Coco", "Charlie", "Pip", "Sunny"].map((name) => [name, 3n] as const),
-  ...["Bubbles", "Dory", "Finn", "Goldie", "Pearl"].map((name) => [name, 4n] as const),
+/** How the references of the animals of each category begin: numbers of chips, rings and tanks. */
+const references = ["2760981023456", "2760981078901", "ring 26-1", "tank 4-"];
+/** By category, from 1 on, with what is asked. A missing status is `available`. */
+const pets: readonly (readonly [name: string, categoryId: bigint, cents: bigint, status?: "pending" | "none"])[] = [
+  ["Rex", 1n, 59_000n],
+  ["Bella", 1n, 68_000n, "pending"],
+  ["Tom", 2n, 18_000n],
+  ["Luna", 2n, 26_000n],
+  ["Kiwi", 3n, 7_500n],
+  ["Nemo", 4n, 1_990n, "none"],
+  ...["Bruno", "Daisy", "Rocky", "Lucy"].map((name) => [name, 1n, 72_000n] as const),
+  ...["Cleo", "Felix", "Mia", "Oscar", "Simba"].map((name) => [name, 2n, 24_900n] as const),
+  ...["Coco", "Charlie", "Pip", "Sunny"].map((name) => [name, 3n, 8_900n] as const),
+  ...["Bubbles", "Dory", "Finn", "Goldie", "Pearl"].map((name) => [name, 4n, 1_490n] as const),
 ];
 /** How many days the log of the samples goes back. */
 const DAYS = 14;
@@ -38,12 +40,18 @@ const sales: readonly (readonly [hoursAgo: number, name: string, seller: string,
 /** The sale that is taken back on the next day. */
 const returned = "Goldie";
 
+interface SamplePet {
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status?: "available" | "pending";
+  readonly price: { readonly amount: bigint; readonly currency: string };
+  readonly reference: string;
+}
+
 /** The stores that the samples are added to. */
 export interface SampleStores {
   readonly categories: { add(author: Author, category: { name: string }): Change<unknown> };
-  readonly pets: {
-    add(author: Author, pet: { name: string; categoryId: bigint; status?: "available" | "pending" }): Change<unknown>;
-  };
+  readonly pets: { add(author: Author, pet: SamplePet): Change<unknown> };
   /** `sell` returns the id of the order. */
   readonly orders: {
     sell(author: Author, petId: bigint, cents: bigint): Change<bigint>;
@@ -59,8 +67,11 @@ export function* addSamples(author: Author, now: number, storesOn: (clock: Clock
   let time = now - DAYS * DAY_MS;
   const stores = storesOn({ ...systemClock, now: () => time });
   for (const name of categories) yield* withoutCommit(stores.categories.add(author, { name }));
-  for (const [name, categoryId, status = "available"] of pets)
-    yield* withoutCommit(stores.pets.add(author, { name, categoryId, ...(status !== "none" && { status }) }));
+  for (const [index, [name, categoryId, amount, status = "available"]] of pets.entries()) {
+    const reference = `${references[Number(categoryId) - 1]}${String(index + 1).padStart(2, "0")}`;
+    const fields = { name, categoryId, price: { amount, currency: "EUR" }, reference };
+    yield* withoutCommit(stores.pets.add(author, status === "none" ? fields : { ...fields, status }));
+  }
   for (const [hoursAgo, name, seller, cents] of sales) {
     const by = { ...operator(author.shop), name: seller };
     const petId = BigInt(pets.findIndex(([one]) => one === name) + 1);
