@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { pressFor, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Search", exact: true });
@@ -11,7 +11,7 @@ const optionOf = (page: Page, name: string | RegExp) => dialogOf(page).getByRole
 
 /** Opens the search and enters a text at once: who types slowly pauses, and asks twice. */
 async function search(page: Page, text: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await pressFor(page, "Control+k", "Search");
   await dialogOf(page).getByRole("combobox").fill(text);
 }
 
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
 
   test("asks the service twice for a text or a number", async () => {
     const page = await ui.openLive();
-    await page.keyboard.press("/");
+    await pressFor(page, "/", "Search");
     await dialogOf(page).getByRole("option").first().waitFor();
     await page.locator(":root:has(.skeleton)").waitFor({ state: "detached" });
     const asked: string[] = [];
@@ -136,9 +136,11 @@ describe.skipIf(!hasBrowser)("the search", () => {
     const active = await dialogOf(page).getByRole("combobox").getAttribute("aria-activedescendant");
     expect(await selected.getAttribute("id")).toBe(active);
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Sell" }).getByLabel("Animal").waitFor();
+    const selling = page.getByRole("dialog", { name: "Sell" });
+    await selling.getByLabel("Animal").waitFor();
     await page.keyboard.press("Escape");
-    await page.keyboard.press("/");
+    await selling.waitFor({ state: "detached" });
+    await pressFor(page, "Control+k", "Search"); // the field has the focus again, in which "/" is a character
     await page.keyboard.press("Escape");
     await dialogOf(page).waitFor({ state: "detached" });
     await ui.leave(page);
@@ -147,7 +149,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
   test("offers only what the key permits", async () => {
     const page = await ui.open("/animals", { key: await ui.keyWith("read") });
     await page.getByRole("heading", { name: "Animals" }).waitFor();
-    await page.keyboard.press("/");
+    await pressFor(page, "/", "Search");
     await optionOf(page, /^Orders/).waitFor();
     for (const name of [/^Sell/, /^Add/, /^Create/, /^Keys/]) expect(await optionOf(page, name).count()).toBe(0);
     await page.close();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../harness/accessibility.ts";
 import { hasBrowser } from "../harness/browser.ts";
-import { TestConsole } from "../harness/console.ts";
+import { pressFor, TestConsole } from "../harness/console.ts";
 import { eventually } from "../harness/program.ts";
 
 const dialog = (page: Page) => page.getByRole("dialog");
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
     const bella = await add("Bella");
     const bellatrix = await add("Bellatrix");
     const page = await ui.open();
-    await page.keyboard.press("s");
+    await pressFor(page, "s", "Sell");
     await page.keyboard.type("bella"); // a scanner types Enter at once
     await page.keyboard.press("Enter");
     await focused(page, "Price");
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
   test("of several that may be meant none is picked: the arrow keys or the pointer choose", async () => {
     const [first, second] = [await add("Twin"), await add("Twin")];
     const page = await ui.open();
-    await page.keyboard.press("s");
+    await pressFor(page, "s", "Sell");
     await page.keyboard.type("twin");
     await page.keyboard.press("Enter");
     await dialog(page).getByText("Choose one with the arrow keys or the pointer.").waitFor();

@@ -133,3 +133,12 @@ export class TestConsole {
     expect(this.browser.requests.filter((address) => !address.startsWith(this.origin))).toEqual([]);
   }
 }
+
+/** Presses a shortcut until it has opened a dialog: a page that is not drawn yet does not listen. */
+export async function pressFor(page: Page, key: string, dialog: string): Promise<void> {
+  const isOpen = () => page.getByRole("dialog", { name: dialog, exact: true }).isVisible();
+  await eventually(async () => {
+    if (!(await isOpen())) await page.keyboard.press(key);
+    return isOpen();
+  });
+}
