@@ -127,9 +127,13 @@ export class ValkeyCluster {
 
   async #form(servers: readonly ValkeyServer[], busPort: number): Promise<void> {
     const [first] = servers;
-    for (const server of servers.slice(1)) {
+    // On a busy machine a handshake can time out: then it must begin again.
+    const meet = async (server: ValkeyServer) => {
       await server.command("CLUSTER", "MEET", "127.0.0.1", first?.port ?? 0, busPort);
-    }
+      return String(await server.command("CLUSTER", "INFO"));
+    };
+    const knowsAll = (info: string) => info.includes(`cluster_known_nodes:${servers.length}`);
+    await Promise.all(servers.slice(1).map((server) => eventually(() => meet(server), knowsAll)));
     const share = Math.ceil(SLOTS / this.masters.length);
     for (const [index, master] of this.masters.entries()) {
       const last = Math.min(SLOTS, (index + 1) * share) - 1;

@@ -20,7 +20,7 @@ describe("a second process on the same data folder", () => {
     expect((await fetch(`${first.base}/pets`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(200);
     for (const words of [
       ["export", join(dataDir, "out.csv")],
-      ["import", join(dataDir, "out.csv"), "--ids", "new"],
+      ["import", join(dataDir, "out.csv"), "--ids", "new", "--on-existing", "skip"],
       ["backups", "take", "--file", join(dataDir, "copy.db")],
       ["keys", "list"],
     ]) {

@@ -16,6 +16,7 @@ const small = new Set([
   "largest",
   "looked",
   "open",
+  "others",
   "page_rows",
   "part",
   "waiting",
