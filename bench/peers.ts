@@ -1,50 +1,27 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { pageParameterNames } from "../src/contract/paging.ts";
 import { rowsAfterByStatus, rowsNear } from "../src/domains/pets/pet-pages.store.ts";
 import { petOperations } from "../src/domains/pets/pets.operations.ts";
 import { byId } from "../src/domains/pets/pets.statements.ts";
 import { compileListName, cursorScope, encodeCursor } from "../src/http/response/page-links.ts";
 import { forSqlite } from "../src/storage/sqlite/connection.ts";
 import { freePort } from "../test/harness/free-port.ts";
-import { SERVER_CORE } from "./machine.ts";
-import { nginxConfig } from "./peers/nginx-config.ts";
-import { type RecordedResponses, recordResponses } from "./peers/recorded-responses.ts";
-import type { Environment, Processes } from "./processes.ts";
-import { creates, type Dialect } from "./requests.ts";
-import { FIRST_SHOP, GENERATION, isAvailable, type SeededStore } from "./seed.ts";
+import { type Environment, type Processes, SERVER_CORE } from "./processes.ts";
+import { creates, type Dialect, firstPage, gets, type Request } from "./requests.ts";
+import { FIRST_SHOP, GENERATION, type SeededStore } from "./seed.ts";
 
 /** Of the service in production. As `deploy/` does, they tell the allocator to keep unused memory. */
 export const PRODUCTION: Environment = { PETSTORE_ENV: "production", MIMALLOC_PURGE_HOLES: "0" };
 export const PEERS = join(import.meta.dir, "peers");
-/** How long a server may take until it answers, in milliseconds. */
-const START_LIMIT = 60_000;
-/** How often a starting server is asked, in milliseconds: often, because the time to its first response counts. */
-const POLL = 2;
-/**
- * json-server gets fewer animals than the others: it searches all of them for each request and
- * writes all of them to its file for each new one.
- */
-const JSON_SERVER_ANIMALS = 1_000;
+/** How long a server may take until it answers, in milliseconds, and how often it is asked. */
+const [START_LIMIT, POLL] = [60_000, 2];
 
-/** The servers that are compared where nothing else is said. */
-export const serverNames = [
-  "service",
-  "nginx",
-  "Fastify",
-  "Hono",
-  "bare Bun.serve",
-  "reading Bun.serve",
-  "Bun.serve with SQLite",
-  "bare node:http",
-  "json-server",
-  "Prism",
-] as const;
-/** Those, and a program that is compared with the service where there are many shops. */
-export type ServerName = (typeof serverNames)[number] | "Bun.serve with keys";
-
-/** Peers that no target refers to. */
-export const contextPeers: readonly ServerName[] = ["Bun.serve with keys", "bare node:http", "json-server", "Prism"];
+/** The services with the same interface; and one without API keys and limits, which shows what the platform takes. */
+export const rivals = ["Fastify", "Hono", "Elysia"] as const;
+export const ALONE = "Bun and SQLite alone";
+export type ServerName = "service" | (typeof rivals)[number] | typeof ALONE;
 
 /** A server that answers. */
 export interface RunningServer {
@@ -63,10 +40,8 @@ export interface ServerSetup {
   readonly folder: string;
   /** The checkout of the service. */
   readonly service: string;
-  /** The executable of the service. Absent: the service runs from the sources of its checkout. */
-  readonly executable?: string;
   readonly store: SeededStore;
-  /** A running service, whose responses the bare servers give. */
+  /** A running service, whose headers the server without keys sends. */
   readonly model?: RunningServer;
   /** Settings of the service. */
   readonly settings?: Environment;
@@ -74,187 +49,87 @@ export interface ServerSetup {
 
 /** The service's reads of an animal, of the animals near an id, and of a page by status. */
 const petStatements = [byId, rowsNear, rowsAfterByStatus].map(({ sql }) => forSqlite(sql));
-const FIRST_PAGE = "limit=20&status=available";
-const AVAILABLE = cursorScope(GENERATION, FIRST_SHOP, compileListName(petOperations[0])({}, "&status=available"));
-
-/** Tells why a server cannot be started; undefined if it can. */
-export function unavailableReason(name: ServerName): string | undefined {
-  if (name === "nginx") return Bun.which("nginx") ? undefined : "nginx is not installed (Debian: nginx-light)";
-  const modules = {
-    Fastify: "better-sqlite3/build",
-    Hono: "hono",
-    "json-server": "json-server",
-    Prism: "@stoplight/prism-cli",
-  };
-  if (!(name in modules)) return undefined;
-  const folder = join(PEERS, "node_modules", modules[name as keyof typeof modules]);
-  return existsSync(folder) ? undefined : "its packages could not be installed";
-}
+/** The list of available animals, as cursors name it: with the filters that have a value, given or by default. */
+const [listPets] = petOperations;
+const filters = Object.entries({ ...listPets.query.properties, status: { default: "available" } }).flatMap(
+  ([name, of]) => ("default" in of && !pageParameterNames.includes(name) ? `&${name}=${of.default}` : []),
+);
+const AVAILABLE = cursorScope(GENERATION, FIRST_SHOP, compileListName(listPets)({}, filters.join("")));
 
 /** Starts a server on a copy of the store and waits until it answers. */
 export async function startServer(name: ServerName, setup: ServerSetup): Promise<RunningServer> {
-  const { processes, store, folder } = setup;
+  const { processes, store, folder, service, settings, model } = setup;
   mkdirSync(folder, { recursive: true });
+  const file = join(folder, "petstore.db");
+  copyFileSync(store.file, file);
   const port = freePort();
-  const { command, cwd, env = {}, dialect } = await recipes[name](setup, port);
-  const errors = join(folder, "errors.txt");
-  const started = performance.now();
-  const process = processes.start(SERVER_CORE, command, { cwd, env, errors });
-  const server = { name, process, url: `http://127.0.0.1:${port}`, dialect };
-  await untilItResponds(server, store.keys[0] ?? "", errors);
-  return { ...server, startedIn: performance.now() - started };
-}
-
-/** A command that starts a server, and the paths of its interface. */
-interface Recipe {
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env?: Environment;
-  readonly dialect: Dialect;
-}
-
-const recipes: Record<ServerName, (setup: ServerSetup, port: number) => Recipe | Promise<Recipe>> = {
-  service: ({ folder, service, executable, store, settings }, port) => {
-    copyFileSync(store.file, join(folder, "petstore.db"));
-    return {
-      command: [...(executable ? [executable] : [process.execPath, "src/main.ts"]), "serve"],
+  const key = store.keys[0] ?? "";
+  const place = { cwd: PEERS, env: { PORT: String(port), STORE: file } };
+  const dialect = frameworkDialect(store.animals);
+  const recipes = {
+    service: async () => ({
+      command: [process.execPath, "src/main.ts", "serve"],
       cwd: service,
       env: { ...PRODUCTION, PETSTORE_DATA_DIR: folder, PETSTORE_PORT: String(port), ...settings },
       dialect: serviceDialect(store.animals),
-    };
-  },
-  Fastify: (setup, port) => storeRecipe(setup, port, ["node", "fastify/server.mjs"]),
-  Hono: (setup, port) => storeRecipe(setup, port, [process.execPath, "hono/server.mjs"]),
-  nginx: async (setup, port) => {
-    const config = join(setup.folder, "nginx.conf");
-    writeFileSync(config, nginxConfig(setup.folder, port, await responsesOf(setup)));
-    const command = ["nginx", "-p", setup.folder, "-e", "stderr", "-c", config];
-    return { command, cwd: setup.folder, dialect: ownDialect(setup.store.animals) };
-  },
-  "bare Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "bare-bun.mjs"]),
-  "reading Bun.serve": (setup, port) => bareRecipe(setup, port, [process.execPath, "reading-bun.mjs"]),
-  "Bun.serve with SQLite": (setup, port) => sqliteRecipe(setup, port, "sqlite-bun.mjs"),
-  "Bun.serve with keys": (setup, port) => sqliteRecipe(setup, port, "keys-bun.mjs"),
-  "bare node:http": (setup, port) => bareRecipe(setup, port, ["node", "bare-node.mjs"]),
-  "json-server": ({ folder }, port) => {
-    const pets = Array.from({ length: JSON_SERVER_ANIMALS }, (_, index) => ({
-      id: index + 1,
-      name: `Animal ${index + 1}`,
-      categoryId: (index % 100) + 1,
-      status: isAvailable(index + 1) ? "available" : "sold",
-    }));
-    const file = join(folder, "animals.json");
-    writeFileSync(file, JSON.stringify({ pets }));
-    const program = join(PEERS, "node_modules/json-server/lib/cli/bin.js");
-    return {
-      command: ["node", program, "--host", "127.0.0.1", "--port", String(port), file],
-      cwd: folder,
-      dialect: {
-        pets: "/pets",
-        animals: JSON_SERVER_ANIMALS,
-        firstPage: "_limit=20&status=available",
-        pageAfter: undefined,
-      },
-    };
-  },
-  Prism: async ({ folder, store, model }, port) => {
-    const document = join(folder, "openapi.json");
-    writeFileSync(document, await (await fetch(`${model?.url}/openapi.json`)).text());
-    const program = join(PEERS, "node_modules/@stoplight/prism-cli/dist/index.js");
-    return {
-      command: [
-        "node",
-        program,
-        "mock",
-        "--multiprocess=false",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        String(port),
-        document,
-      ],
-      cwd: folder,
-      dialect: { ...ownDialect(store.animals), pets: "/pets" },
-    };
-  },
-};
+    }),
+    Fastify: async () => ({ ...place, command: ["node", "fastify/server.mjs"], dialect }),
+    Hono: async () => ({ ...place, command: [process.execPath, "hono/server.mjs"], dialect }),
+    Elysia: async () => ({ ...place, command: [process.execPath, "elysia/server.mjs"], dialect }),
+    [ALONE]: async () => ({
+      cwd: PEERS,
+      env: { ...place.env, STATEMENTS: JSON.stringify(petStatements), HEADERS: await headersOf(model, key) },
+      command: [process.execPath, "sqlite-bun.mjs"],
+      dialect: { ...dialect, cursorAfter: String },
+    }),
+  };
+  const { command, cwd, env, dialect: own } = await recipes[name]();
+  const errors = join(folder, "errors.txt");
+  const started = performance.now();
+  const child = processes.start(SERVER_CORE, command, { cwd, env, errors });
+  const server = { name, process: child, url: `http://127.0.0.1:${port}`, dialect: own };
+  await untilItResponds(server, key, errors);
+  return { ...server, startedIn: performance.now() - started };
+}
 
 export function serviceDialect(animals: number): Dialect {
-  return ownDialect(animals, (id) => encodeCursor(String(id), AVAILABLE));
+  return { animals, cursorAfter: (id) => encodeCursor(String(id), AVAILABLE) };
 }
 
-/** That of the services on Fastify and Hono. */
+/** That of the services on Fastify, Hono and Elysia. */
 export function frameworkDialect(animals: number): Dialect {
-  return ownDialect(animals, (id) => Buffer.from(String(id)).toString("base64url"));
+  return { animals, cursorAfter: (id) => Buffer.from(String(id)).toString("base64url") };
 }
 
-function ownDialect(animals: number, cursorAfter?: (id: number) => string): Dialect {
-  const pageAfter = cursorAfter && ((id: number) => `${FIRST_PAGE}&cursor=${cursorAfter(id)}`);
-  return { pets: "/v1/pets", animals, firstPage: FIRST_PAGE, pageAfter };
+/** The headers of a service's responses to both kinds of reads and to a create, as JSON. */
+async function headersOf(model: RunningServer | undefined, key: string): Promise<string> {
+  if (!model) throw new Error("A server without keys needs a running service to take its headers from.");
+  const { url, dialect } = model;
+  const requests = [gets(dialect)[0], firstPage()[0], creates(1)[0]] as [Request, Request, Request];
+  const headers = requests.map(async (request) => {
+    const response = await send(url, request, key);
+    const names = [...response.headers.keys()].filter((name) => name !== "date" && name !== "content-length");
+    return Object.fromEntries(names.map((name) => [name, response.headers.get(name)]));
+  });
+  return JSON.stringify(await Promise.all(headers));
 }
 
-/** For a peer that works on its own copy of the store. */
-function storeRecipe({ folder, store }: ServerSetup, port: number, command: readonly string[]): Recipe {
-  const file = join(folder, "petstore.db");
-  copyFileSync(store.file, file);
-  return {
-    command,
-    cwd: PEERS,
-    env: { PORT: String(port), STORE: file },
-    dialect: frameworkDialect(store.animals),
-  };
-}
-
-async function bareRecipe(setup: ServerSetup, port: number, command: readonly string[]): Promise<Recipe> {
-  const responses = join(setup.folder, "responses.json");
-  writeFileSync(responses, JSON.stringify(await responsesOf(setup)));
-  return {
-    command,
-    cwd: PEERS,
-    env: { PORT: String(port), RESPONSES: responses },
-    dialect: ownDialect(setup.store.animals),
-  };
-}
-
-/** For a peer on Bun that reads its own copy of the store with the service's statements, and gives the service's headers. */
-async function sqliteRecipe(setup: ServerSetup, port: number, program: string): Promise<Recipe> {
-  const file = join(setup.folder, "petstore.db");
-  copyFileSync(setup.store.file, file);
-  const { env, ...recipe } = await bareRecipe(setup, port, [process.execPath, program]);
-  return {
-    ...recipe,
-    env: { ...env, STORE: file, STATEMENTS: JSON.stringify(petStatements) },
-    dialect: ownDialect(setup.store.animals, String),
-  };
-}
-
-function responsesOf({ model, store }: ServerSetup): Promise<RecordedResponses> {
-  if (!model) throw new Error("A bare server needs a running service to take its answers from.");
-  return responsesOfModel(model, store.keys[0] ?? "");
-}
-
-/** The service's answers to both kinds of reads and to a create. */
-export function responsesOfModel(
-  { url, dialect }: Pick<RunningServer, "url" | "dialect">,
-  key: string,
-): Promise<RecordedResponses> {
-  const { pets, animals, firstPage } = dialect;
-  const [{ body = "" } = {}] = creates(dialect, 1);
-  const paths = { get: `${pets}/${Math.floor(animals / 2)}`, list: `${pets}?${firstPage}`, create: pets, body };
-  return recordResponses(url, key, paths);
+/** Sends one request, of which nothing is measured. */
+export function send(url: string, { method, path, body, headers }: Request, key: string): Promise<Response> {
+  const type = body === undefined ? {} : { "Content-Type": "application/json" };
+  const all = { ...headers, ...type, Authorization: `Bearer ${key}` };
+  return fetch(url + path, { method, headers: all, ...(body !== undefined && { body }) });
 }
 
 /** Resolves when a server gives an animal. `errors` is the file of its errors. */
 export async function untilItResponds(
-  { name, process, url, dialect }: { name: string; process: Subprocess; url: string; dialect: Dialect },
+  { name, process, url }: { name: string; process: Subprocess; url: string },
   key: string,
   errors: string,
 ): Promise<void> {
   const end = performance.now() + START_LIMIT;
   while (performance.now() < end && process.exitCode === null) {
-    const response = await fetch(`${url}${dialect.pets}/1`, { headers: { Authorization: `Bearer ${key}` } }).catch(
-      () => undefined,
-    );
+    const response = await send(url, { method: "GET", path: "/v1/pets/1" }, key).catch(() => undefined);
     if (response?.ok) return;
     await Bun.sleep(POLL);
   }
@@ -266,7 +141,7 @@ export function installPeers(): void {
   const installed = join(PEERS, "node_modules/.package-lock.json");
   const lock = join(PEERS, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  console.log("Installing the peers' packages, which takes a minute or two …");
+  console.log("Installing the peers' packages …");
   const { exitCode } = Bun.spawnSync(["npm", "ci"], { cwd: PEERS, stdout: "ignore", stderr: "inherit" });
-  if (exitCode !== 0) console.log("They could not be installed: peers that need them are left out.");
+  if (exitCode !== 0) throw new Error("The peers' packages could not be installed.");
 }

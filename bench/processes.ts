@@ -1,5 +1,12 @@
 import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import type { Subprocess } from "bun";
+
+/** The core of the measured server, and the one of everything that puts load on it. */
+export const SERVER_CORE = "0";
+export const LOAD_CORE = String(cpus().length - 1);
+/** All cores, where everything shares them. */
+export const ALL_CORES = `0-${LOAD_CORE}`;
 
 /** How long a process may take to end by itself, in milliseconds. */
 const STOP_TIMEOUT = 5_000;
@@ -46,10 +53,9 @@ export class Processes {
     }
   }
 
-  /** Stops one process: with SIGTERM, then by force. If it was paused with its children, they continue first. */
+  /** Stops one process: with SIGTERM, then by force. */
   async stop(child: Subprocess): Promise<void> {
     this.#running.delete(child);
-    signalTree(child.pid, "SIGCONT");
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT);
     await child.exited;
@@ -99,17 +105,6 @@ function statOf(pid: number): string[] {
   const line = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The name is in parentheses, and may contain any character.
   return line.slice(line.lastIndexOf(")") + 2).split(" ");
-}
-
-/** Sends a signal to a process and its children, as far as they are still there. */
-export function signalTree(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
-  for (const member of processTree(pid)) {
-    try {
-      process.kill(member, name);
-    } catch {
-      // It has ended.
-    }
-  }
 }
 
 /** A process and its children. */

@@ -1,179 +1,144 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { Options } from "./options.ts";
-import { median, type Series } from "./rounds.ts";
-import { type Bar, barChart, figure } from "./svg.ts";
-import { type Findings, judge, ratios, type Verdict, type Workload } from "./workload.ts";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
+import { join } from "node:path";
+import { barChart, figure } from "./chart.ts";
+import type { Memory, Result } from "./embedded.ts";
+import { ALONE, PEERS, rivals } from "./peers.ts";
+import { costOf, median, type Round, ratio, type Series } from "./wrk.ts";
 
-/** A workload with its findings, or the reason why it has none. */
-export interface WorkloadResult {
-  readonly workload: Workload;
-  readonly findings: Findings | undefined;
-  readonly failure?: string;
+/** The load of the machine before the run. Other work makes a run worthless. */
+const [, , LOAD_BEFORE = Number.NaN] = loadavg();
+
+const rateOf = ({ rate }: Round) => rate;
+const of = (series: Series | undefined, value: (round: Round) => number) =>
+  series ? figure(median(series.rounds.map(value))) : "–";
+const named = ({ series }: Result, name: string) => series.find((one) => one.name === name);
+
+/** How far a server is ahead of another, in CPU time per response and in responses per second. */
+interface Lead {
+  readonly cpu: number;
+  readonly rate: number;
+}
+function leadOf(ours: Series, theirs: Series): Lead {
+  return { cpu: ratio(theirs, ours, costOf), rate: ratio(ours, theirs, rateOf) };
 }
 
-/** What a page says next to its figures. */
-export interface PageTexts {
-  readonly title: string;
-  /** The command that writes it. */
-  readonly command: string;
-  readonly aboutMeasuring: string;
-  readonly aboutPeers: string;
+/** The lead over the best of some servers, the goal, and whether it is reached; empty texts without a goal. */
+function verdict({ goal }: Result, ours: Series, theirs: readonly Series[]): string[] {
+  if (!goal || theirs.length === 0) return ["", "", ""];
+  const leads = theirs.map((one) => leadOf(ours, one));
+  const [cpu, rate] = [Math.min(...leads.map((one) => one.cpu)), Math.min(...leads.map((one) => one.rate))];
+  const wanted = goal.cpu === undefined || goal.cpu === goal.rate ? `${goal.rate}` : `${goal.cpu}, ${goal.rate}`;
+  return [wanted, lead(cpu, goal.cpu), lead(rate, goal.rate)];
 }
 
-/** Writes the page, its charts, and all values as JSON for other calculations. */
+function lead(reached: number, wanted = 0): string {
+  return reached >= wanted ? `${figure(reached)} ×` : `**${figure(reached)} ×**`;
+}
+
+/** One row: the service alone, its lead over each peer in CPU time, and over the best one. */
+export function embeddedRow(result: Result): string[] {
+  const ours = named(result, "service");
+  if (!ours) return [];
+  const leads = [...rivals, ALONE].map((name) => {
+    const theirs = named(result, name);
+    return theirs ? `${figure(leadOf(ours, theirs).cpu)} ×` : "–";
+  });
+  const best = verdict(
+    result,
+    ours,
+    rivals.flatMap((name) => named(result, name) ?? []),
+  );
+  const own = [of(ours, rateOf), of(ours, ({ p99 }) => p99), of(ours, costOf)];
+  return [result.title, ...own, ...leads, ...best];
+}
+
+/** One row for each number of processes. */
+export function sharedRows(result: Result): string[][] {
+  return ["", ", 2 processes"].flatMap((processes) => {
+    const [ours, theirs] = ["service", "Fastify"].map((name) => named(result, `${name}${processes}`));
+    if (!ours || !theirs) return [];
+    const costs = ["service µs", "PostgreSQL µs", "Valkey µs"].map((name) =>
+      of(ours, (round) => round.costs[name] ?? Number.NaN),
+    );
+    const own = [of(ours, rateOf), of(ours, ({ p99 }) => p99), ...costs];
+    return [[`${result.title}${processes}`, ...own, of(theirs, costOf), ...verdict(result, ours, [theirs])]];
+  });
+}
+
+const own = ["", "answers/s", "p99 ms"];
+const goalColumns = ["goal", "best: CPU", "best: answers/s"];
+export const embeddedHead = [...own, "CPU µs", ...rivals, ALONE, ...goalColumns];
+export const sharedHead = [...own, "service µs", "PostgreSQL µs", "Valkey µs", "all µs of Fastify", ...goalColumns];
+
+const ABOUT = `Written by \`npm run bench\`. Contestants take turns; before the first round each is warmed up. Figures are medians of
+the rounds, ratios are of the same round: the CPU time of a peer divided by that of the service, and the answers a second of the
+service divided by those of the best peer. Bold ratios miss the goal. \`wrk\` keeps 64 requests on their way, so p99 is that under full load. All servers have the same keys, limits, events, headers and log lines (to \`/dev/null\`), and give the same
+answers, which is checked first. Each create has an \`Idempotency-Key\` and is answered when animal, event and response are on disk,
+in one transaction.`;
+
+const ABOUT_EMBEDDED = `The server has one core, \`wrk\` another. *${ALONE}* has no keys, limits, checks or log: what cannot be reached. The
+peers have no bans, scopes or metrics, serve one shop, and keep limits in memory only.`;
+
+const ABOUT_SHARED = `Processes, PostgreSQL, Valkey and \`wrk\` share two cores, so two processes answer hardly more than one: CPU time per
+answer tells how the service scales. Fastify uses \`pg\`, \`@fastify/rate-limit\` and \`ioredis\`; it has one window of limits, and no bans,
+scopes, metrics or rule for an unreachable Valkey.`;
+
+/** Writes both pages, their charts, and all values. */
 export function writeReport(
-  { out, mode }: Options,
-  { title, command, aboutMeasuring, aboutPeers }: PageTexts,
-  machine: readonly [string, string][],
-  results: readonly WorkloadResult[],
+  out: string,
+  revision: string,
+  embedded: readonly Result[],
+  shared: readonly Result[],
+  memory: readonly Memory[],
 ): void {
-  const pictures = basename(out, ".md");
-  const folder = join(dirname(out), pictures);
-  mkdirSync(folder, { recursive: true });
-  const sections = results.map((one) => {
-    if (one.findings) writeFileSync(join(folder, `${one.workload.name}.svg`), chart(one.workload, one.findings));
-    return section(one, pictures);
-  });
-  const page = [
-    `# ${title}`,
-    `Written by \`${command}\` (mode: ${mode}). ${aboutMeasuring}`,
-    "## Targets",
-    targetTable(results),
-    ...sections,
-    "## What the peers leave out",
-    aboutPeers,
-    "## Machine and versions",
-    table(["", ""], machine),
-  ];
-  writeFileSync(out, `${page.join("\n\n")}\n`);
-  const values = results.map(({ workload, findings, failure }) => ({ workload: workload.name, ...findings, failure }));
-  writeFileSync(join(folder, "values.json"), `${JSON.stringify({ mode, machine, workloads: values }, null, 2)}\n`);
-}
-
-/** The targets of a workload in one line each, for the terminal. */
-export function verdictLines({ workload, findings }: WorkloadResult): string[] {
-  return findings ? workload.targets.map((target) => `  ${verdictCells(judge(target, findings)).join(" · ")}`) : [];
-}
-
-function targetTable(results: readonly WorkloadResult[]): string {
-  const rows = results.flatMap(({ workload, findings = { series: [], notes: [] } }) =>
-    workload.targets.map((target) => [workload.title, ...verdictCells(judge(target, findings))]),
+  mkdirSync(out, { recursive: true });
+  const machine = `${new Date().toISOString().slice(0, 10)}, revision ${revision}: ${cpus()[0]?.model.trim()}, ${cpus().length} cores,
+${Math.round(totalmem() / 2 ** 30)} GiB; load average before the run ${LOAD_BEFORE.toFixed(1)}. Versions: ${versions()}.`;
+  const sizes = memory.map(
+    ({ name, startedIn, megabytes }) => `${name} ${figure(startedIn)} ms, ${figure(megabytes)} MB`,
   );
-  return table(["workload", "must reach", "measured", "least – most of the rounds", ""], rows);
-}
-
-function verdictCells({ target, values, met }: Verdict): string[] {
-  if (met === undefined) return [target.text, "–", "–", "not measured"];
-  const unit = ` ${target.unit}`;
-  const spread = `${figure(Math.min(...values))} – ${figure(Math.max(...values))}`;
-  return [target.text, figure(median(values)) + unit, spread, met ? "met" : "**not met**"];
-}
-
-function section({ workload, findings, failure }: WorkloadResult, pictures: string): string {
-  const head = [`## ${workload.title}`, workload.description];
-  if (!findings) return [...head, `It failed: ${failure}`].join("\n\n");
-  const parts = [...head, `![${workload.title}](${pictures}/${workload.name}.svg)`];
-  if (findings.series.length > 0) parts.push(seriesTable(findings));
-  if (findings.measurements) {
-    const rows = findings.measurements.map(({ name, unit, values }) => [
-      name,
-      `${figure(median(values))} ${unit}`,
-      `${figure(Math.min(...values))} – ${figure(Math.max(...values))}`,
-      String(values.length),
-    ]);
-    parts.push(table(["", "median", "least – most", "values"], rows));
-  }
-  return [...parts, ...findings.notes].join("\n\n");
-}
-
-function seriesTable(findings: Findings): string {
-  const names = findings.series.map(({ name }) => name);
-  const comparesServers = names.some((name) => names.includes(oursFor(name)) && name !== oursFor(name));
-  const costs = Object.keys(findings.series[0]?.rounds[0]?.costs ?? {});
-  const rows = findings.series.map((series) => {
-    const { name, rounds } = series;
-    const of = (measure: "rate" | "p50" | "p99" | "core" | "passes") => rounds.map((round) => round[measure]);
-    const rates = of("rate");
-    const lead = ratios(findings, "rate", oursFor(name), name);
-    return [
-      name,
-      figure(median(rates)),
-      `${figure(Math.min(...rates))} – ${figure(Math.max(...rates))}`,
-      figure(median(of("p50"))),
-      figure(median(of("p99"))),
-      ...(comparesServers ? [name === oursFor(name) ? "" : `${figure(median(lead))} ×`] : []),
-      ...(costs.length > 0
-        ? costs.map((cost) => figure(median(rounds.map((round) => round.costs?.[cost] ?? Number.NaN))))
-        : [`${Math.round(median(of("core")) * 100)} %`]),
-      passes(Math.max(...of("passes"))),
-      refusedAndFailed(series),
-    ];
-  });
-  const head = [
-    "",
-    "answers/s",
-    "least – most",
-    "p50 ms",
-    "p99 ms",
-    ...(comparesServers ? ["service ÷ it"] : []),
-    ...(costs.length > 0 ? costs : ["core"]),
-    "passes",
-    "refused, failed",
-  ];
-  return table(head, rows);
-}
-
-/** The name of the service in the place of a peer: `Fastify, 2 processes` is compared with `service, 2 processes`. */
-function oursFor(name: string): string {
-  return name.replace(/^[^,]+/, "service");
-}
-
-/** How often the list of requests was sent. Above 100, the exact number does not matter. */
-function passes(most: number): string {
-  return most > 100 ? "many" : figure(most);
-}
-
-/** Responses with a status of 400 or above, and requests without a response. */
-function refusedAndFailed({ rounds }: Series): string {
-  const sum = (of: "refused" | "failed" | "requests") => rounds.reduce((total, round) => total + round[of], 0);
-  const refused = sum("refused") === sum("requests") ? "all" : String(sum("refused"));
-  return `${refused}, ${sum("failed")}`;
-}
-
-function chart({ title, chart: kind, isServiceOnly }: Workload, { series, measurements = [] }: Findings): string {
-  if (kind === "measurements") {
-    const bars = measurements.map(({ name, values }) => bar(name, values));
-    const unit = measurements[0]?.unit ?? "";
-    return barChart(title, unit === "%" ? unit : `${unit}, less is better`, bars); // shares are neither good nor bad
-  }
-  const unit = {
-    rate: "answers/s, more is better",
-    p50: "p50 in ms, less is better",
-    p99: "p99 in ms, less is better",
+  const footer = `First answer after the start, and memory after the loads: ${sizes.join("; ")}.`;
+  const write = (name: string, title: string, about: string, results: readonly Result[], rows: string, end = "") => {
+    if (results.length === 0) return;
+    const data = `[All values](${name}.json).`;
+    const text = [`# ${title}`, `${about} ${data}`, `![CPU time per answer](${name}.svg)`, rows, end, machine];
+    writeFileSync(join(out, `${name}.md`), `${text.filter(Boolean).join("\n\n")}\n`);
+    writeFileSync(join(out, `${name}.svg`), chartOf(results));
+    writeFileSync(join(out, `${name}.json`), `${JSON.stringify({ machine, memory, results }, rounded)}\n`);
   };
-  const bars = series.map(({ name, rounds }) =>
-    bar(
-      name,
-      rounds.map((round) => round[kind]),
-    ),
-  );
-  return barChart(title, unit[kind], isServiceOnly ? bars.map(ours) : bars);
+  const rows = table(embeddedHead, embedded.map(embeddedRow));
+  write("performance-results", "Measured: one process", `${ABOUT}\n\n${ABOUT_EMBEDDED}`, embedded, rows, footer);
+  const sharedTable = table(sharedHead, shared.flatMap(sharedRows));
+  write("scale-results", "Measured: PostgreSQL and Valkey", `${ABOUT}\n\n${ABOUT_SHARED}`, shared, sharedTable);
 }
 
-function bar(label: string, values: readonly number[]): Bar {
-  const isOurs = label.startsWith("service");
-  return { label, median: median(values), least: Math.min(...values), most: Math.max(...values), isOurs };
+function chartOf(results: readonly Result[]): string {
+  const compared = results.filter(({ goal }) => goal);
+  const groups = compared.map(({ title, series }) => ({
+    title,
+    bars: series.map(({ name, rounds }) => ({ name, value: median(rounds.map(costOf)) })),
+  }));
+  return barChart("CPU time per answer", "µs, less is better", groups);
 }
 
-function ours(one: Bar): Bar {
-  return { ...one, isOurs: true };
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === "number" ? Number(value.toPrecision(4)) : value;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [line(head), line(head.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
 }
 
-function line(cells: readonly string[]): string {
+export function line(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
+}
+
+function versions(): string {
+  const packages = JSON.parse(readFileSync(join(PEERS, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim();
+  const peers = Object.entries(packages.dependencies).map(([name, version]) => `${name} ${version}`);
+  return [`Bun ${Bun.version}`, `Node ${node}`, ...peers].join(", ");
 }

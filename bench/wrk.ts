@@ -1,39 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { ALL_CORES, LOAD_CORE } from "./machine.ts";
-import { cpuTime, type Processes } from "./processes.ts";
+import { ALL_CORES, cpuTime, LOAD_CORE, type Processes } from "./processes.ts";
+import type { Request } from "./requests.ts";
 
 const SCRIPT = join(import.meta.dir, "requests.lua");
+/** Connections that put load on a server, unless a load has another number. */
+const CONNECTIONS = 64;
 
-/** One request as wrk sends it. */
-export interface Request {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly body?: string;
-  /** Headers beyond those that all requests have. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** One round of load on one server. */
-export interface Round {
-  /** Responses a second. */
-  readonly rate: number;
-  /** Times in milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-  readonly requests: number;
-  /** Responses with a status of 400 or above. */
-  readonly refused: number;
-  /** Requests that got no response. */
-  readonly failed: number;
-  /** How often the list of requests was sent: above 1, requests were repeated. */
-  readonly passes: number;
-  /** Share of its core that the server used. */
-  readonly core: number;
-  /** The costs of a response, by the server's meter. */
-  readonly costs?: Totals;
+/** How often and for how long each thing is measured, in seconds. */
+export interface Effort {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUp: number;
 }
 
 /** Counters by name. */
@@ -43,90 +22,122 @@ export type Totals = Readonly<Record<string, number>>;
 export interface LoadedServer {
   readonly url: string;
   readonly process: Subprocess;
-  /** Reads what has been used so far. A server with a meter shares all cores with the load. */
+  /** Reads the CPU time that has been used so far. A server with a meter shares all cores with the load. */
   readonly meter?: () => Promise<Totals>;
 }
 
-/** A stream of requests for wrk: a file, and how many there are in it. */
-export interface Load {
-  readonly file: string;
-  readonly count: number;
+/** One of several servers, or loads, that are compared. */
+export interface Contestant {
+  readonly name: string;
+  readonly server: LoadedServer;
   readonly key: string;
-  readonly connections: number;
+  /** What is sent in a round; before the first one in round 0. */
+  readonly requests: (round: number) => readonly Request[];
+  readonly connections?: number | undefined;
+  /** True if every response is an error. A refusal costs less than a success, so no other round may have many. */
+  readonly isRefused?: boolean | undefined;
 }
 
-/** Writes requests to a file that wrk can send. */
-export function writeLoad(file: string, requests: readonly Request[], key: string, connections: number): Load {
-  const lines = requests.map(({ method, path, body = "", headers = {} }) =>
-    [method, path, body, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join("\t"),
-  );
-  writeFileSync(file, `${lines.join("\n")}\n`);
-  return { file, count: requests.length, key, connections };
+/** What was measured of a contestant. */
+export interface Series {
+  readonly name: string;
+  readonly rounds: readonly Round[];
+}
+
+/** One round of load on one server. */
+export interface Round {
+  /** Responses a second. */
+  readonly rate: number;
+  /** Times in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly requests: number;
+  /** Microseconds of CPU time for each response, of the server and of those that it uses. */
+  readonly costs: Totals;
+}
+
+/** All microseconds of a response. */
+export function costOf({ costs }: Round): number {
+  return Object.values(costs).reduce((sum, one) => sum + one, 0);
+}
+
+/**
+ * Measures contestants in alternating rounds, A B C A B C: other work on the machine affects all of them equally.
+ * `folder` is for the files of the load.
+ */
+export async function alternate(
+  processes: Processes,
+  folder: string,
+  { rounds, seconds, warmUp }: Effort,
+  contestants: readonly Contestant[],
+): Promise<Series[]> {
+  const measured = contestants.map(({ name }) => ({ name, rounds: [] as Round[] }));
+  for (const one of contestants) await runWrk(processes, folder, one, 0, warmUp);
+  for (let round = 1; round <= rounds; round++) {
+    for (const [index, one] of contestants.entries()) {
+      measured[index]?.rounds.push(await runWrk(processes, folder, one, round, seconds));
+    }
+  }
+  return measured;
+}
+
+/** The middle one of some values. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [below = Number.NaN, above = Number.NaN] = [sorted[middle - 1], sorted[middle]];
+  return sorted.length % 2 === 1 ? above : (below + above) / 2;
+}
+
+/** The median of the ratios of two contestants, round by round: in a round both had the machine in the same state. */
+export function ratio(above: Series, below: Series, of: (round: Round) => number): number {
+  return median(above.rounds.map((round, index) => of(round) / of(below.rounds[index] as Round)));
 }
 
 interface Result {
-  requests: number;
-  microseconds: number;
-  sent: number;
-  refused: number;
-  failed: number;
-  p50: number;
-  p99: number;
-  max: number;
+  readonly requests: number;
+  readonly microseconds: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly p50: number;
+  readonly p99: number;
 }
 
 /** Puts load on a server for some seconds. */
-export async function runWrk(
+async function runWrk(
   processes: Processes,
-  target: LoadedServer,
-  { file, count, key, connections }: Load,
+  folder: string,
+  { name, server, key, requests, connections = CONNECTIONS, isRefused = false }: Contestant,
+  round: number,
   seconds: number,
 ): Promise<Round> {
-  const before = {
-    totals: await target.meter?.(),
-    used: cpuTime(target.process.pid),
-    at: performance.now(),
-  };
-  const duration = String(Math.max(1, Math.round(seconds)));
-  const printed = await processes.output(
-    target.meter ? ALL_CORES : LOAD_CORE,
-    // One thread: it is seldom busy for all of the time.
-    [
-      "wrk",
-      "-t1",
-      `-c${connections}`,
-      `-d${duration}s`,
-      "--timeout",
-      "10s",
-      "-H",
-      `Authorization: Bearer ${key}`,
-    ].concat(["-s", SCRIPT, target.url, "--", file]),
-    seconds + 30,
+  const file = join(folder, "requests.txt");
+  const lines = requests(round).map(({ method, path, body = "", headers = {} }) =>
+    [method, path, body, ...Object.entries(headers).map(([header, value]) => `${header}: ${value}`)].join("\t"),
   );
-  const elapsed = (performance.now() - before.at) / 1000;
-  const after = await target.meter?.();
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  const { pid } = server.process;
+  const meter: () => Promise<Totals> = server.meter ?? (async () => ({ "service µs": 1e6 * cpuTime(pid) }));
+  const before = await meter();
+  // One thread: it is seldom busy for all of the time.
+  const options = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s"];
+  const authorization = `Authorization: Bearer ${key}`;
+  const command = ["wrk", ...options, "-H", authorization, "-s", SCRIPT, server.url, "--", file];
+  const printed = await processes.output(server.meter ? ALL_CORES : LOAD_CORE, command, seconds + 30);
+  const after = await meter();
   const line = /^RESULT (.*)$/m.exec(printed)?.[1];
   if (!line) throw new Error(`wrk gave no result: ${printed}`);
   const result = JSON.parse(line) as Result;
-  const measured = result.microseconds / 1e6;
+  const wrong = result.failed + (isRefused ? result.requests - result.refused : result.refused);
+  // In its first moments a used-up account may still have some requests left.
+  if (wrong > 200 + result.requests / 100) throw new Error(`${name}: ${wrong} responses of the wrong kind.`);
   return {
-    rate: result.requests / measured,
+    rate: result.requests / (result.microseconds / 1e6),
     p50: result.p50 / 1000,
     p99: result.p99 / 1000,
-    max: result.max / 1000,
     requests: result.requests,
-    refused: result.refused,
-    failed: result.failed,
-    passes: result.sent / count,
-    // At most 1: `cpuTime` also covers the moments before and after the measured time, in which other load may keep the
-    // server busy.
-    core: Math.min(1, (cpuTime(target.process.pid) - before.used) / Math.min(elapsed, measured)),
-    ...(after && { costs: perResponse(before.totals, after, result.requests) }),
+    costs: Object.fromEntries(
+      Object.entries(after).map(([of, total]) => [of, (total - (before[of] ?? 0)) / result.requests]),
+    ),
   };
-}
-
-function perResponse(before: Totals = {}, after: Totals, responses: number): Totals {
-  return Object.fromEntries(
-    Object.entries(after).map(([name, total]) => [name, (total - (before[name] ?? 0)) / responses]),
-  );
 }

@@ -1,13 +1,14 @@
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { generateApiKey, keyDigest } from "../../src/domains/keys/api-key.ts";
+import { migrations } from "../../src/storage/migrations.ts";
 import { type PostgresAddress, parsePostgresAddress } from "../../src/storage/postgres/address.ts";
 import { openPostgres } from "../../src/storage/postgres/opening.ts";
 import { PostgresServer, postgresMissing } from "../../test/harness/postgres-server.ts";
 import { hasValkey, ValkeyServer } from "../../test/harness/valkey-server.ts";
 import type { Processes } from "../processes.ts";
 import { cpuTime, cpuTimeOfEndedChildren } from "../processes.ts";
-import { GENERATION, UNLIMITED } from "../seed.ts";
+import { GENERATION, type Quota, UNLIMITED } from "../seed.ts";
 import type { Totals } from "../wrk.ts";
 
 /**
@@ -21,11 +22,12 @@ const ROOM_OF_LOG = 6e9;
 /** The type of a file system in memory (statfs(2)). */
 const TMPFS = 0x01021994;
 
-/** A store in PostgreSQL, and a key whose limits are never reached. */
+/** A store in PostgreSQL, a key whose limits are never reached, and one with one request a minute, as the peer has no limit for a day. */
 export interface SharedStore {
   readonly database: string;
   readonly animals: number;
   readonly key: string;
+  readonly usedUp: string;
 }
 
 /** A PostgreSQL and a Valkey or Redis server that all measured services share. */
@@ -52,27 +54,25 @@ export class Backends {
   /** Makes a store with the service's own schema, filled by SQL. Half of the animals are available. */
   async newStore(animals: number): Promise<SharedStore> {
     const database = await this.postgres.newDatabase();
-    const storage = await openPostgres(parsePostgresAddress(this.postgres.url(database)) as PostgresAddress);
+    const storage = await openPostgres(parsePostgresAddress(this.postgres.url(database)) as PostgresAddress, {
+      migrations,
+    });
     await storage.close();
-    const key = generateApiKey("live");
+    const [key, usedUp] = [generateApiKey("live"), generateApiKey("live")];
     await this.postgres.run(
       `INSERT INTO pets (shop, id, name, category_id, status, added_at)
          SELECT 1, n, 'Animal ' || n, n % 100 + 1,
            CASE n % 4 WHEN 1 THEN 'pending' WHEN 3 THEN 'sold' ELSE 'available' END, 1795219200000
          FROM generate_series(1, ${animals}) AS n;
        INSERT INTO store_generation VALUES (1, '${GENERATION}');
-       INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (1, 'acc_0', 'live', ${animals});
-       SELECT setval(pg_get_serial_sequence('shops', 'shop'), 1);
-       INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
-         VALUES ('acc_0', 'Customer', 'enterprise', ${UNLIMITED.perMinute}, ${UNLIMITED.perDay}, 0);
-       INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at)
-         VALUES ('key_0', 'acc_0', 'live', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0)`,
+       ${accountSql(1, key, animals, UNLIMITED)} ${accountSql(2, usedUp, 0, { ...UNLIMITED, perMinute: 1 })}
+       SELECT setval(pg_get_serial_sequence('shops', 'shop'), 2)`,
       database,
     );
     // Otherwise the server does this itself some minutes later, during a round.
     await this.postgres.run("VACUUM ANALYZE", database);
     await this.postgres.run("CHECKPOINT", database);
-    return { database, animals, key };
+    return { database, animals, key, usedUp };
   }
 
   /** A copy of a store that no service has open. */
@@ -80,29 +80,28 @@ export class Backends {
     return { ...store, database: await this.postgres.newDatabase(store.database) };
   }
 
-  /** Changes the limit of the account of a store. Services notice it within a second. */
-  async limit({ database }: SharedStore, perMinute: number): Promise<void> {
-    await this.postgres.run(`UPDATE accounts SET per_minute = ${perMinute}`, database);
-  }
-
   /** Where one service finds its store, and a part of Valkey that no other service uses. */
   addressesOf({ database }: SharedStore): { database: string; valkey: string } {
     return { database: this.postgres.url(database), valkey: `${this.valkey.url}/${this.#valkeyDatabases++}` };
   }
 
-  /** Microseconds of CPU time that both have used, and how often Valkey has counted: in a script, or by `INCRBY`. */
+  /** Microseconds of CPU time that both have used. */
   async totals(): Promise<Totals> {
     const pids = this.postgres.pids();
-    const statistics = String(await this.valkey.command("INFO", "commandstats"));
-    const calls = [...statistics.matchAll(/cmdstat_(?:eval(?:sha)?|incrby):calls=(\d+)/g)].map(([, count]) =>
-      Number(count),
-    );
     return {
       "PostgreSQL µs": 1e6 * (sumOf(pids.map(timeOf)) + cpuTimeOfEndedChildren(pids[0] as number)),
       "Valkey µs": 1e6 * cpuTime(this.valkey.pid),
-      "Valkey calls": sumOf(calls),
     };
   }
+}
+
+function accountSql(shop: number, key: string, animals: number, { perMinute, perDay }: Quota): string {
+  return `
+    INSERT INTO shops (shop, account_id, mode, last_pet_id) VALUES (${shop}, 'acc_${shop}', 'live', ${animals});
+    INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
+      VALUES ('acc_${shop}', 'Customer', 'enterprise', ${perMinute}, ${perDay}, 0);
+    INSERT INTO api_keys (id, account_id, mode, name, digest, hint, scopes, created_at) VALUES
+      ('key_${shop}', 'acc_${shop}', 'live', 'default', '${keyDigest(key)}', '${key.slice(0, 11)}', 'read,write', 0);`;
 }
 
 export function sumOf(values: readonly number[]): number {

@@ -1,6 +1,10 @@
+import { hash } from "node:crypto";
+
 const COLUMNS = "id, name, category_id AS categoryId, status";
 /** All animals are in one shop, as in the service's store. */
 export const SHOP = 1;
+/** How long a response is kept for requests with the same idempotency key, in milliseconds. */
+export const KEPT = 86_400_000;
 
 /** The animals, with statements that are prepared once. */
 export class PetStore {
@@ -26,15 +30,32 @@ export class PetStore {
       `INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
        VALUES (${SHOP}, ?, ?, 'pet.created', ?, ?, ?, ?)`,
     );
-    /** Adds one animal and its event in the transaction of the caller. */
-    this.insert = ({ name, categoryId, status }, actor, requestId) => {
+    const find = store.prepare(
+      `SELECT fingerprint, response FROM stored_responses WHERE shop = ${SHOP} AND digest = ? AND due_at > ?`,
+    );
+    const keep = store.prepare(
+      `INSERT OR REPLACE INTO stored_responses (shop, digest, fingerprint, response, due_at)
+       VALUES (${SHOP}, ?, ?, ?, ?)`,
+    );
+    const insertPet = ({ name, categoryId, status }, actor, requestId, now) => {
       const { id, eventId } = count.get();
-      const now = Date.now();
-      const pet = { id, name, categoryId, status };
+      const text = JSON.stringify({ id, name, categoryId, status });
       // SQLite would refuse a number that better-sqlite3 binds as a real one.
       insert.run(id, name, BigInt(categoryId), status ?? null, now);
-      log.run(eventId, now, id, actor, requestId, JSON.stringify(pet));
-      return pet;
+      log.run(eventId, now, id, actor, requestId, text);
+      return text;
+    };
+    /** See `add`; in the transaction of the caller. */
+    this.insert = (pet, actor, requestId, key) => {
+      const now = Date.now();
+      if (key === undefined) return { text: insertPet(pet, actor, requestId, now) };
+      const digest = digestOf(`${actor}\n${key}`);
+      const fingerprint = digestOf(JSON.stringify(pet));
+      const known = find.get(digest, now);
+      if (known) return known.fingerprint === fingerprint ? { text: known.response, isReplay: true } : undefined;
+      const text = insertPet(pet, actor, requestId, now);
+      keep.run(digest, fingerprint, text, now + KEPT);
+      return { text };
     };
     this.#add = store.transaction(this.insert);
   }
@@ -49,14 +70,21 @@ export class PetStore {
     return rows.map(withoutNull);
   }
 
-  /** Adds one animal and its event in one transaction; both are on disk when this returns. */
-  add(pet, actor, requestId) {
-    return this.#add.immediate(pet, actor, requestId);
+  /**
+   * Adds one animal, its event and, with an idempotency key, the response, in one transaction; all are on disk when this
+   * returns. Returns the animal as JSON, or that of an earlier request with the key; undefined if that one had another body.
+   */
+  add(pet, actor, requestId, key) {
+    return this.#add.immediate(pet, actor, requestId, key);
   }
 }
 
+export function digestOf(text) {
+  return hash("sha256", text, "base64");
+}
+
 /** An animal without a status has no such field. */
-function withoutNull(row) {
+export function withoutNull(row) {
   if (row.status === null) delete row.status;
   return row;
 }

@@ -6,7 +6,7 @@ import Fastify from "fastify";
 import { Redis } from "ioredis";
 import { Pool, types } from "pg";
 import { handleError, refuse, tagResponse } from "../fastify/replies.mjs";
-import { EXPOSED } from "../interface.mjs";
+import { COMMON_HEADERS, NO_PATH } from "../interface.mjs";
 import { openLog } from "../log.mjs";
 import { KeyRing } from "./keys.mjs";
 import { PetStore } from "./pets.mjs";
@@ -36,8 +36,7 @@ app.decorateRequest("caller", null);
 
 app.addHook("onRequest", async (request, reply) => {
   reply.header("X-Request-Id", request.id);
-  reply.header("Access-Control-Allow-Origin", "*");
-  reply.header("Access-Control-Expose-Headers", EXPOSED);
+  reply.headers(COMMON_HEADERS);
   const token = /^bearer +(.*)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token !== undefined) request.caller = (await keys.find(token)) ?? null;
 });
@@ -71,7 +70,7 @@ app.addHook("onResponse", (request, reply, done) => {
 });
 
 app.setErrorHandler(handleError);
-app.setNotFoundHandler((_request, reply) => refuse(reply, 404, "path_not_found", "There is nothing at this path."));
+app.setNotFoundHandler({ preHandler: app.rateLimit() }, (_request, reply) => refuse(reply, ...NO_PATH));
 
 await app.register(routes, { prefix: "/v1", pets: new PetStore(pool), base: `http://127.0.0.1:${port}/v1` });
 await app.listen({ host: "127.0.0.1", port });

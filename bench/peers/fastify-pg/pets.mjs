@@ -1,22 +1,32 @@
+import { digestOf, KEPT, withoutNull } from "../embedded/pets.mjs";
+
 const COLUMNS = 'id, name, category_id AS "categoryId", status';
 
 // All animals are in one shop, as in the service's store.
 const BY_ID = `SELECT ${COLUMNS} FROM pets WHERE shop = 1 AND id = $1`;
 const PAGE = `SELECT ${COLUMNS} FROM pets WHERE shop = 1 AND id > $1 ORDER BY id LIMIT $2`;
 const PAGE_BY_STATUS = `SELECT ${COLUMNS} FROM pets WHERE shop = 1 AND status = $1 AND id > $2 ORDER BY id LIMIT $3`;
-// An animal and its event, in one statement and so in one transaction.
+// An animal, its event and, with an idempotency key, the response, in one statement and so in one transaction.
 const INSERT = `
-  WITH counted AS (
-    UPDATE shops SET last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1 WHERE shop = 1
-    RETURNING last_pet_id AS id, last_event_id AS event_id
+  WITH known AS (
+    SELECT fingerprint, response FROM stored_responses WHERE shop = 1 AND digest = $8 AND due_at > $4
+  ), counted AS (
+    UPDATE shops SET last_pet_id = last_pet_id + 1, last_event_id = last_event_id + 1
+    WHERE shop = 1 AND NOT EXISTS (SELECT FROM known)
+    RETURNING last_pet_id AS id, last_event_id AS event_id, '{"id":' || last_pet_id || $7 AS text
   ), added AS (
     INSERT INTO pets (shop, id, name, category_id, status, added_at)
-    SELECT 1, id, $1::text, $2::bigint, $3::text, $4::bigint FROM counted RETURNING id
+    SELECT 1, id, $1::text, $2::bigint, $3::text, $4::bigint FROM counted
   ), logged AS (
     INSERT INTO events (shop, id, at, type, pet_id, actor, request_id, data)
-    SELECT 1, event_id, $4::bigint, 'pet.created', id, $5, $6, '{"id":' || id || $7 FROM counted
+    SELECT 1, event_id, $4::bigint, 'pet.created', id, $5, $6, text FROM counted
+  ), kept AS (
+    INSERT INTO stored_responses (shop, digest, fingerprint, response, due_at)
+    SELECT 1, $8::text, $9::text, text, $10::bigint FROM counted WHERE $8::text IS NOT NULL
   )
-  SELECT id FROM added`;
+  SELECT text, NULL AS fingerprint FROM counted UNION ALL SELECT response, fingerprint FROM known`;
+/** The error of two requests with the same idempotency key at the same time. */
+const UNIQUE_VIOLATION = "23505";
 
 /** The animals. Statements have names, so that each connection prepares them once. */
 export class PetStore {
@@ -40,17 +50,19 @@ export class PetStore {
     return rows.map(withoutNull);
   }
 
-  /** Adds one animal and its event; both are on disk when this resolves. */
-  async add({ name, categoryId, status }, actor, requestId) {
-    const jsonAfterId = `,${JSON.stringify({ name, categoryId, status }).slice(1)}`;
-    const values = [name, categoryId, status ?? null, Date.now(), actor, requestId, jsonAfterId];
-    const { rows } = await this.#pool.query({ name: "add", text: INSERT, values });
-    return { id: rows[0].id, name, categoryId, status };
+  /** As that of the embedded store. */
+  async add({ name, categoryId, status }, actor, requestId, key) {
+    const now = Date.now();
+    const body = JSON.stringify({ name, categoryId, status });
+    const [digest, fingerprint] = key === undefined ? [null, null] : [digestOf(`${actor}\n${key}`), digestOf(body)];
+    const values = [name, categoryId, status ?? null, now, actor, requestId, `,${body.slice(1)}`];
+    const insert = { name: "add", text: INSERT, values: [...values, digest, fingerprint, now + KEPT] };
+    const { rows } = await this.#pool.query(insert).catch((error) => {
+      if (error.code === UNIQUE_VIOLATION) return this.#pool.query(insert); // which finds the response
+      throw error;
+    });
+    const [{ text, fingerprint: known }] = rows;
+    if (known === null) return { text };
+    return known === fingerprint ? { text, isReplay: true } : undefined;
   }
-}
-
-/** An animal without a status has no such field. */
-function withoutNull(row) {
-  if (row.status === null) delete row.status;
-  return row;
 }

@@ -19,7 +19,7 @@ export function handleError(error, request, reply) {
   const status = error.statusCode ?? 500;
   if (status >= 500) request.log.error(error);
   if (status >= 500) return refuse(reply, status, "failed", "The service failed.");
-  return refuse(reply, status, error.code ?? "failed", error.message);
+  return refuse(reply, status, status === 400 ? "invalid_request" : (error.code ?? "failed"), error.message);
 }
 
 export function refuse(reply, status, code, message) {

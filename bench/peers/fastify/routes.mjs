@@ -1,10 +1,10 @@
-import { DEPRECATION, deprecationLinks, isPetId, nextLink, positionOf, SUNSET } from "../interface.mjs";
+import * as api from "../interface.mjs";
 import { refuse, tagResponse } from "./replies.mjs";
 import { listQuery, newPet, pet } from "./schemas.mjs";
 
 /** The three operations. */
 export async function routes(app, { pets, base }) {
-  const deprecated = deprecationLinks(base);
+  const deprecated = api.deprecationLinks(base);
 
   app.addHook("onSend", tagResponse);
 
@@ -13,30 +13,31 @@ export async function routes(app, { pets, base }) {
     { schema: { querystring: listQuery, response: { 200: { type: "array", items: pet } } } },
     (request, reply) => {
       const { limit, status: wanted, cursor } = request.query;
-      const after = positionOf(cursor);
+      const after = api.positionOf(cursor);
       if (!Number.isSafeInteger(after)) {
-        refuse(reply, 400, "invalid_request", "cursor is not one of this list");
+        refuse(reply, ...api.WRONG_CURSOR);
         return;
       }
       const found = pets.list(after, limit + 1, wanted); // one more tells whether there is a next page
       if (found.length > limit) {
         found.pop();
-        reply.header("Link", nextLink(base, request.query, found.at(-1)));
+        reply.header("Link", api.nextLink(base, request.query, found.at(-1)));
       }
       reply.send(found);
     },
   );
 
-  app.post("/pets", { schema: { body: newPet, response: { 201: pet } } }, (request, reply) => {
-    const added = pets.add(request.body, request.caller.id, request.id);
-    reply.code(201).header("Location", `${base}/pets/${added.id}`).send(added);
+  app.post("/pets", { schema: { body: newPet } }, (request, reply) => {
+    const outcome = pets.add(request.body, request.caller.id, request.id, request.headers["idempotency-key"]);
+    if (outcome) reply.code(201).headers(api.headersOfNew(base, outcome)).send(outcome.text);
+    else refuse(reply, ...api.KEY_REUSED);
   });
 
   app.get("/pets/:petId", { schema: { response: { 200: pet } } }, (request, reply) => {
     const { petId } = request.params;
-    reply.header("Deprecation", DEPRECATION).header("Sunset", SUNSET).header("Link", deprecated);
-    const found = isPetId(petId) ? pets.get(Number(petId)) : undefined;
+    reply.header("Deprecation", api.DEPRECATION).header("Sunset", api.SUNSET).header("Link", deprecated);
+    const found = api.isPetId(petId) ? pets.get(Number(petId)) : undefined;
     if (found) reply.send(found);
-    else refuse(reply, 404, "pet_not_found", `No animal has the id ${petId}.`);
+    else refuse(reply, ...api.noPet(petId));
   });
 }

@@ -6,7 +6,7 @@ import Fastify from "fastify";
 import { Admission } from "../embedded/admission.mjs";
 import { PetStore } from "../embedded/pets.mjs";
 import { openStore } from "../embedded/store.mjs";
-import { EXPOSED } from "../interface.mjs";
+import { COMMON_HEADERS, NO_PATH } from "../interface.mjs";
 import { openLog } from "../log.mjs";
 import { handleError, refuse } from "./replies.mjs";
 import { routes } from "./routes.mjs";
@@ -26,8 +26,7 @@ app.decorateRequest("caller", null);
 
 app.addHook("onRequest", (request, reply, done) => {
   reply.header("X-Request-Id", request.id);
-  reply.header("Access-Control-Allow-Origin", "*");
-  reply.header("Access-Control-Expose-Headers", EXPOSED);
+  reply.headers(COMMON_HEADERS);
   const { headers, caller, refusal } = admission.decide(request.headers.authorization, () => request.ip);
   reply.headers(headers);
   if (refusal) return refuse(reply, ...refusal);
@@ -41,7 +40,7 @@ app.addHook("onResponse", (request, reply, done) => {
 });
 
 app.setErrorHandler(handleError);
-app.setNotFoundHandler((_request, reply) => refuse(reply, 404, "path_not_found", "There is nothing at this path."));
+app.setNotFoundHandler((_request, reply) => refuse(reply, ...NO_PATH));
 
 await app.register(routes, { prefix: "/v1", pets: new PetStore(store), base: `http://127.0.0.1:${port}/v1` });
 await app.listen({ host: "127.0.0.1", port });

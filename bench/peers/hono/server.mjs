@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { Admission } from "../embedded/admission.mjs";
 import { PetStore } from "../embedded/pets.mjs";
 import { openStore } from "../embedded/store.mjs";
-import { EXPOSED } from "../interface.mjs";
+import { COMMON_HEADERS, NO_PATH } from "../interface.mjs";
 import { openLog } from "../log.mjs";
 import { handleError, refuse } from "./responses.mjs";
 import { routes } from "./routes.mjs";
@@ -38,8 +38,7 @@ app.use(async (c, next) => {
 });
 
 app.use(async (c, next) => {
-  c.header("Access-Control-Allow-Origin", "*");
-  c.header("Access-Control-Expose-Headers", EXPOSED);
+  for (const name in COMMON_HEADERS) c.header(name, COMMON_HEADERS[name]);
   const addressOf = () => c.env.requestIP(c.req.raw)?.address;
   const { headers, caller, refusal } = admission.decide(c.req.header("Authorization"), addressOf);
   for (const name in headers) c.header(name, headers[name]);
@@ -49,7 +48,7 @@ app.use(async (c, next) => {
 });
 
 app.route("/v1", routes(new PetStore(store), `http://127.0.0.1:${port}/v1`));
-app.notFound((c) => refuse(c, 404, "path_not_found", "There is nothing at this path."));
+app.notFound((c) => refuse(c, ...NO_PATH));
 app.onError((error, c) => handleError(error, c, log));
 
 const server = Bun.serve({
