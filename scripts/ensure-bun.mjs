@@ -1,7 +1,7 @@
 // Makes sure that node_modules has a working Bun. npm links only a placeholder where install scripts
 // are switched off; Bun's own install script then puts the binary in place, without the network.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -12,20 +12,23 @@ const modules = folders.find((folder) => existsSync(join(folder, "bun"))) ?? fol
 /** The executable itself (named so on every platform), because `node_modules/.bin` has only a shell script on Windows. */
 export const bun = join(modules, "bun/bin/bun.exe");
 
+const missing = "Bun is not installed.";
+
 /** Repairs Bun if it does not work. Ends the process with a clear line if that does not help. */
 export function ensureBun() {
   if (works()) return;
   const cwd = join(modules, "bun");
   if (existsSync(cwd)) {
-    if (!isWritable(join(cwd, "bin"))) fail(`Run once as the owner of that folder: cd ${cwd} && node install.js`);
+    if (!isWritable(join(cwd, "bin")))
+      fail(`${missing} Run once as the owner of that folder: cd ${cwd} && node install.js`);
     spawnSync(process.execPath, ["install.js"], { cwd, stdio: "inherit" });
   }
   if (works()) return;
-  fail("Run: npm ci");
+  fail(`${missing} Run: npm ci`);
 }
 
-function fail(advice) {
-  console.error(`Bun is not installed. ${advice}`);
+function fail(message) {
+  console.error(message);
   process.exit(1);
 }
 
@@ -39,5 +42,14 @@ function isWritable(folder) {
 }
 
 function works() {
-  return spawnSync(bun, ["--version"], { stdio: "ignore" }).status === 0;
+  const { status, error } = spawnSync(bun, ["--version"], { stdio: "ignore" });
+  if (error?.code === "EACCES" && isExecutable()) {
+    fail(`This user may not execute ${bun}. Check its permissions, and that its disk is not mounted with noexec.`);
+  }
+  return status === 0;
+}
+
+/** True if its file is marked as a program. */
+function isExecutable() {
+  return ((statSync(bun, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0;
 }

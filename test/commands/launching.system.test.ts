@@ -57,11 +57,24 @@ describe("the launcher", () => {
   });
 });
 
-test("a user who cannot put Bun in place is told what the owner of the folder must type", () => {
+test.each([
+  [
+    "cannot put Bun in place is told what the owner of the folder must type",
+    0,
+    (bun: string) => `Bun is not installed. Run once as the owner of that folder: cd ${bun} && node install.js`,
+  ],
+  [
+    "may not execute Bun is told so, and no other Bun is installed",
+    0o070,
+    (bun: string) =>
+      `This user may not execute ${bun}/bin/bun.exe. Check its permissions, and that its disk is not mounted with noexec.`,
+  ],
+])("a user who %s", (_, mode, advice) => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-launch-"));
   mkdirSync(join(folder, "scripts"));
   mkdirSync(join(folder, "node_modules/bun/bin"), { recursive: true });
   copyFileSync(join(import.meta.dir, "../../scripts/ensure-bun.mjs"), join(folder, "scripts/ensure-bun.mjs"));
+  if (mode !== 0) writeFileSync(join(folder, "node_modules/bun/bin/bun.exe"), "", { mode });
   chmodSync(join(folder, "node_modules/bun/bin"), 0o555);
   chmodSync(folder, 0o755);
   const program = `import { ensureBun } from "${folder}/scripts/ensure-bun.mjs"; ensureBun();`;
@@ -72,10 +85,7 @@ test("a user who cannot put Bun in place is told what the owner of the folder mu
     cwd: folder,
   });
   rmSync(folder, { recursive: true });
-  expect([status, stderr]).toEqual([
-    1,
-    `Bun is not installed. Run once as the owner of that folder: cd ${folder}/node_modules/bun && node install.js\n`,
-  ]);
+  expect([status, stderr]).toEqual([1, `${advice(`${folder}/node_modules/bun`)}\n`]);
 });
 
 test("SIGTERM to npm stops the service gracefully, despite a shell in between", async () => {
