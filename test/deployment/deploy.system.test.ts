@@ -159,6 +159,13 @@ describe("petstore@.service", () => {
     expect(unit).not.toContain("StartLimitBurst");
   });
 
+  test("has the sandbox that its watchdog has too, which is root only to end it", () => {
+    const watchdog = read("deploy/systemd/petstore-watchdog@.service").split("\n");
+    const [, sandbox = ""] = /\n(CapabilityBoundingSet=[^]*)\n\n\[Install\]/.exec(unit) ?? [];
+    const only = ["User=petstore", "ExecStart=+systemctl kill --signal=KILL petstore@%i.service"];
+    expect([...only, ...sandbox.split("\n")].filter((line) => !watchdog.includes(line))).toEqual([]);
+  });
+
   test.skipIf(!Bun.which("systemd-analyze"))("is accepted by systemd, with an exposure of at most 1.5", () => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-unit-"));
     const watchdog = ["petstore-watchdog@.service", "petstore-watchdog@.timer"];
@@ -168,8 +175,8 @@ describe("petstore@.service", () => {
     }
     const instances = ["petstore@.service", ...watchdog].map((file) => join(folder, file.replace("@", "@8081")));
     expect(analyze("verify", ...instances)).toEqual([0, ""]);
-    const service = join(folder, "petstore@.service");
-    expect(analyze("security", "--offline=true", "--threshold=15", service)).toEqual([0, ""]);
+    for (const file of ["petstore@.service", "petstore-watchdog@.service"])
+      expect(analyze("security", "--offline=true", "--threshold=15", join(folder, file))).toEqual([0, ""]);
     rmSync(folder, { recursive: true });
   });
 });
