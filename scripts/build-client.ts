@@ -1,5 +1,5 @@
-// Builds the client's module and its source map into client/dist, for `npm pack` there.
+// Builds the client's modules into client/dist and its type declarations into client/types, for `npm pack` there.
 import { join } from "node:path";
-import { builtModules } from "../src/app/web/client-package.ts";
+import { builtFiles } from "../src/app/web/client-package.ts";
 
-for (const [path, text] of await builtModules()) await Bun.write(join(import.meta.dir, "../client", path), text);
+for (const [path, text] of await builtFiles()) await Bun.write(join(import.meta.dir, "../client", path), text);

@@ -11,7 +11,7 @@ import { broken, promisesOf } from "../test/document/promises.ts";
 import { interopList } from "../test/harness/interop-tools.ts";
 import { architectureDiagrams } from "./derive/diagrams.ts";
 import { derivedParts, replacePart } from "./derive/docs.ts";
-import { generatedModules, typeDeclarations } from "./derive/generated-files.ts";
+import { generatedModules } from "./derive/generated-files.ts";
 
 const settings = { ...ownSettings, ...settingsOf(domains) };
 
@@ -44,4 +44,3 @@ else {
 }
 
 for (const [path, text] of Object.entries(generatedModules())) await Bun.write(join(root, path), text);
-for (const [path, text] of Object.entries(typeDeclarations())) await Bun.write(join(root, path), text); // generated from the modules above

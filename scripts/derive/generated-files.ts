@@ -1,5 +1,3 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { domains } from "../../src/app/domains.ts";
 import { openApiDocument } from "../../src/app/web/documents.ts";
@@ -22,33 +20,6 @@ export function generatedModules(): Record<string, string> {
       return [path, run([bin("biome"), "check", "--write", `--stdin-file-path=${path}`], text)];
     }),
   );
-}
-
-/** The type declarations that the compiler generates from the client, by their path in the project. */
-export function typeDeclarations(): Record<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-types-"));
-  try {
-    run([
-      bin("tsc"),
-      "-p",
-      "client",
-      "--noEmit",
-      "false",
-      "--declaration",
-      "--emitDeclarationOnly",
-      "--outDir",
-      folder,
-    ]);
-    return Object.fromEntries(
-      readdirSync(folder).map((name) => {
-        const text = readFileSync(join(folder, name), "utf8");
-        const declarations = text.replaceAll(/ from "(\.\/[\w-]+)\.ts"/g, ' from "$1.js"');
-        return [`client/types/${name}`, `// Generated from client/src by \`npm run derive\`.\n\n${declarations}`];
-      }),
-    );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** Runs a command and returns what it writes. Throws an error if it fails. */

@@ -37,9 +37,7 @@ export function passedState(program: string): string {
   const { stdout } = Bun.spawnSync([program, "openapi"], { env: {} });
   hasher.update(stdout);
   const root = join(interopFolder, "../..");
-  const files = new Bun.Glob(
-    "{package-lock.json,client/{src,types}/**,client/*,test/interop/**,test/**/*.tools.test.ts}",
-  );
+  const files = new Bun.Glob("{package-lock.json,client/src/**,client/*,test/interop/**,test/**/*.tools.test.ts}");
   const read = [...files.scanSync({ cwd: root })].filter((file) => !/node_modules\/|interop\/passed$/.test(file));
   for (const file of read.toSorted()) hasher.update(`${file}\n`).update(readFileSync(join(root, file)));
   return hasher.digest("hex");

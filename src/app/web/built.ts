@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathNotFound } from "../../contract/errors.ts";
 import type { WebContent } from "../../http/response/web-content.ts";
@@ -11,9 +12,9 @@ export const isBuilt = !import.meta.path.endsWith(".ts");
 
 const modules = join(import.meta.dir, "../../../node_modules");
 
-/** True if the packages that pages are built from are not there, as after `npm ci --omit=dev`. A built program needs none. */
+/** True if the packages that pages and the client are built from are not there, as after `npm ci --omit=dev`. A built program needs none. */
 export const arePagesMissing =
-  !isBuilt && !["preact", "@scalar/api-reference"].every((name) => existsSync(join(modules, name)));
+  !isBuilt && !["preact", "@scalar/api-reference", "typescript"].every((name) => existsSync(join(modules, name)));
 
 /** What is there instead of a page. */
 export const missingPage: WebContent = {
@@ -26,10 +27,31 @@ export const missingPage: WebContent = {
 };
 
 const client = join(import.meta.dir, "../../../client");
-const list = (name: string) => readdirSync(join(client, name)).map((file) => `${name}/${file}`);
+const read = (folder: string, files: readonly string[]) =>
+  files.toSorted().map((file) => [file, readFileSync(join(folder, file), "utf8")] as const);
 
-/** The files of the client's package, by path, in the same order everywhere. Also a macro, for a built program. */
+/** The files of the client, by path, in the same order everywhere. Also a macro, for a built program. */
 export function clientSources(): Record<string, string> {
-  const files = ["package.json", "README.md", "LICENSE", ...list("src"), ...list("types")].toSorted();
-  return Object.fromEntries(files.map((file) => [file, readFileSync(join(client, file), "utf8")]));
+  const sources = readdirSync(join(client, "src")).map((file) => `src/${file}`);
+  return Object.fromEntries(read(client, ["package.json", "README.md", "LICENSE", ...sources]));
+}
+
+/** The type declarations of the client, by path. They take the compiler about a second. Also a macro. */
+export async function clientTypes(): Promise<Record<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-types-"));
+  try {
+    const emit = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", folder];
+    const compiler = Bun.spawn([join(modules, ".bin/tsc"), "-p", client, ...emit], { stdout: "pipe" });
+    const said = await compiler.stdout.text();
+    if ((await compiler.exited) !== 0) throw new Error(`The client does not compile:\n${said}`);
+    const declarations = read(folder, readdirSync(folder));
+    return Object.fromEntries(
+      declarations.map(([file, text]) => [
+        `types/${file}`,
+        text.replaceAll(/ from "(\.\/[\w-]+)\.ts"/g, ' from "$1.js"'),
+      ]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -1,4 +1,4 @@
-import { clientSources, isBuilt } from "./built.ts";
+import { clientSources, clientTypes, isBuilt } from "./built.ts";
 
 const ENTRY = "/src/index.ts";
 /** For tests of other programs. That for msw needs msw. */
@@ -8,7 +8,7 @@ const BLOCK = 512;
 /** The time of each file, as npm sets it: 1985-10-26T08:15:00Z. */
 const FILE_TIME = 499_162_500;
 
-/** The files of the client's package, by path. */
+/** The files of the client, by path. */
 async function sourcesOf(): Promise<Record<string, string>> {
   return isBuilt ? (await import("./embedded.ts")).embeddedClient : clientSources();
 }
@@ -19,14 +19,14 @@ export async function clientModule(isMinified: boolean): Promise<string> {
   return nameFiles(await (outputs[0] as Blob).text());
 }
 
-/** The modules of the package and their source maps, by path. */
-export async function builtModules(): Promise<[string, string][]> {
+/** What is built of the package, by path: type declarations, modules and their source maps. */
+export async function builtFiles(): Promise<[string, string][]> {
+  const types = isBuilt ? (await import("./embedded.ts")).embeddedTypes : clientTypes();
   const { outputs } = await build({ sourcemap: "linked", external: ["msw"] }, [ENTRY, ...TESTING]);
-  return Promise.all(
-    outputs.map(
-      async (output) => [`dist/${output.path.replace(/^.*\//, "")}`, nameFiles(await output.text())] as const,
-    ),
-  ) as Promise<[string, string][]>;
+  const modules = outputs.map(
+    async (output) => [`dist/${output.path.replace(/^.*\//, "")}`, nameFiles(await output.text())] as [string, string],
+  );
+  return [...Object.entries(await types), ...(await Promise.all(modules))];
 }
 
 async function build(options: Pick<Bun.BuildConfig, "minify" | "sourcemap" | "external">, entrypoints = [ENTRY]) {
@@ -49,7 +49,7 @@ function nameFiles(text: string): string {
  */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const others = Object.entries(await sourcesOf()).filter(([path]) => !path.startsWith("src/"));
-  const files: [string, string][] = [...others, ...(await builtModules())];
+  const files: [string, string][] = [...others, ...(await builtFiles())];
   const entries = files.flatMap(([path, text]) => tarEntry(`package/${path}`, Buffer.from(text)));
   const archive = Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]);
   return Bun.gzipSync(archive, { library: "libdeflate", level: 9 });

@@ -114,7 +114,7 @@ export function documentContent(
     [start, staticFile("text/javascript; charset=utf-8", () => deriveReferenceStart(operations, json))],
     [bundle, referenceBundle],
     [`${root}/client.js`, staticFile("text/javascript; charset=utf-8", () => clientModule(true), cors)],
-    [`${root}/client.tgz`, staticFile("application/gzip", clientPackage, cors)],
+    [`${root}/client.tgz`, arePagesMissing ? missingPage : staticFile("application/gzip", clientPackage, cors)],
     [CATALOG, apiCatalog(servers.map(({ url }) => url))],
   ];
 }
