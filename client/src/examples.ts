@@ -1,5 +1,7 @@
 // Generated from the contract by `npm run derive`.
 
+import type { BodySchema } from "./check-body.ts";
+
 /** A response of the service, as its documentation shows it. */
 export interface Example {
   readonly status: number;
@@ -16,7 +18,16 @@ export const headersOfAll: Readonly<Record<string, string>> = {
 };
 
 /** The success of each operation. In a path, `*` is a parameter. */
-export const successes: Readonly<Record<string, Example & { readonly method: string; readonly path: string }>> = {
+export const successes: Readonly<
+  Record<
+    string,
+    Example & {
+      readonly method: string;
+      readonly path: string;
+      readonly input?: { readonly isRequired: boolean; readonly schema: BodySchema };
+    }
+  >
+> = {
   listPets: {
     method: "GET",
     path: "/pets",
@@ -30,6 +41,30 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 201,
     headers: { ETag: '"2gosa7pa2gv"', Location: "http://petstore.test/v1/pets/7", "Content-Type": "application/json" },
     body: '{"id":7,"name":"Rex","categoryId":1,"status":"available","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["name", "categoryId"],
+        properties: {
+          name: { type: "string", minLength: 1, maxLength: 255 },
+          categoryId: { type: "integer" },
+          status: { enum: ["available", "pending", "sold"], type: "string" },
+          price: {
+            type: "object",
+            required: ["amount"],
+            properties: {
+              amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+              currency: { type: "string", maxLength: 3 },
+            },
+            additionalProperties: false,
+          },
+          reference: { type: "string", minLength: 1, maxLength: 64 },
+          metadata: { type: "object", additionalProperties: { type: "string", minLength: 0, maxLength: 500 } },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   importPets: {
     method: "POST",
@@ -37,6 +72,44 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 201,
     headers: { "Content-Type": "application/json" },
     body: '{"animals":[{"index":0,"id":7,"outcome":"created"},{"index":1,"id":8,"outcome":"created"}],"faults":[]}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["animals"],
+        properties: {
+          animals: {
+            type: "array",
+            minItems: 1,
+            maxItems: 500,
+            items: {
+              type: "object",
+              required: ["name", "categoryId"],
+              properties: {
+                name: { type: "string", minLength: 1, maxLength: 255 },
+                categoryId: { type: "integer" },
+                status: { enum: ["available", "pending", "sold"], type: "string" },
+                price: {
+                  type: "object",
+                  required: ["amount"],
+                  properties: {
+                    amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+                    currency: { type: "string", maxLength: 3 },
+                  },
+                  additionalProperties: false,
+                },
+                reference: { type: "string", minLength: 1, maxLength: 64 },
+                metadata: { type: "object", additionalProperties: { type: "string", minLength: 0, maxLength: 500 } },
+              },
+              additionalProperties: false,
+            },
+          },
+          onError: { enum: ["skip"], type: "string" },
+          onExisting: { enum: ["refuse", "skip", "update"], type: "string" },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   deletePets: {
     method: "POST",
@@ -44,6 +117,15 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { "Content-Type": "application/json" },
     body: '{"deleted":[7,8]}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["ids"],
+        properties: { ids: { type: "array", minItems: 1, maxItems: 500, items: { type: "integer" } } },
+        additionalProperties: false,
+      },
+    },
   },
   listCategories: {
     method: "GET",
@@ -62,6 +144,19 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
       "Content-Type": "application/json",
     },
     body: '{"id":5,"name":"Hamsters"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["name"],
+        properties: {
+          id: { type: "integer" },
+          name: { type: "string", minLength: 1, maxLength: 255 },
+          metadata: { type: "object", additionalProperties: { type: "string", minLength: 0, maxLength: 500 } },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   listStoreOrders: {
     method: "GET",
@@ -80,6 +175,31 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
       "Content-Type": "application/json",
     },
     body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"placed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["petId"],
+        properties: {
+          petId: { type: "integer" },
+          reference: { type: "string", minLength: 1, maxLength: 255 },
+          price: {
+            type: ["object", "null"],
+            required: ["amount"],
+            properties: {
+              amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+              currency: { type: "string", maxLength: 3 },
+            },
+            additionalProperties: false,
+          },
+          seller: { type: "string", minLength: 1, maxLength: 100 },
+          expiresAt: { type: "string", maxLength: 40 },
+          confirm: { type: "boolean" },
+          metadata: { type: "object", additionalProperties: { type: "string", minLength: 0, maxLength: 500 } },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   getSales: {
     method: "GET",
@@ -101,6 +221,15 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"animals":6,"categories":4,"orders":1,"waiting":[{"kind":"reservation","count":1,"next":"2026-11-21T12:15:00.000Z"}]}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["seconds"],
+        properties: { seconds: { type: "integer", minimum: 1, maximum: 31622400 } },
+        additionalProperties: false,
+      },
+    },
   },
   resetSandbox: {
     method: "POST",
@@ -108,6 +237,15 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"animals":6,"categories":4,"orders":1,"waiting":[{"kind":"reservation","count":1,"next":"2026-11-21T12:15:00.000Z"}]}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["animals"],
+        properties: { animals: { enum: ["none", "samples"], type: "string" } },
+        additionalProperties: false,
+      },
+    },
   },
   getShop: {
     method: "GET",
@@ -122,6 +260,17 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"timeZone":"Europe/Berlin","currency":"EUR","animals":{"total":6,"available":3,"pending":1,"sold":1,"withoutStatus":1},"animalsAllowed":10000,"categories":[{"categoryId":1,"animals":4},{"categoryId":2,"animals":2}],"openOrders":1,"today":{"since":"2026-11-20T23:00:00.000Z","added":2,"sold":1,"markedSold":0,"expired":0,"returned":0}}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: {
+          timeZone: { type: "string", maxLength: 64, minLength: 1 },
+          currency: { type: ["string", "null"], maxLength: 3 },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   getCurrentKey: {
     method: "GET",
@@ -143,6 +292,25 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 201,
     headers: { "Content-Type": "application/json" },
     body: '{"key":"psk_test_00…9fQ2","id":"key_5fQ0c2mN8xWbT1Lz","name":"till","mode":"test","hint":"psk_test_00…9fQ2","scopes":["read","write"],"createdAt":"2026-11-21T12:00:00.000Z"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["name", "scopes"],
+        properties: {
+          name: { type: "string", minLength: 1, maxLength: 100 },
+          scopes: {
+            type: "array",
+            minItems: 1,
+            maxItems: 3,
+            items: { enum: ["read", "write", "admin"], type: "string" },
+          },
+          mode: { enum: ["live", "test"], type: "string" },
+          expiresIn: { type: "integer", minimum: 60, maximum: 315360000 },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   getUsage: {
     method: "GET",
@@ -188,6 +356,51 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
       "Content-Type": "application/json",
     },
     body: '{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw2c0rJ1PqVtM=","id":"we_5f0c2a8e1b7d94c3a6e0f1d2","url":"https://example.org/petstore","types":["order.placed","order.expired"],"description":"Orders for the till","state":"enabled","publicKey":"whpk_PM0iIqJ0PbCrv0WJKmi7xPJCFZnAxfP0d7NWdzNVy1c=","createdAt":"2026-11-21T12:00:00.000Z","successRate24h":1}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        required: ["url"],
+        properties: {
+          url: { type: "string", minLength: 1, maxLength: 2048 },
+          types: {
+            type: "array",
+            minItems: 1,
+            maxItems: 23,
+            items: {
+              enum: [
+                "*",
+                "pet.created",
+                "pet.updated",
+                "pet.deleted",
+                "pets.reassigned",
+                "category.created",
+                "category.updated",
+                "category.deleted",
+                "order.placed",
+                "order.confirmed",
+                "order.cancelled",
+                "order.expired",
+                "order.returned",
+                "order.updated",
+                "shop.updated",
+                "key.created",
+                "key.rotated",
+                "key.revoked",
+                "key.banned",
+                "webhook_endpoint.created",
+                "webhook_endpoint.updated",
+                "webhook_endpoint.disabled",
+                "webhook_endpoint.deleted",
+              ],
+              type: "string",
+            },
+          },
+          description: { type: "string", minLength: 0, maxLength: 255 },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   getPet: {
     method: "GET",
@@ -208,6 +421,32 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":7,"name":"Rex","categoryId":1,"status":"pending","price":{"amount":24900,"currency":"EUR"},"reference":"276098102345678"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: {
+          name: { type: "string", minLength: 1, maxLength: 255 },
+          categoryId: { type: "integer" },
+          status: { enum: ["available", "pending", "sold"], type: "string" },
+          price: {
+            type: ["object", "null"],
+            required: ["amount"],
+            properties: {
+              amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+              currency: { type: "string", maxLength: 3 },
+            },
+            additionalProperties: false,
+          },
+          reference: { type: ["string", "null"], minLength: 1, maxLength: 64 },
+          metadata: {
+            type: ["object", "null"],
+            additionalProperties: { type: ["string", "null"], minLength: 0, maxLength: 500 },
+          },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   deletePet: { method: "DELETE", path: "/pets/*", status: 204, headers: {} },
   getCategory: {
@@ -223,6 +462,20 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":5,"name":"Golden hamsters"}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: {
+          name: { type: "string", minLength: 1, maxLength: 255 },
+          metadata: {
+            type: ["object", "null"],
+            additionalProperties: { type: ["string", "null"], minLength: 0, maxLength: 500 },
+          },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   deleteCategory: { method: "DELETE", path: "/categories/*", status: 204, headers: {} },
   getStoreOrder: {
@@ -238,6 +491,30 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"placed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","metadata":{"till":"3"}}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: {
+          reference: { type: ["string", "null"], minLength: 1, maxLength: 255 },
+          expiresAt: { type: "string", maxLength: 40 },
+          price: {
+            type: ["object", "null"],
+            required: ["amount"],
+            properties: {
+              amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+              currency: { type: "string", maxLength: 3 },
+            },
+            additionalProperties: false,
+          },
+          metadata: {
+            type: ["object", "null"],
+            additionalProperties: { type: ["string", "null"], minLength: 0, maxLength: 500 },
+          },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   confirmStoreOrder: {
     method: "POST",
@@ -245,6 +522,25 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":1,"petId":1,"reference":"receipt 2026-117","status":"confirmed","placedAt":"2026-11-21T12:00:00.000Z","expiresAt":"2026-11-21T12:15:00.000Z","price":{"amount":24900,"currency":"EUR"},"seller":"Maria","confirmedBy":{"keyId":"key_5fQ0c2mN8xWbT1Lz","name":"till"},"petName":"Rex","categoryId":1,"confirmedAt":"2026-11-21T12:05:00.000Z"}',
+    input: {
+      isRequired: false,
+      schema: {
+        type: "object",
+        properties: {
+          price: {
+            type: ["object", "null"],
+            required: ["amount"],
+            properties: {
+              amount: { type: "integer", minimum: 0, maximum: 1000000000000 },
+              currency: { type: "string", maxLength: 3 },
+            },
+            additionalProperties: false,
+          },
+          seller: { type: "string", minLength: 1, maxLength: 100 },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   cancelStoreOrder: {
     method: "POST",
@@ -295,6 +591,52 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { ETag: '"2gosa7pa2gv"', "Content-Type": "application/json" },
     body: '{"id":"we_5f0c2a8e1b7d94c3a6e0f1d2","url":"https://example.org/petstore","types":["order.placed","order.expired"],"description":"Orders for the till","state":"paused","publicKey":"whpk_PM0iIqJ0PbCrv0WJKmi7xPJCFZnAxfP0d7NWdzNVy1c=","createdAt":"2026-11-21T12:00:00.000Z","successRate24h":1}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: {
+          url: { type: "string", minLength: 1, maxLength: 2048 },
+          types: {
+            type: "array",
+            minItems: 1,
+            maxItems: 23,
+            items: {
+              enum: [
+                "*",
+                "pet.created",
+                "pet.updated",
+                "pet.deleted",
+                "pets.reassigned",
+                "category.created",
+                "category.updated",
+                "category.deleted",
+                "order.placed",
+                "order.confirmed",
+                "order.cancelled",
+                "order.expired",
+                "order.returned",
+                "order.updated",
+                "shop.updated",
+                "key.created",
+                "key.rotated",
+                "key.revoked",
+                "key.banned",
+                "webhook_endpoint.created",
+                "webhook_endpoint.updated",
+                "webhook_endpoint.disabled",
+                "webhook_endpoint.deleted",
+              ],
+              type: "string",
+            },
+          },
+          description: { type: "string", minLength: 0, maxLength: 255 },
+          paused: { type: "boolean" },
+          expiresAt: { type: "null" },
+        },
+        additionalProperties: false,
+      },
+    },
   },
   deleteWebhookEndpoint: { method: "DELETE", path: "/webhook-endpoints/*", status: 204, headers: {} },
   rotateWebhookSecret: {
@@ -311,6 +653,14 @@ export const successes: Readonly<Record<string, Example & { readonly method: str
     status: 200,
     headers: { "Content-Type": "application/json" },
     body: '{"from":100,"to":250}',
+    input: {
+      isRequired: true,
+      schema: {
+        type: "object",
+        properties: { from: { type: "integer" }, to: { type: "integer" }, deliveryId: { type: "integer" } },
+        additionalProperties: false,
+      },
+    },
   },
   listWebhookDeliveries: {
     method: "GET",
@@ -422,23 +772,8 @@ export const failures: Readonly<Record<string, Example>> = {
   },
   pet_not_found: {
     status: 404,
-    headers: {
-      Deprecation: "@1795219200",
-      Sunset: "Thu, 05 Dec 2030 00:00:00 GMT",
-      Link: '<http://petstore.test/docs#tag/animals/getPet>; rel="deprecation"; type="text/html", <http://petstore.test/v1/pets>; rel="successor-version"',
-      "Content-Type": "application/json",
-    },
+    headers: { "Content-Type": "application/json" },
     body: '{"code":"pet_not_found","message":"No animal has this identifier.","status":404}',
-  },
-  operation_removed: {
-    status: 410,
-    headers: {
-      Deprecation: "@1795219200",
-      Sunset: "Thu, 05 Dec 2030 00:00:00 GMT",
-      Link: '<http://petstore.test/docs#tag/animals/getPet>; rel="deprecation"; type="text/html", <http://petstore.test/v1/pets>; rel="successor-version"',
-      "Content-Type": "application/json",
-    },
-    body: '{"code":"operation_removed","message":"The operation was deprecated and its removal date has passed. `Link` names its replacement.","status":410}',
   },
   invalid_transition: {
     status: 409,
@@ -639,5 +974,15 @@ export const failures: Readonly<Record<string, Example>> = {
     status: 404,
     headers: { "Content-Type": "application/json" },
     body: '{"code":"webhook_delivery_not_found","message":"The endpoint has no delivery with this identifier, or it was deleted. A test cannot be redelivered.","status":404}',
+  },
+  operation_removed: {
+    status: 410,
+    headers: {
+      Deprecation: "@1795219200",
+      Sunset: "Thu, 05 Dec 2030 00:00:00 GMT",
+      Link: '<http://petstore.test/docs#tag/animals/getPet>; rel="deprecation"; type="text/html", <http://petstore.test/v1/pets>; rel="successor-version"',
+      "Content-Type": "application/json",
+    },
+    body: '{"code":"operation_removed","message":"The operation was deprecated and its removal date has passed. `Link` names its replacement.","status":410}',
   },
 };

@@ -1,3 +1,4 @@
+import { bodyFaults } from "./check-body.ts";
 import type { ClientErrorCode } from "./errors.ts";
 import { type Example, failures, headersOfAll, successes } from "./examples.ts";
 import { parse, stringify } from "./json.ts";
@@ -52,7 +53,16 @@ export function fakeFetch(
     if (!success) throw new TypeError(`The service has no ${request.method} ${pathname}.`);
     const asked = responses[name as keyof FakeResponses];
     if (typeof asked === "string") return failure(asked);
-    if (asked === undefined && name === "placeStoreOrder" && (await isConfirmed(request))) {
+    const text = await request.text();
+    const { isRequired, schema } = success.input ?? { isRequired: false, schema: {} };
+    const body = text === "" && !isRequired ? {} : readBody(text);
+    const details = success.input ? [...bodyFaults(body, schema)] : [];
+    if (details.length > 0) return invalid(details);
+    if (
+      asked === undefined &&
+      name === "placeStoreOrder" &&
+      (body as { readonly confirm?: unknown }).confirm === true
+    ) {
       return responseOf(success, successes["confirmStoreOrder"]?.body);
     }
     if (success.headers["Content-Type"] !== "text/event-stream") {
@@ -64,10 +74,25 @@ export function fakeFetch(
   };
 }
 
-/** Whether a request places an order that is to be confirmed at once. */
-async function isConfirmed(request: Request): Promise<boolean> {
-  const { confirm } = (await request.json().catch(() => ({}))) as { readonly confirm?: unknown };
-  return confirm === true;
+/** A parsed body; undefined if it is not JSON. */
+function readBody(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of the service for a body with these faults. */
+function invalid(details: readonly { readonly path: string; readonly message: string }[]): Response {
+  const [{ path, message } = { path: "", message: "" }] = details;
+  const body = {
+    code: "invalid_request",
+    message: `The request is invalid: ${path} ${message}.`,
+    status: 400,
+    details,
+  };
+  return responseOf(failures["invalid_request"] as Example, stringify(body));
 }
 
 function failure(code: string): Response {

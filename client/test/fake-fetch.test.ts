@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { domains } from "../../src/app/domains.ts";
 import { errorsOf } from "../../src/contract/operation-properties.ts";
+import { exactJson } from "../../src/contract/serialize.ts";
 import { exampleOf } from "../../src/derive/openapi-examples.ts";
 import { TestService } from "../../test/harness/service.ts";
+import { bodyOf } from "../../test/harness/valid-call.ts";
 import { type Event, isErrorOf, Petstore, parse, stringify } from "../src/index.ts";
 import { type FakeResponses, fakeFetch } from "../src/testing.ts";
 
@@ -33,7 +35,7 @@ test("each operation responds with its example", async () => {
   const fetch = fakeFetch();
   for (const operation of operations) {
     const { name, method, response } = operation;
-    const { status, body } = await fetch(addressOf(operation), { method, headers });
+    const { status, body } = await fetch(addressOf(operation), { method, headers, body: bodyOf(operation) ?? null });
     expect([name, status]).toEqual([name, response.status]);
     if (response.status === 204) continue;
     const reader = (body as ReadableStream<Uint8Array>).getReader();
@@ -85,6 +87,46 @@ test("a sale that is confirmed at once is a confirmed order with its price", asy
   expect(await fake().placeStoreOrder({ petId: 1 })).toMatchObject({ status: "placed" });
   const own = fake({ placeStoreOrder: "pet_not_available" }).placeStoreOrder({ petId: 1, confirm: true });
   expect(await own.catch(({ code }: { code: string }) => code)).toBe("pet_not_available");
+});
+
+const tryIt = (method: string, path: string, responses: FakeResponses) =>
+  fakeFetch(responses)(`${baseUrl}${path}`, {
+    method,
+    headers: { authorization: "Bearer psk_test_1" },
+    body: method === "GET" ? null : "{}",
+  });
+
+test("refuses bodies that the service refuses", async () => {
+  const wrong = [
+    [{ name: "Rex" }, "/body/categoryId"],
+    [{ name: "Rex", categoryId: "1" }, "/body/categoryId"],
+    [{ name: "Rex", categoryId: 1, age: 3 }, "/body/age"],
+    [{ name: "", categoryId: 1 }, "/body/name"],
+    [{ name: "Rex", categoryId: 1, status: "lost" }, "/body/status"],
+    [{ name: "Rex", categoryId: 1, price: { amount: -1 } }, "/body/price/amount"],
+    [{ name: "Rex", categoryId: 1, metadata: { age: 3 } }, "/body/metadata/age"],
+  ] as const;
+  for (const [body, path] of wrong) {
+    const error: unknown = await fake()
+      .createPet(body as unknown as { name: string; categoryId: number })
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "invalid_request", details: [{ path }] });
+    const real = await service.call("POST", "/pets", { key: await service.newKey(), body });
+    expect(real.json.details[0].path).toBe(path);
+  }
+  for (const operation of operations) {
+    for (const body of Object.values(operation.body?.examples ?? {})) {
+      const { method, path } = operation;
+      const sent = { method, headers: { authorization: "Bearer psk_test_1" }, body: exactJson(body) };
+      const { status } = await fakeFetch()(baseUrl + path.replaceAll(/\{\w+\}/g, "1"), sent);
+      expect([operation.name, status]).toEqual([operation.name, operation.response.status]);
+    }
+  }
+});
+
+test("warns of the end of getPet in its own responses only", async () => {
+  expect((await tryIt("PATCH", "/pets/7", { updatePet: "pet_not_found" })).headers.get("sunset")).toBeNull();
+  expect((await tryIt("GET", "/pets/7", {})).headers.get("sunset")).toContain("2030");
 });
 
 test("has the headers of the service", async () => {
