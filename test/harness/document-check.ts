@@ -1,5 +1,5 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { newSchemaCheck } from "./schema-check.ts";
 import { parseServerSentEvents } from "./server-sent-events.ts";
 
 type Json = Record<string, unknown>;
@@ -35,9 +35,7 @@ export class DocumentCheck {
   /** The path items, each with a pattern of the paths that it matches. The first match counts. */
   readonly #paths: readonly (readonly [pattern: RegExp, item: Json])[];
   /** The tests of the document check that the schemas themselves are valid. */
-  readonly #ajv = new Ajv2020({
-    strict: false,
-    validateFormats: false,
+  readonly #ajv = newSchemaCheck({
     allErrors: true,
     validateSchema: false,
     meta: false,
@@ -82,7 +80,7 @@ export class DocumentCheck {
   /** Like `check`, for an event as it is stored. */
   checkEvent({ type, data, previous }: StoredEvent): void {
     if (!("Event" in ((this.#document["components"] as Json)["schemas"] as Json))) return;
-    const head = `{"id":1,"type":"${type}","at":"","actor":{"kind":"system"},"subject":{"type":"","id":""}`;
+    const head = `{"id":1,"type":"${type}","at":"2026-11-21T12:00:00.000Z","actor":{"kind":"system"},"subject":{"type":"","id":""}`;
     const text = `${head}${data ? `,"data":${data}` : ""}${previous ? `,"previous":${previous}` : ""}}`;
     const faults = this.#validate({ $ref: "#/components/schemas/Event" }, text);
     if (faults.length > 0) throw new Error(`An event does not fit the document:\n  ${faults.join("\n  ")}\n${text}`);

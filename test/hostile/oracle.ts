@@ -1,7 +1,8 @@
 // Says which input is valid by reading the published document with another validator, so that the
 // service is not its own judge.
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import type { Operation } from "../../src/contract/operation.ts";
+import { newSchemaCheck } from "../harness/schema-check.ts";
 import { isInt64Text } from "./hostile-texts.ts";
 
 interface DocumentedSchema {
@@ -35,21 +36,15 @@ interface Document {
   readonly components: object;
 }
 
-/** RFC 3339, section 5.6. */
-const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
-
 /** A validator for each document, because making one takes long. */
 const validators = new WeakMap<Document, Ajv2020>();
 
 function validatorOf(document: Document): Ajv2020 {
   const known = validators.get(document);
   if (known) return known;
-  const ajv = new Ajv2020({ strict: false });
-  ajv.addSchema({ $id: "document", components: document.components });
-  ajv.addFormat("int64", { type: "number", validate: (value) => Math.abs(value) <= 2 ** 63 }); // rounded
-  ajv.addFormat("int32", { type: "number", validate: (value) => Math.abs(value) < 2 ** 31 });
+  const ajv = newSchemaCheck();
   ajv.addFormat("uri", true); // the service refuses more
-  ajv.addFormat("date-time", (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)));
+  ajv.addSchema({ $id: "document", components: document.components });
   validators.set(document, ajv);
   return ajv;
 }

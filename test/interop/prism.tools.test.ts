@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { domains } from "../../src/app/domains.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { freePort } from "../harness/free-port.ts";
 import { hasInteropTools, interopFolder } from "../harness/interop-tools.ts";
 import { keyIn, newDataDir, Program } from "../harness/program.ts";
+import { newSchemaCheck } from "../harness/schema-check.ts";
 import { bodyOf } from "../harness/valid-call.ts";
 import { makeCollection, runCollection } from "./postman-collection.ts";
 
@@ -98,7 +98,7 @@ async function call({ method, path }: Operation, body: string | undefined) {
   return { response, body: await response.text() };
 }
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const ajv = newSchemaCheck();
 
 /** The headers that the document declares for a response and that a response has not, or not in that form. */
 function headerFaults({ method, path }: Operation, response: Response): string[] {
