@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the third-party tools that the service is tested with. */
@@ -25,14 +25,12 @@ export function needsInteropTools(file: string): boolean {
   return file.startsWith("test/interop/") || file.includes(".tools.test.");
 }
 
-/** The state of `passedState` with which all files named `tools` have passed. A run that passes writes it. */
-export const passedFile = join(interopFolder, "passed");
-
 /**
  * A digest of all that the result of the files named `tools` depends on, besides what the tests of the service prove:
- * the document, the client, the versions of the tools and of Bun, and these files.
+ * the document, the client, the versions of the tools and of Bun, and these files. A run in which they pass keeps it in
+ * a file, by which it is then known.
  */
-export function passedState(program: string): string {
+export function passedState(program: string): { readonly isKnown: boolean; keep(): void } {
   const hasher = new Bun.CryptoHasher("sha256");
   const { stdout } = Bun.spawnSync([program, "openapi"], { env: {} });
   hasher.update(stdout);
@@ -40,7 +38,10 @@ export function passedState(program: string): string {
   const files = new Bun.Glob("{package-lock.json,client/src/**,client/*,test/interop/**,test/**/*.tools.test.ts}");
   const read = [...files.scanSync({ cwd: root })].filter((file) => !/node_modules\/|interop\/passed$/.test(file));
   for (const file of read.toSorted()) hasher.update(`${file}\n`).update(readFileSync(join(root, file)));
-  return hasher.digest("hex");
+  const state = hasher.digest("hex");
+  const kept = join(interopFolder, "passed");
+  const isKnown = existsSync(kept) && readFileSync(kept, "utf8") === state;
+  return { isKnown, keep: () => writeFileSync(kept, state) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { PostgresServer } from "./postgres-server.ts";
 const { TEST_POSTGRES_PORT, TEST_POSTGRES_TEMPLATE } = process.env;
 
 /** A server that the test files of a run share, with a database that has the schema, of which all others are copies. */
-export class SharedPostgres {
+export class SharedPostgres implements AsyncDisposable {
   readonly server: PostgresServer;
   readonly template: string;
 
@@ -39,7 +39,7 @@ export class SharedPostgres {
     return this.server.newDatabase(this.template);
   }
 
-  stop(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.server.stop();
   }
 }

@@ -1,7 +1,7 @@
 // One shop sends more than the service can answer, and another one little.
 import { describe, expect, test } from "bun:test";
 import { stopwatch } from "../harness/cpu-time.ts";
-import { rounds } from "../harness/test-length.ts";
+import { isLongRun, rounds } from "../harness/test-length.ts";
 import { UNLIMITED } from "../harness/unlimited.ts";
 import { LoadedService } from "./loaded-service.ts";
 
@@ -27,7 +27,7 @@ describe("while one shop sends more than the service can answer", () => {
     const { statuses, slowest, sent, ofFlood, lost } = await flooded(service, service.request(method, path, body));
     console.log(`slowest request of another shop: ${slowest.toFixed()} ms`);
     expect(new Set(statuses)).toEqual(new Set([200, 201]));
-    expect(slowest).toBeLessThan(WITHIN);
+    if (isLongRun) expect(slowest).toBeLessThan(WITHIN);
     expect(ofFlood["503"]).toBeGreaterThan(0);
     expect(lost).toBe(0);
     // As many requests are left as were answered, not as were sent.
@@ -37,11 +37,13 @@ describe("while one shop sends more than the service can answer", () => {
     expect(left).toBe(UNLIMITED - sent - count - 1);
   });
 
-  test("control: searches, others wait for long if a shop may use any time of a turn", async () => {
-    await using service = await LoadedService.start({ putsOff: false });
-    const { slowest } = await flooded(service, service.request("GET", SEARCH));
-    expect(slowest).toBeGreaterThan(WITHIN);
-  });
+  if (isLongRun) {
+    test("control: searches, others wait for long if a shop may use any time of a turn", async () => {
+      await using service = await LoadedService.start({ putsOff: false });
+      const { slowest } = await flooded(service, service.request("GET", SEARCH));
+      expect(slowest).toBeGreaterThan(WITHIN);
+    });
+  }
 });
 
 /** Floods a service with a request. Returns what others see of that, and the responses to the flood. */

@@ -13,15 +13,14 @@ if (!isLongRun) configureGlobal({ seed: 20_261_121 });
 if (evidence) await import("../leaks/record.ts");
 
 /** Where the runner reads how long each file took. */
-const times = process.env["TEST_TIMES"];
+const { TEST_TIMES: times, TEST_ENGINE: engine } = process.env;
 if (times !== undefined) {
   const cpuTime = ownCpuTime();
-  let before = { cpu: cpuTime(), wall: performance.now() };
+  let before = { cpu: cpuTime.seconds(), wall: performance.now() };
   afterAll(() => {
-    const now = { cpu: cpuTime(), wall: performance.now() };
+    const now = { cpu: cpuTime.seconds(), wall: performance.now() };
+    const file = relative(process.cwd(), Bun.main) + (engine ? ` (${engine})` : "");
     const [cpu, wall] = [now.cpu - before.cpu, (now.wall - before.wall) / 1000];
-    const engine = process.env["TEST_ENGINE"] ? ` (${process.env["TEST_ENGINE"]})` : "";
-    const file = relative(process.cwd(), Bun.main) + engine;
     appendFileSync(times, `${JSON.stringify({ file, cpu, wall })}\n`);
     before = now;
   });

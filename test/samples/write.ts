@@ -21,12 +21,8 @@ process.exit(onPostgres ? 0 : await writeOnPostgres());
 
 /** Does the same in a separate process, whose tests are on PostgreSQL. Returns its exit status. */
 async function writeOnPostgres(): Promise<number> {
-  const postgres = await SharedPostgres.start();
-  try {
-    const env = { ...process.env, TEST_ENGINE: "postgres", ...postgres.environment };
-    return await Bun.spawn([process.execPath, import.meta.path, release], { env, stdout: "inherit", stderr: "inherit" })
-      .exited;
-  } finally {
-    await postgres.stop();
-  }
+  await using postgres = await SharedPostgres.start();
+  const env = { ...process.env, TEST_ENGINE: "postgres", ...postgres.environment };
+  return await Bun.spawn([process.execPath, import.meta.path, release], { env, stdout: "inherit", stderr: "inherit" })
+    .exited;
 }
