@@ -6,6 +6,9 @@ export interface FieldDescription {
   /** By default, text. */
   readonly kind?: "id" | "integer" | "time" | "choice" | "choices" | "pairs" | "price";
   readonly isRequired?: boolean;
+  readonly placeholder?: string;
+  /** Texts that it suggests. */
+  readonly suggested?: readonly string[];
   readonly choices?: readonly string[];
   /** A choice that is not offered. */
   readonly except?: unknown;

@@ -5,7 +5,7 @@ import { currentPlace } from "./router.tsx";
 import { prefetchLatest } from "./service/live.ts";
 import { preload } from "./service/query.ts";
 import { start } from "./session/session.ts";
-import { keepPointerCalm } from "./ui/calm-pointer.ts";
+import { keepCalm } from "./ui/calm.ts";
 
 /** The elements that hold names and values. */
 const names: ReadonlySet<unknown> = new Set(["bdi", "code", "kbd", "pre"]);
@@ -32,5 +32,5 @@ await start((petstore) => {
 });
 const container = document.getElementById("console") as HTMLElement;
 container.replaceChildren(); // Preact keeps what is there
-keepPointerCalm();
+keepCalm();
 render(<App />, container);

@@ -40,6 +40,14 @@ const described = new Set([
   "types",
 ]);
 
+/** What staff are told about a field: the contract speaks to programmers. */
+const staffWords: Readonly<Record<string, string>> = {
+  id: "Only for animals that have the number of a category that does not exist.",
+  currency: "What prices are in, such as EUR.",
+  reference: "Your own number or name, such as that of a chip or receipt.",
+  timeZone: "Where the shop is, such as Europe/Berlin. Its days begin and end there.",
+};
+
 /**
  * The console's generated module: scopes, forms, filters and simulations. It is not formatted. Each form is a separate
  * export, so that the bundle omits unused ones.
@@ -57,6 +65,10 @@ export function deriveConsole(operations: readonly Operation[]): string {
     ...(query && method !== "GET" ? [exported(`${name}Query`, "FieldDescription", fieldsOf(query))] : []),
     ...(query && method === "GET" ? [exported(`${name}Query`, "Filter", filtersOf(query))] : []),
   ]);
+  const searches = operations.flatMap(({ query }) => {
+    const { search } = (query?.properties ?? {}) as Readonly<Record<string, FormSchema>>;
+    return search?.maxLength ?? [];
+  });
   const sample = operations.find(({ name }) => name === SAMPLE) as Operation;
   return `// Generated from the contract by \`npm run derive\`.
 
@@ -69,6 +81,9 @@ export const scopes: Readonly<Record<string, readonly OperationName[]>> = ${JSON
 
 /** What the service can simulate for a request with \`${sample.method} ${sample.path}\`. */
 export const simulations: readonly string[] = ${JSON.stringify([...errorsOf(sample).map(({ code }) => code), DISCONNECT])};
+
+/** How long the text of a search may be. */
+export const longestSearch = ${Math.min(...searches)};
 
 ${forms.join("\n")}
 `;
@@ -117,7 +132,7 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
   return {
     name,
     label: labelOf(name),
-    ...(!isMap(schema.type) && !described.has(name) && defined({ hint: hintOf(schema) })),
+    ...(!isMap(schema.type) && !described.has(name) && defined({ hint: staffWords[name] ?? hintOf(schema) })),
     ...defined({ kind: kindOf(schema) }),
     ...(isRequired && schema.default === undefined && { isRequired }),
     ...defined({ choices: choicesOf(schema), preset: schema.default }),
@@ -129,7 +144,9 @@ function fieldOf(name: string, schema: FormSchema, isRequired: boolean): Record<
 
 /** What the contract says about a field, without what only programs write. */
 const hintOf = (schema: FormSchema) =>
-  (schema[LOCAL_DESCRIPTION] ?? schema.description)?.replaceAll("`", "").replace("; null removes it", "");
+  (schema[LOCAL_DESCRIPTION] ?? schema.description)
+    ?.replaceAll("`", "")
+    .replace(/; null removes it| Not only blanks\./, "");
 
 function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -142,13 +159,14 @@ function kindOf({ type, format, enum: choices, items }: FormSchema): string | un
   if (isMap(type)) return "pairs";
   if (type === "array" || type === "boolean" || type === "null")
     throw new TypeError(`The console has no control for type ${type}.`);
-  if (type === "integer") return format === "int64" ? "id" : "integer";
+  if ([type].flat().includes("integer")) return format === "int64" ? "id" : "integer";
   return format === "date-time" ? "time" : undefined;
 }
 
-/** `categoryId` is shown as "Category", `expiresIn` as "Expires in", `url` as "URL". */
+/** `categoryId` is shown as "Category", `expiresIn` as "Expires in", `url` as "URL", `metadata` as "Details". */
 function labelOf(name: string): string {
   if (name === "url") return "URL";
+  if (name === "metadata") return "Details";
   const words = name.replace(/(?<=.)Ids?$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
     await dialog.getByText("A new category. It is created when you save.").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     for (const name of ["Ari", "Aro"]) {
-      await click("Add another");
+      await click("Save and add another");
       await dialog.getByRole("status").getByText("added").waitFor();
       await dialog.locator("input[id]:focus").waitFor(); // the name, which is empty
       await page.keyboard.type(name);
@@ -377,7 +377,11 @@ describe.skipIf(!hasBrowser)("the page of the animals", () => {
 
   test("fits a telephone, where an animal can be added and sold", async () => {
     for (const name of hostile) await small.addPet({ name });
+    await small.addCategory("A category whose name is as long as those that some shops think of");
     const page = await small.open("/animals");
+    await page.locator("option", { hasText: "A category whose" }).first().waitFor({ state: "attached" });
+    const widths = `[...document.querySelectorAll("[role=search] select")].map(({ clientWidth }) => clientWidth)`;
+    expect(new Set(await page.evaluate<number[]>(widths)).size).toBe(1); // the filters share their line
     await page.getByRole("button", { name: "Add animal" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Pip");

@@ -119,6 +119,23 @@ describe.skipIf(!hasBrowser)("in the console", () => {
     },
   );
 
+  test("a shop that is full is told so in words of a shop", async () => {
+    const quota = { perMinute: 1_000, perDay: 10_000, animals: 1 };
+    const { key } = await ui.service.newAccountWithKey("enterprise", quota);
+    await ui.service.call("POST", "/categories", { key, body: { name: "Dogs" } });
+    await ui.service.call("POST", "/pets", { key, body: { name: "Only", categoryId: 1 } });
+    const page = await ui.open("/animals", { key });
+    await page.getByRole("button", { name: "Add animal" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("More");
+    await dialog.getByLabel("Category").selectOption("Dogs");
+    await dialog.getByRole("button", { name: "Add animal" }).click();
+    const said = await dialog.getByRole("alert").innerText();
+    expect(said).toContain("The shop has as many animals as its plan allows.");
+    expect(said).not.toContain("shop_full");
+    await page.close();
+  });
+
   test.each([...simulations])("a change that is answered with %s is explained", async (code) => {
     const page = await ui.open("/animals");
     await page.getByRole("button", { name: "More for Rex" }).waitFor();

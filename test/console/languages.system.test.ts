@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
       page.getByRole("button", { name: "CSV" }).click(),
     ]);
     const [head, line] = readFileSync(await download.path(), "utf8").split("\r\n");
-    expect(head).toBe("\uFEFFsold (UTC);order;animal;animalId;category;seller;reference;price;currency;returned");
+    expect(head).toBe("\uFEFFsold (UTC);order;animal;animal number;category;seller;reference;price;currency;returned");
     expect(line).toBe(`2026-11-21 12:00:00;${id};Rex;${petId};Dogs;test;;"1240,50";EUR;`);
     await browser.stop();
   });
@@ -47,8 +47,8 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await page.route(/\/v1\/categories/, () => {}); // never a response
     const asked = page.waitForRequest(/\/v1\/categories/);
     await page.keyboard.type("gc");
-    const failed = page.waitForEvent("requestfailed", (request) => request === held);
     const held = await asked;
+    const failed = page.waitForEvent("requestfailed", (request) => request === held);
     await page.getByRole("button", { name: "Sign out" }).click();
     expect((await failed).failure()?.errorText).toContain("ERR_ABORTED");
     await page.getByLabel("API key").waitFor();

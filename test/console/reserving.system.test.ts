@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)("in a shop with prices", () => {
     await dialog(page).getByLabel("Until", { exact: true }).last().fill("2026-11-28");
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.keyboard.press("Enter");
-    await says(page, "Frida reserved");
+    await says(page, "Frida reserved for Mrs Brown until Saturday 28 November");
     expect(await newestOrder(petId)).toMatchObject({
       reference: "Mrs Brown",
       expiresAt: "2026-11-28T23:00:00.000Z", // the shop's midnight
@@ -52,15 +52,53 @@ describe.skipIf(!hasBrowser)("in a shop with prices", () => {
     await page.keyboard.type("go");
     await row(page, "Frida").hover();
     await page.getByRole("button", { name: "Extend Mrs Brown" }).click();
+    // From the day after its end on: no click makes it shorter.
+    expect(await dialog(page).getByLabel("Until", { exact: true }).last().inputValue()).toBe("2026-11-29");
+    await dialog(page).getByRole("button", { name: "Tomorrow" }).waitFor({ state: "detached" });
     await dialog(page).getByLabel("Until", { exact: true }).last().fill("2026-12-01");
     await dialog(page).getByRole("button", { name: "Extend" }).click();
-    await says(page, "Mrs Brown extended");
+    await says(page, "Mrs Brown extended until Tuesday 1 December");
     expect((await newestOrder(petId)).expiresAt).toBe("2026-12-01T23:00:00.000Z");
-    await page.getByRole("button", { name: "Sell Mrs Brown" }).click();
-    await dialog(page).getByText("From its reservation, Mrs Brown").waitFor();
+    await page.keyboard.type("gt");
+    await page.getByRole("button", { name: "Extend Frida" }).click();
+    await dialog(page).getByRole("button", { name: "Extend" }).click();
+    await says(page, "Mrs Brown extended until Wednesday 2 December");
+    await page.getByRole("button", { name: "Sell Frida" }).click();
+    await dialog(page).getByText("Reserved · Mrs Brown").waitFor();
     expect(await dialog(page).getByLabel("Price").inputValue()).toBe("129.00");
     await page.keyboard.press("Enter");
     await says(page, "Frida sold for 129.00 EUR");
+    await page.close();
+  });
+
+  test("what waits is listed by its end, and the number of sales comes with their sum", async () => {
+    const [long, short, sold] = [await add("Long"), await add("Short"), await add("Gone", { price: eur(4_000) })];
+    const expiresAt = new Date(ui.service.clock.now() + 3 * 86_400_000).toISOString();
+    await call("POST", "/store/orders", { petId: long, expiresAt });
+    const { json: order } = await call("POST", "/store/orders", { petId: short });
+    await call("POST", "/store/orders", { petId: sold, confirm: true });
+    const page = await ui.browser.open("about:blank");
+    await page.clock.setFixedTime(ui.service.clock.now());
+    const isRead = Promise.withResolvers<void>();
+    await page.route(/\/store\/sales/, async (route) => {
+      await isRead.promise;
+      return route.continue();
+    });
+    await page.goto(`${ui.origin}/console#key=${ui.key}`);
+    await page.getByText(/^next ends in 15:00/).waitFor();
+    const figure = page.getByRole("link", { name: /^Sold today/ });
+    expect(await figure.innerText()).not.toMatch(/\d/);
+    isRead.resolve();
+    await figure.getByText(/^· .*EUR$/).waitFor();
+    expect(await figure.innerText()).toMatch(/^Sold today\s+\d+ · /);
+    const names = /^(Long|Short)$/;
+    const waiting = page.getByRole("region", { name: "Reserved now" }).getByRole("link", { name: names });
+    expect(await waiting.allInnerTexts()).toEqual(["Short", "Long"]);
+    await page.keyboard.type("go");
+    await row(page, "Long").waitFor();
+    const listed = page.getByRole("table", { name: "Orders" }).getByRole("link", { name: names });
+    expect(await listed.allInnerTexts()).toEqual(["Short", "Long"]);
+    await call("POST", `/store/orders/${order.id}/cancel`);
     await page.close();
   });
 
@@ -87,6 +125,8 @@ describe.skipIf(!hasBrowser)("in a shop with prices", () => {
     await page.getByRole("heading", { name: "Orders" }).waitFor();
     const phone = await open("/orders?status=confirmed", small);
     await row(phone, "Ida").getByText("45.50 EUR").waitFor();
+    await page.goto(`${ui.origin}/console/events`);
+    await page.getByText("Price: 40.00 EUR → 45.50 EUR").waitFor();
     await Promise.all([page.close(), phone.close()]);
   });
 

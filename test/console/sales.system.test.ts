@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)("what was sold", () => {
 
   test("today is compared with the same day a week ago, beside the last 14 days", async () => {
     const page = await open("");
-    await soldToday(page).getByText("95.00 CHF + 129.00 EUR after returns").waitFor();
+    await soldToday(page).getByText("1 returned · 95.00 CHF + 129.00 EUR").waitFor();
     await soldToday(page).getByText("2 more", { exact: true }).waitFor();
     await soldToday(page).getByText("than a week ago").waitFor();
     await told(page).getByText("6 sold, 1 returned · 95.00 CHF + 166.00 EUR").waitFor();

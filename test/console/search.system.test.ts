@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the search", () => {
     const sold = await place({ petId, confirm: true });
     await dialogOf(page).getByRole("combobox").fill(String(sold));
     await optionOf(page, `Order ${sold} Bella Sold`).waitFor();
-    for (const text of ["987654321", "9".repeat(18), "9".repeat(40), "🐕", "%", "x".repeat(300)]) {
+    for (const text of ["987654321", "9".repeat(18), "9".repeat(40), "🐕", "%", "x".repeat(64)]) {
       await dialogOf(page).getByRole("combobox").fill(text);
       await dialogOf(page).getByText("Nothing has this name, number or reference.").waitFor();
     }

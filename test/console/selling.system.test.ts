@@ -8,6 +8,7 @@ import { eventually } from "../harness/program.ts";
 
 const dialog = (page: Page) => page.getByRole("dialog");
 const animal = (page: Page) => dialog(page).getByLabel("Animal");
+const eur = (amount: number) => ({ amount, currency: "EUR" });
 const price = (page: Page) => dialog(page).getByLabel("Price");
 const option = (page: Page, name: string) => dialog(page).getByRole("option", { name });
 const says = (page: Page, text: string) => page.locator(".toasts").getByText(text).waitFor();
@@ -45,7 +46,7 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
       await animal(page).fill(name);
       await page.keyboard.press("Enter");
       await focused(page, "Price");
-      expect(await dialog(page).getByText("From its reservation").count()).toBe(0);
+      expect(await dialog(page).getByText("Reserved").count()).toBe(0);
       await page.keyboard.press("Enter");
       await says(page, `${name} sold`);
       expect(await statusOf(ids[index] as number)).toBe("sold");
@@ -82,18 +83,92 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
     await pressFor(page, "s", "Sell");
     await page.keyboard.type("twin");
     await page.keyboard.press("Enter");
-    await dialog(page).getByText("Choose one with the arrow keys or the pointer.").waitFor();
+    await dialog(page).getByText("Choose with the arrow keys or the pointer.").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     await option(page, `Dogs · ${first}`).click();
     await focused(page, "Price"); // and not nowhere
     await dialog(page).getByRole("button", { name: "Change" }).click();
     await focused(page, "Animal");
     await page.keyboard.type("twin");
-    await option(page, `Dogs · ${second}`).waitFor();
+    await page.keyboard.press("Enter");
+    await dialog(page).getByText("Choose with the arrow keys or the pointer.").waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await focused(page, "Price");
     expect(await Promise.all([first, second].map(statusOf))).toEqual(["available", "available"]);
+    await page.keyboard.press("Escape");
+    await ui.leave(page);
+  });
+
+  test("no key picks an animal of the list before, while the one of the text is on its way", async () => {
+    await add("Kassandra of Troy");
+    await add("Newest of all");
+    const page = await ui.open();
+    await pressFor(page, "s", "Sell");
+    await option(page, "Newest of all").waitFor();
+    for (const key of ["k", "a", "s", "s", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await dialog(page).getByText("Choose with the arrow keys or the pointer.").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await focused(page, "Price");
+    expect(await page.locator(".picked").innerText()).toContain("Kassandra of Troy");
+    await page.keyboard.press("Escape");
+    await ui.leave(page);
+  });
+
+  test.each([1280, 390])(
+    "all that tells animals apart can be read where one is picked, at %d pixels",
+    async (width) => {
+      const one = await TestConsole.forService(ui.service, ui.key, width);
+      const name = `Wilhelmina ${width} of the Old Mill Behind the River`;
+      await ui.addPet({ name, status: "available", reference: `2760981${width}00123456`, price: eur(123_450) });
+      const page = await one.open();
+      await pressFor(page, "s", "Sell");
+      await animal(page).fill(`wilhelmina ${width}`);
+      const cut = (selector: string) =>
+        page.evaluate<string[]>(
+          `[...document.querySelectorAll("${selector}, ${selector} *")]
+          .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+          .map(({ outerHTML }) => outerHTML)`,
+        );
+      await option(page, `Dogs · 2760981${width}00123456 · 1,234.50 EUR`).waitFor();
+      expect(await cut(".suggestions")).toEqual([]);
+      await option(page, name).click();
+      await price(page).waitFor();
+      expect(await cut(".picked")).toEqual([]);
+      await one.browser.stop();
+    },
+  );
+
+  test("a message takes the place of earlier ones about the same animal, and an undo keeps the focus", async () => {
+    await add("Messages");
+    const page = await ui.open("/animals");
+    for (const done of ["sold", "returned, and available again"]) {
+      if (done === "sold") {
+        await pressFor(page, "s", "Sell");
+        await page.keyboard.type("messages\n");
+        await focused(page, "Price");
+        await page.keyboard.press("Enter");
+      } else await page.getByRole("button", { name: "Undo" }).click();
+      await says(page, `Messages ${done}`);
+      expect(await page.locator(".toast").count()).toBe(1);
+    }
+    expect(await page.evaluate<string>("document.activeElement.id")).toBe("main"); // Undo is gone
+    await ui.leave(page);
+  });
+
+  test("who is slower than another browser is told so, and shown the animal as it is now", async () => {
+    const petId = await add("Contested");
+    const page = await ui.open();
+    await pressFor(page, "s", "Sell");
+    await page.keyboard.type("contested\n");
+    await focused(page, "Price");
+    await call("POST", "/store/orders", { petId, confirm: true, seller: "Ben" });
+    await page.keyboard.press("Enter");
+    await dialog(page).getByText("It cannot be sold or reserved any more: somebody else was faster.").waitFor();
+    await dialog(page).locator(".picked").getByText("Sold").waitFor();
+    expect(await dialog(page).getByRole("button", { name: "Sell Contested" }).isDisabled()).toBe(true);
+    expect((await newestOrder(petId)).seller).toBe("Ben");
     await page.keyboard.press("Escape");
     await ui.leave(page);
   });
@@ -103,7 +178,7 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
     await call("POST", "/store/orders", { petId, reference: "Mrs B." });
     const page = await ui.open("/orders");
     await row(page, "Held").getByRole("button", { name: "Sell Mrs B." }).click();
-    await dialog(page).getByText("From its reservation, Mrs B.").waitFor();
+    await dialog(page).getByText("Reserved · Mrs B.").waitFor();
     await price(page).fill("abc");
     await page.keyboard.press("Enter");
     await dialog(page).getByText("Enter a price such as 129.00.").waitFor();
@@ -141,7 +216,7 @@ describe.skipIf(!hasBrowser)("selling in the console", () => {
     const page = await ui.open("/animals");
     await row(page, "Boomerang").hover();
     await row(page, "Boomerang").getByRole("button", { name: "Return Boomerang" }).click();
-    await dialog(page).getByText("99.00 EUR will be paid back.").waitFor();
+    await dialog(page).getByText(`99.00 EUR will be paid back. Boomerang (${petId})`).waitFor();
     expect(await statusOf(petId)).toBe("sold");
     await dialog(page).getByRole("button", { name: "Return" }).click();
     await says(page, "Boomerang returned");

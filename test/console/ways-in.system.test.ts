@@ -48,6 +48,7 @@ const errorsOf = ({ errors }: TestBrowser) => errors.filter((error) => !/^Failed
 /** What the page of animals shows, without translation and the counts of requests, and how high it is. */
 async function shownOn(page: Page): Promise<readonly [string, number]> {
   await rex(page).waitFor();
+  await page.getByRole("cell", { name: "Dogs" }).first().waitFor(); // categories are another request
   const text = await page.evaluate<string>("document.body.innerText");
   const plain = text
     .replace(/[«»]/g, "")

@@ -24,7 +24,6 @@ import { Table } from "../ui/table.tsx";
 import { countOf, numberOf, wordOf } from "../ui/words.ts";
 import { useWatchable } from "../watchable.ts";
 import { ExportPets } from "./export-pets.tsx";
-import { searchText } from "./find.ts";
 import { askToDelete, isHeld, PetActions, PetDialog, type PetTask } from "./pet-actions.tsx";
 import { startAdding } from "./pet-dialog.tsx";
 import { PetState } from "./pet-state.tsx";
@@ -49,7 +48,7 @@ function filtersIn({ status, category, name, search, sort = "-id" }: Query): Lis
   return {
     status,
     categoryId: category,
-    ...(search ? { search: searchText(search) } : { name, sort }),
+    ...(search ? { search } : { name, sort }),
   } as unknown as ListPetsQuery; // the service validates the address
 }
 

@@ -32,11 +32,10 @@ export const isHeld = (pet: Pet, order: StoreOrder | undefined): boolean =>
 
 /** Deletes animals after a question. It can be undone for a moment. */
 export function askToDelete(session: OpenSession, pets: readonly Pet[], then = () => {}): void {
-  const isOne = pets.length === 1;
   askFirst({
     title: `Delete ${whatOf(pets)}?`,
-    text: `${isOne ? "It leaves" : "They leave"} the list for good, with all that is noted about ${isOne ? "it" : "them"}. What was sold stays among the sales.`,
-    submit: isOne ? "Delete" : `Delete ${whatOf(pets)}`,
+    text: "All that is noted goes too, for good. What was sold stays among the sales.",
+    submit: pets.length === 1 ? "Delete" : `Delete ${whatOf(pets)}`,
     run() {
       deletePets(session, pets);
       then();

@@ -66,7 +66,7 @@ function AddPet({ onClose }: { readonly onClose: () => void }) {
             <Names of={added} /> added
           </>
         ) : (
-          "To add several, press “Add another”. It keeps the category."
+          "“Save and add another” keeps the category."
         )}
       </p>
     </FormDialog>

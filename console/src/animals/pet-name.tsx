@@ -48,6 +48,12 @@ export function cachePets(pets: readonly Pet[]): void {
 /** The name of an animal if it is known, or else its number. */
 export const nameOf = (id: bigint): string => known.value.get(id)?.name ?? `Animal ${id}`;
 
+/** What tells an animal from others of its name: its reference, or else its number. */
+export const referenceOf = ({
+  id,
+  reference = known.value.get(id)?.reference,
+}: Pick<Pet, "id" | "reference">): string => reference ?? String(id);
+
 /** An animal, as it was when it was last read; undefined while it is not known, or if it was deleted. */
 export function usePet(id: bigint): Pet | undefined {
   const pet = useWatchable(known).get(id);

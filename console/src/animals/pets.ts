@@ -1,4 +1,4 @@
-import type { Pet, PetStatus, Petstore } from "petstore-client";
+import type { Page, Pet, PetStatus, Petstore } from "petstore-client";
 import { baseUrl } from "../router.tsx";
 import { tightestWindow } from "../service/connection.ts";
 import { replaceItem } from "../service/lists.ts";
@@ -17,6 +17,16 @@ export const PETS = "pets";
 export const FILTERED = `${PETS}?filtered`;
 /** Concurrent changes of single animals. The client paces them within the limits. */
 const CONCURRENCY = 4;
+
+/** How many animals are suggested. */
+const SUGGESTED = 8;
+
+/**
+ * Animals whose number or reference a text is, or whose names begin with it: those that are meant exactly come first.
+ * Without a text, the newest that are available.
+ */
+export const findPets = (petstore: Petstore, search: string, limit = SUGGESTED): Promise<Page<Pet>> =>
+  petstore.listPets({ ...(search ? { search } : { status: "available", sort: "-id" }), limit }).page();
 
 /** Ids of animals whose deletion can still be undone. They are not shown. */
 export const pendingDeletions = new Watchable<ReadonlySet<bigint>>(new Set());

@@ -9,6 +9,7 @@ import { invalidate } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { countIn, useFigures } from "../shop/figures.ts";
 import { AddButton } from "../ui/action-button.tsx";
+import { askFirst } from "../ui/confirm.tsx";
 import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { Page } from "../ui/page.tsx";
 import { RowButton } from "../ui/row-button.tsx";
@@ -18,10 +19,11 @@ import { countOf, numberOf } from "../ui/words.ts";
 import { CATEGORIES, useCategories } from "./categories.ts";
 import { CategoryControl, useCategoryId } from "./category-name.tsx";
 
-type Task = { readonly kind: "add" } | { readonly kind: "edit" | "merge" | "delete"; readonly category: Category };
+type Task = { readonly kind: "add" } | { readonly kind: "edit" | "merge"; readonly category: Category };
 
 /** The categories of the shop. */
 export function Categories() {
+  const { petstore } = useSession();
   const may = useMay();
   const query = useCategories();
   const { data } = query;
@@ -74,7 +76,7 @@ export function Categories() {
                   />
                 )}
                 {may("deleteCategory") && countIn(figures, category.id) === 0 && (
-                  <RowButton text="Delete" of={category.name} onClick={() => setTask({ kind: "delete", category })} />
+                  <RowButton text="Delete" of={category.name} onClick={() => askToDelete(petstore, category)} />
                 )}
               </span>
             ),
@@ -94,7 +96,6 @@ export function Categories() {
       {task?.kind === "add" && <AddCategory onClose={close} />}
       {task?.kind === "edit" && <EditCategory of={task.category} onClose={close} />}
       {task?.kind === "merge" && <MergeCategory of={task.category} onClose={close} />}
-      {task?.kind === "delete" && <DeleteCategory of={task.category} onClose={close} />}
     </Page>
   );
 }
@@ -172,6 +173,7 @@ function MergeCategory({ of: category, onClose }: TaskProps) {
   const { data: figures } = useFigures();
   const { data: known } = useCategories();
   const count = countIn(figures, category.id);
+  const isFinal = count !== undefined && count > MOST_UNDONE;
   const categoryIdOf = useCategoryId();
   const action = useAction(async ({ moveTo: chosen }: { readonly moveTo: bigint }) => {
     const moveTo = await categoryIdOf(chosen);
@@ -190,35 +192,29 @@ function MergeCategory({ of: category, onClose }: TaskProps) {
       controls={moveControls}
       action={action}
       submit={count === undefined ? "Merge" : `Merge ${countOf(count, "animal")}`}
+      isFinal={isFinal}
       onClose={onClose}
     >
       <p class="intro fine">
         {count === undefined ? "All its animals move" : `${countOf(count, "animal")} ${count === 1 ? "moves" : "move"}`}{" "}
         to the other category, and <bdi>{category.name}</bdi> is deleted. Past sales keep its name.
-        {count !== undefined && count > MOST_UNDONE && " So many cannot be moved back."}
       </p>
+      {isFinal && <p class="intro note bad">This cannot be undone.</p>}
     </FormDialog>
   );
 }
 
-/** Deletes a category without animals. */
-function DeleteCategory({ of: category, onClose }: TaskProps) {
-  const { petstore } = useSession();
-  const action = useAction(async () => {
-    await petstore.deleteCategory(category.id);
-    say(`${category.name} deleted`, () => void restore(petstore, category));
-    invalidate(CATEGORIES, PETS);
+/** Deletes a category without animals, after a question. */
+function askToDelete(petstore: Petstore, category: Category): void {
+  const { id, name } = category;
+  askFirst({
+    title: `Delete ${name}?`,
+    text: "It has no animals. Past sales keep its name.",
+    submit: "Delete category",
+    async run() {
+      await petstore.deleteCategory(id);
+      say(`${name} deleted`, () => void restore(petstore, category));
+      invalidate(CATEGORIES, PETS);
+    },
   });
-  return (
-    <FormDialog
-      title={`Delete ${category.name}?`}
-      fields={[]}
-      action={action}
-      submit="Delete category"
-      isFinal
-      onClose={onClose}
-    >
-      <p class="intro">It has no animals. Past sales keep its name.</p>
-    </FormDialog>
-  );
 }

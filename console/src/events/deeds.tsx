@@ -1,5 +1,5 @@
 import type { Event, EventActor, StoreOrder } from "petstore-client";
-import { undoImport } from "../importing/import-pets.tsx";
+import { undoRecorded } from "../importing/import-pets.tsx";
 import type { ImportRecord } from "../importing/records.ts";
 import { useKeyName } from "../keys/key-name.tsx";
 import { useMay, useSession } from "../session/session.ts";
@@ -26,7 +26,6 @@ const verbs: Readonly<Record<string, readonly [before: string, after?: string]>>
   "order.expired": ["released", "because its reservation ended"],
   "order.placed": ["reserved"],
   "order.updated": ["changed the order of"],
-  "pets.reassigned": ["moved animals of"],
   "shop.updated": ["changed the settings"],
 };
 const weightOf = ({ type }: Event) => {
@@ -46,12 +45,12 @@ const noImport = (): ImportRecord | undefined => undefined;
 
 /**
  * Puts events that belong together into one deed each: those of a request, and those of an import of this browser. The
- * events are in the order of the log, in either direction. `earlier` is how many more the last deed has.
+ * events are in the order of the log, in either direction. The last deed may have more of them unless `isWhole`.
  */
 export function deedsOf(
   events: readonly Event[],
   importOfEvent: (event: Event) => ImportRecord | undefined = noImport,
-  earlier: number | undefined = 0,
+  isWhole = true,
 ): Deed[] {
   const groups: Event[][] = [];
   for (const event of events) {
@@ -68,8 +67,8 @@ export function deedsOf(
     const [event] = group.toSorted((one, two) => weightOf(one) - weightOf(two)) as [Event];
     const ofImport = importOfEvent(event);
     const listed = group.filter(({ type }) => type === event.type).length;
-    const more = index === groups.length - 1 ? earlier : 0;
-    return { event, count: ofImport?.count ?? (more === undefined ? undefined : listed + more), ofImport };
+    const isCut = !isWhole && listed > 1 && index === groups.length - 1;
+    return { event, count: ofImport?.count ?? (isCut ? undefined : listed), ofImport };
   });
 }
 
@@ -79,7 +78,7 @@ function useActorName({ kind, keyId }: EventActor, seller: string | undefined): 
   if (seller !== undefined) return seller;
   if (kind === "system") return "The service";
   if (kind === "operator") return "The operator";
-  return name ?? (keyId === undefined ? "A live key" : "Another key");
+  return name ?? (keyId === undefined ? "A live key" : "Somebody else");
 }
 
 const tones = ["good", "wait", "done", "calm"] as const;
@@ -111,7 +110,7 @@ interface DeedLineProps {
 
 /** One line about a deed: who did what to what, and when. */
 export function DeedLine({ of: { event, count, ofImport }, withSubject = true }: DeedLineProps) {
-  const { key } = useSession();
+  const { key, petstore } = useSession();
   const may = useMay();
   const { type, at, actor, data, subject } = event;
   const { reference, price, seller } = (data ?? {}) as Partial<StoreOrder>;
@@ -145,7 +144,7 @@ export function DeedLine({ of: { event, count, ofImport }, withSubject = true }:
             · <bdi>{ofImport.file}</bdi>
           </span>
         )}
-        {reference !== undefined && (
+        {reference !== undefined && count === 1 && (
           <span class="fine">
             {" "}
             · <bdi>{reference}</bdi>
@@ -154,7 +153,7 @@ export function DeedLine({ of: { event, count, ofImport }, withSubject = true }:
         {count === 1 && <Changes of={event} />}
       </span>
       {ofImport && may("deletePets") && (
-        <RowButton text="Undo" of={`the import of ${ofImport.file}`} onClick={() => undoImport(ofImport)} />
+        <RowButton text="Undo" of={`the import of ${ofImport.file}`} onClick={() => undoRecorded(petstore, ofImport)} />
       )}
       {money && <strong>{money}</strong>}
       <span class="fine">

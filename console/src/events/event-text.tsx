@@ -58,6 +58,9 @@ export function Changes({ of: { type, data, previous } }: { readonly of: Event }
   if (!type.endsWith(".updated")) return null;
   const before = (previous ?? {}) as Fields;
   const after = (data ?? {}) as unknown as Fields;
+  const { price } = before;
+  // Of a price, the event has only the part that has changed.
+  const shown: Fields = price ? { ...before, price: { ...(after["price"] as object), ...(price as object) } } : before;
   return (
     <>
       {Object.keys(before).map((name) => (
@@ -65,7 +68,7 @@ export function Changes({ of: { type, data, previous } }: { readonly of: Event }
           {" "}
           {name !== "status" &&
             `${updatePetBody.find((field) => field.name === name)?.label ?? wordOf(name.replaceAll(/(?=[A-Z])/g, " ").toLowerCase())}: `}
-          <FieldValue name={name} value={before[name]} /> → <FieldValue name={name} value={after[name]} />
+          <FieldValue name={name} value={shown[name]} /> → <FieldValue name={name} value={after[name]} />
         </span>
       ))}
     </>

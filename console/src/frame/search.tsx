@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { findPets, searchText } from "../animals/find.ts";
 import { startAdding } from "../animals/pet-dialog.tsx";
-import { FILTERED } from "../animals/pets.ts";
+import { FILTERED, findPets } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
 import { ORDERS, orderName } from "../orders/orders.ts";
 import { useReserved } from "../orders/orders-of.ts";
@@ -13,7 +12,6 @@ import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
 import { Combobox, type Suggestion, useTyped } from "../ui/combobox.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { SEARCH_KEY, shortcuts, useShortcut } from "../ui/shortcuts.tsx";
 import { Status } from "../ui/status.tsx";
 import { Countdown } from "../ui/time.tsx";
@@ -31,14 +29,11 @@ export function Search() {
   return isOpen ? <SearchDialog onClose={() => setOpen(false)} /> : null;
 }
 
-/** What can be found, and where it leads. */
-type Found = Suggestion & { readonly open: () => void };
-
 const PAGE = "Go to ";
 const ADD = "Add animal";
 
 /** Actions and pages: those of all shortcuts, and adding an animal, which only some pages have. */
-function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
+function useDeeds(isMatch: (name: string) => boolean): readonly Suggestion[] {
   const may = useMay();
   const deeds = useWatchable(shortcuts).filter(({ meaning }) => meaning !== SEARCH);
   const isThere = !may("createPet") || deeds.some(({ meaning }) => meaning === ADD);
@@ -49,7 +44,7 @@ function useDeeds(isMatch: (name: string) => boolean): readonly Found[] {
     .map(({ name, keys, run }) => ({
       key: name,
       shown: <Line title={name}>{keys && <kbd class="wide">{keys}</kbd>}</Line>,
-      open: run,
+      choose: run,
     }));
 }
 
@@ -62,9 +57,7 @@ function useFound(text: string) {
     findPets(petstore, text, SHOWN),
   );
   const orders = useQuery(text && may("listStoreOrders") ? `${ORDERS}?found ${text}` : undefined, () =>
-    petstore
-      .listStoreOrders({ ...(number ? { ids: [BigInt(number)] } : { search: searchText(text) }), limit: SHOWN })
-      .page(),
+    petstore.listStoreOrders({ ...(number ? { ids: [BigInt(number)] } : { search: text }), limit: SHOWN }).page(),
   );
   return { pets, orders, isDone: (number || pets.data) && (orders.data ?? !may("listStoreOrders")) };
 }
@@ -72,13 +65,12 @@ function useFound(text: string) {
 function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { data: categories } = useCategories();
   const [text, setText] = useState("");
-  const [active, activate] = useState<string>();
   const [typed] = useTyped(text);
   const { pets, orders, isDone } = useFound(typed);
   const { data: open = [] } = useReserved();
   const { data } = pets;
   const isMatch = (name: string) => ` ${name}`.toLowerCase().includes(` ${text.trim().toLowerCase()}`);
-  const found: readonly Found[] = [
+  const found: readonly Suggestion[] = [
     ...useDeeds(isMatch),
     ...[...(categories?.values() ?? [])]
       .filter(({ name }) => text.trim() && isMatch(name))
@@ -86,12 +78,12 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       .map(({ id, name }) => ({
         key: `category-${id}`,
         shown: <Line title={name} kind="Category" />,
-        open: () => go("/animals", { query: { category: String(id) } }),
+        choose: () => go("/animals", { query: { category: String(id) } }),
       })),
     ...(data ?? []).map((pet) => ({
       key: `animal-${pet.id}`,
       shown: <PetLine of={{ pet, order: open.find(({ petId }) => petId === pet.id) }} categories={categories} />,
-      open: () => go(`/animals/${pet.id}`),
+      choose: () => go(`/animals/${pet.id}`),
     })),
     ...(orders.data ?? []).map((order) => ({
       key: `order-${order.id}`,
@@ -101,48 +93,31 @@ function SearchDialog({ onClose }: { readonly onClose: () => void }) {
           <Status of={order.status} />
         </Line>
       ),
-      open: () => go(`/orders/${order.id}`),
+      choose: () => go(`/orders/${order.id}`),
     })),
   ];
-  const current = found.find(({ key }) => key === active) ?? found[0];
-  const choose = (one: Found | undefined) => {
-    if (!one) return;
-    onClose();
-    one.open();
-  };
   return (
     <Dialog title={SEARCH} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          choose(current);
-        }}
+      <Combobox
+        label="Animals, orders, categories, pages and actions"
+        text={text}
+        type={setText}
+        suggestions={found.map((one) => ({
+          ...one,
+          choose() {
+            onClose();
+            one.choose();
+          },
+        }))}
+        error={pets.error ?? orders.error}
+        retry={pets.reload}
       >
-        <div class="field">
-          <Combobox
-            label="Animals, orders, categories, pages and actions"
-            placeholder="Name, number or reference"
-            text={text}
-            type={(entered) => {
-              setText(entered);
-              activate(undefined);
-            }}
-            isOpen
-            suggestions={found}
-            active={current?.key}
-            activate={activate}
-            choose={(key) => choose(found.find((one) => one.key === key))}
-          />
-          <ErrorNote error={pets.error ?? orders.error} retry={pets.reload} />
-          <p class="fine" role="status">
-            {typed === text.trim() && (isDone || !typed) ? (
-              found.length === 0 && "Nothing has this name, number or reference."
-            ) : (
-              <Waiting />
-            )}
-          </p>
-        </div>
-      </form>
+        {typed === text.trim() && (isDone || !typed) ? (
+          found.length === 0 && "Nothing has this name, number or reference."
+        ) : (
+          <Waiting />
+        )}
+      </Combobox>
     </Dialog>
   );
 }

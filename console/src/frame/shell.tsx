@@ -40,6 +40,7 @@ export function Shell() {
     return matched ? [{ page, params: matched.groups ?? {} }] : [];
   })[0];
   const isElsewhere = shop !== undefined && shop !== shopOf(key);
+  const parent = pages.find((page) => page.path === found?.page.under);
   const View = isElsewhere ? undefined : found?.page.view;
   return (
     <div class="shell">
@@ -50,10 +51,10 @@ export function Shell() {
       <div class="column">
         <Banners />
         <main id="main" tabIndex={-1}>
-          <Parent.Provider value={pages.find((page) => page.path === found?.page.under)}>
+          <Parent.Provider value={parent}>
             {View ? <View key={path} params={found?.params ?? {}} /> : <NotFound isElsewhere={isElsewhere} />}
           </Parent.Provider>
-          {found && <ReferenceLink of={found.page.needs} />}
+          {found && (parent ?? found.page).group === "Developers" && <ReferenceLink of={found.page.needs} />}
         </main>
         <Toasts />
       </div>

@@ -113,6 +113,9 @@ export const simulations: readonly string[] = [
   "disconnect",
 ];
 
+/** How long the text of a search may be. */
+export const longestSearch = 64;
+
 export const listPetsQuery: readonly Filter[] = [
   { name: "status", choices: ["available", "pending", "sold"] },
   { name: "sort", choices: ["id", "-id", "name", "-name"] },
@@ -124,10 +127,10 @@ export const createPetBody: readonly FieldDescription[] = [
   {
     name: "reference",
     label: "Reference",
-    hint: "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks.",
+    hint: "Your own number or name, such as that of a chip or receipt.",
     maxLength: 64,
   },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const updatePetBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", maxLength: 255 },
@@ -136,11 +139,11 @@ export const updatePetBody: readonly FieldDescription[] = [
   {
     name: "reference",
     label: "Reference",
-    hint: "Your own number for the animal, such as that of its chip, ring or label. Unique within the shop, in exactly this form. Not only blanks.",
+    hint: "Your own number or name, such as that of a chip or receipt.",
     isRemovable: true,
     maxLength: 64,
   },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const importPetsMost = 500;
 export const deletePetsMost = 500;
@@ -149,15 +152,15 @@ export const createCategoryBody: readonly FieldDescription[] = [
   {
     name: "id",
     label: "Id",
-    hint: "Meant for a category that animals already refer to: their categoryId. By default, the service assigns one that no animal refers to.",
+    hint: "Only for animals that have the number of a category that does not exist.",
     kind: "id",
   },
   { name: "name", label: "Name", isRequired: true, maxLength: 255 },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const updateCategoryBody: readonly FieldDescription[] = [
   { name: "name", label: "Name", maxLength: 255 },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const deleteCategoryQuery: readonly FieldDescription[] = [{ name: "moveTo", label: "Move to", kind: "id" }];
 export const listStoreOrdersQuery: readonly Filter[] = [
@@ -169,7 +172,7 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
   {
     name: "reference",
     label: "Reference",
-    hint: "Your own name for the order, such as a receipt number. Stored unchanged.",
+    hint: "Your own number or name, such as that of a chip or receipt.",
     maxLength: 255,
   },
   {
@@ -178,11 +181,17 @@ export const placeStoreOrderBody: readonly FieldDescription[] = [
     hint: "Who sold the animal, for the figures of sales. Default: the name of the key that confirms the order.",
     maxLength: 100,
   },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const updateStoreOrderBody: readonly FieldDescription[] = [
-  { name: "reference", label: "Reference", hint: "Your own name for the order.", isRemovable: true, maxLength: 255 },
-  { name: "metadata", label: "Metadata", kind: "pairs" },
+  {
+    name: "reference",
+    label: "Reference",
+    hint: "Your own number or name, such as that of a chip or receipt.",
+    isRemovable: true,
+    maxLength: 255,
+  },
+  { name: "metadata", label: "Details", kind: "pairs" },
 ];
 export const confirmStoreOrderBody: readonly FieldDescription[] = [
   { name: "seller", label: "Seller", hint: "Replaces the seller of the order.", maxLength: 100 },
@@ -213,16 +222,10 @@ export const updateShopBody: readonly FieldDescription[] = [
   {
     name: "timeZone",
     label: "Time zone",
-    hint: "The time zone whose days are the shop's, by its name in the IANA database.",
+    hint: "Where the shop is, such as Europe/Berlin. Its days begin and end there.",
     maxLength: 64,
   },
-  {
-    name: "currency",
-    label: "Currency",
-    hint: "The currency of prices that name none.",
-    isRemovable: true,
-    maxLength: 3,
-  },
+  { name: "currency", label: "Currency", hint: "What prices are in, such as EUR.", isRemovable: true, maxLength: 3 },
 ];
 export const listKeysQuery: readonly Filter[] = [{ name: "mode", choices: ["live", "test"] }];
 export const createKeyBody: readonly FieldDescription[] = [

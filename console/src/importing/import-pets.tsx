@@ -1,25 +1,27 @@
-import type { Category } from "petstore-client";
+import type { Category, Petstore } from "petstore-client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { PETS } from "../animals/pets.ts";
+import { FILTERED, findPets, PETS } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
 import { CategoryName } from "../categories/category-name.tsx";
 import { Names, NewCategories } from "../categories/new-categories.tsx";
-import { Link } from "../router.tsx";
-import { useCurrency } from "../selling/sale.ts";
 import { type Action, useAction } from "../service/action.ts";
 import { logNumber } from "../service/live.ts";
-import { invalidate } from "../service/query.ts";
+import { invalidate, useQuery } from "../service/query.ts";
 import { shopOf, useMay, useSession } from "../session/session.ts";
+import { useCurrency } from "../shop/price-control.tsx";
+import { askFirst } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { FormDialog } from "../ui/form/form-dialog.tsx";
 import { type Money, moneyOf } from "../ui/money.ts";
 import { Segments } from "../ui/segments.tsx";
+import { Status } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
-import { countOf, numberOf, wordOf } from "../ui/words.ts";
+import { say, sayFailure } from "../ui/toasts.tsx";
+import { countOf, numberOf } from "../ui/words.ts";
 import { useRerender, useWatchable, Watchable } from "../watchable.ts";
 import { PetImport } from "./pet-import.ts";
-import { type FileAnimals, type LineFault, readAnimals } from "./read-animals.ts";
+import { type FileAnimal, type FileAnimals, type LineFault, readAnimals } from "./read-animals.ts";
 import { digestOf, type ImportRecord, idsIn, importRecords, keepRecord, rangesOf } from "./records.ts";
 
 /** How many different faults are shown, each with the lines that have it. */
@@ -27,23 +29,60 @@ const FAULTS_SHOWN = 20;
 const ROWS_SHOWN = 5;
 const TITLE = "Import animals";
 
-type Started = { readonly kind: "file" } | { readonly kind: "undo"; readonly record: ImportRecord };
-
-const open = new Watchable<Started | undefined>(undefined);
+const isOpen = new Watchable(false);
 
 /** Opens the dialog in which a file is imported. */
-export const startImport = (): void => open.set({ kind: "file" });
+export const startImport = (): void => isOpen.set(true);
+
+/** What is kept of an import, but what it has added. */
+type About = Omit<ImportRecord, "ids" | "count">;
+
+const keep = (about: About, { added }: PetImport) => {
+  invalidate(PETS);
+  keepRecord({ ...about, ids: rangesOf(added.map(({ id }) => id)), count: added.length });
+};
+
+/** Takes an import back, after a question. Animals that are reserved or sold by then stay. */
+function undoImport(about: About, one: PetImport): void {
+  const many = one.unknownLines ? "the animals" : countOf(one.added.length, "animal");
+  const run = () => {
+    const unwatch = logNumber.watch(() => one.leave()); // after a reset of the sandbox, the ids would name other animals
+    say(`Deleting ${many}…`);
+    void one
+      .undo()
+      .then(
+        () => {
+          const stayed = one.kept.map(({ name }) => name).join(", ");
+          say(`The import is undone${stayed && `, but for ${stayed}`}`);
+        },
+        (error: unknown) => sayFailure("Not all animals were deleted", error),
+      )
+      .finally(() => {
+        unwatch();
+        keep(about, one);
+      });
+  };
+  askFirst({
+    title: "Undo the import?",
+    text: (
+      <>
+        {many} of <bdi>{about.file}</bdi> will be deleted. Those that are reserved or sold stay.
+      </>
+    ),
+    submit: `Delete ${many}`,
+    run,
+  });
+}
 
 /** Takes an earlier import back. */
-export const undoImport = (record: ImportRecord): void => open.set({ kind: "undo", record });
+export const undoRecorded = (petstore: Petstore, record: ImportRecord): void =>
+  undoImport(record, PetImport.over(petstore, idsIn(record)));
 
 /** The dialog of the import, wherever it was started. */
 export function Importing() {
-  const started = useWatchable(open);
-  const close = () => open.set(undefined);
+  const close = () => isOpen.set(false);
   useEffect(() => close, []);
-  if (!started) return null;
-  return started.kind === "file" ? <ImportPets onClose={close} /> : <UndoImport of={started.record} onClose={close} />;
+  return useWatchable(isOpen) ? <ImportPets onClose={close} /> : null;
 }
 
 interface ChosenFile {
@@ -63,8 +102,9 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
   const [chosen, setChosen] = useState<ChosenFile>();
   const [updates, setUpdates] = useState(false);
   const file = useMemo(
-    () => chosen && categories && readAnimals(chosen.bytes, categories, currency),
-    [chosen, categories, currency],
+    // What a shop adds is for sale, unless the file says something else. What is updated stays as it is.
+    () => chosen && categories && readAnimals(chosen.bytes, categories, currency, updates ? "" : "available"),
+    [chosen, categories, currency, updates],
   );
   const { current: running } = useRef<{ import?: PetImport; faults?: readonly LineFault[]; at: number }>({ at: 0 });
   useEffect(() => {
@@ -80,36 +120,29 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
     const bytes = new Uint8Array(await picked.arrayBuffer());
     setChosen({ name: picked.name, bytes, digest: digestOf(bytes) });
   };
-  const keep = () => {
-    invalidate(PETS);
-    const { added } = running.import ?? {};
-    if (!added || !chosen) return;
-    const ids = rangesOf(added.map(({ id }) => id));
-    const { name, digest } = chosen;
-    keepRecord({ shop: shopOf(key), file: name, at: running.at, digest, ids, count: added.length });
-  };
+  const about = chosen && { shop: shopOf(key), file: chosen.name, at: running.at, digest: chosen.digest };
   const adding = useAction(async (isSkipping: boolean) => {
     running.faults ??= file?.faults ?? [];
     running.at ||= Date.now();
     running.import ??= new PetImport(petstore, file?.animals ?? [], () => rerender(), updates);
-    await running.import.run(isSkipping).finally(keep);
-  });
-  const undoing = useAction(async () => {
-    adding.clearError();
-    await running.import?.undo().finally(keep);
+    const one = running.import;
+    await one.run(isSkipping).finally(() => about && keep({ ...about, at: running.at }, one));
   });
 
   const started = running.import;
-  if (started && chosen) {
-    const leave = () => (adding.isRunning ? started.stop() : undoing.isRunning || onClose());
+  if (started && about) {
+    const leave = () => (adding.isRunning ? started.stop() : onClose());
     return (
-      <Dialog title={TITLE} onClose={leave} ignoresEscape={!adding.isRunning && !undoing.isRunning}>
+      <Dialog title={TITLE} onClose={leave} ignoresEscape={!adding.isRunning}>
         <Outcome
           of={started}
-          file={chosen.name}
+          file={about.file}
           left={running.faults ?? []}
           adding={adding}
-          undoing={undoing}
+          undo={() => {
+            onClose();
+            undoImport(about, started);
+          }}
           close={onClose}
         />
       </Dialog>
@@ -132,8 +165,7 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
             onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}
           />
           <p id="csv-hint" class="fine">
-            The first line names the columns: name and category, and perhaps price, status and others of an exported
-            file.
+            The first line names the columns: name and category, and perhaps price, reference and status.
           </p>
         </div>
         {file && categories && chosen && (
@@ -164,7 +196,7 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
             )}
             {count > 0 && <Preview of={file} categories={categories} />}
             <p role="status">
-              {`${countOf(count, "animal")} to add${count > ROWS_SHOWN ? `, of which the first ${ROWS_SHOWN} are shown` : ""}`}
+              {`${countOf(count, "animal")} in the file${count > ROWS_SHOWN ? `, of which the first ${ROWS_SHOWN} are shown` : ""}`}
             </p>
           </>
         )}
@@ -180,7 +212,7 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
             onClick={() => void adding.run(faulty > 0)}
           >
             {faulty > 0 && count > 0 && !file?.isBroken
-              ? `Skip ${countOf(faulty, "faulty row")}, import ${numberOf(count)}`
+              ? `Skip ${countOf(faulty, "faulty row")}, import the rest`
               : "Import"}
           </button>
         </footer>
@@ -189,55 +221,9 @@ function ImportPets({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Takes an import back that was left. */
-function UndoImport({ of: record, onClose }: { readonly of: ImportRecord; readonly onClose: () => void }) {
-  const { petstore } = useSession();
-  const rerender = useRerender();
-  const { current: one } = useRef(PetImport.over(petstore, idsIn(record), () => rerender()));
-  const [hasBegun, setBegun] = useState(false);
-  const adding = useAction<boolean>(async () => {});
-  const undoing = useAction(async () => {
-    setBegun(true);
-    await one.undo().finally(() => {
-      invalidate(PETS);
-      keepRecord({ ...record, ids: rangesOf(one.added.map(({ id }) => id)), count: one.added.length });
-    });
-  });
-  useEffect(() => {
-    const unwatch = logNumber.watch(onClose);
-    return () => {
-      unwatch();
-      one.leave();
-    };
-  }, []);
-  if (hasBegun) {
-    return (
-      <Dialog title="Undo the import" onClose={() => undoing.isRunning || onClose()} ignoresEscape>
-        <Outcome of={one} file={record.file} left={[]} adding={adding} undoing={undoing} close={onClose} hasUndone />
-      </Dialog>
-    );
-  }
-  return (
-    <FormDialog
-      title="Undo the import?"
-      fields={[]}
-      action={undoing}
-      submit={`Delete ${countOf(record.count, "animal")}`}
-      isFinal
-      staysOpen
-      onClose={onClose}
-    >
-      <p class="intro">
-        {countOf(record.count, "animal")} of <bdi>{record.file}</bdi> will be deleted. Those that are reserved or sold
-        stay.
-      </p>
-    </FormDialog>
-  );
-}
-
 /** Warns of a file whose content was imported in the last days. */
 function SameContent({ as: { digest } }: { readonly as: ChosenFile }) {
-  const { key } = useSession();
+  const { key, petstore } = useSession();
   const same = useWatchable(importRecords).findLast((one) => one.shop === shopOf(key) && one.digest === digest);
   if (!same) return null;
   return (
@@ -246,7 +232,7 @@ function SameContent({ as: { digest } }: { readonly as: ChosenFile }) {
       <span>
         {countOf(same.count, "animal")} of <bdi>{same.file}</bdi>, <Time at={new Date(same.at)} />.
       </span>{" "}
-      <button type="button" class="link" onClick={() => undoImport(same)}>
+      <button type="button" class="link" onClick={() => undoRecorded(petstore, same)}>
         Undo that import
       </button>
     </p>
@@ -305,33 +291,45 @@ interface PreviewProps {
 
 /** The first animals of a file, as they would be added. */
 function Preview({ of: { animals }, categories }: PreviewProps) {
+  const { petstore } = useSession();
+  const shown = animals.slice(0, ROWS_SHOWN);
+  const references = shown.flatMap(({ body: { reference } }) => reference ?? []);
+  const { data: existing } = useQuery(`${FILTERED} of ${references.join("\n")}`, async () =>
+    (await Promise.all(references.map((one) => findPets(petstore, one)))).flat().map(({ reference }) => reference),
+  );
   return (
-    <table aria-label="First rows" class="preview">
-      <thead>
-        <tr>
-          <th scope="col">Line</th>
-          <th scope="col">Name</th>
-          <th scope="col">Category</th>
-          <th scope="col">Price</th>
-          <th scope="col">Status</th>
-        </tr>
-      </thead>
-      <tbody>
-        {animals.slice(0, ROWS_SHOWN).map(({ line, body: { name, categoryId, price, status } }) => (
-          <tr key={line}>
-            <td class="fine">{line}</td>
-            <td>
+    <Table<FileAnimal>
+      label="First rows"
+      query={{}}
+      items={shown}
+      keyOf={({ line }) => String(line)}
+      columns={[
+        { head: "Line", cell: ({ line }) => line },
+        {
+          head: "Name",
+          fillsWidth: true,
+          narrow: "name",
+          cell: ({ body: { name, reference } }) => (
+            <>
               <bdi>{name}</bdi>
-            </td>
-            <td>
-              <CategoryName id={categoryId as bigint} of={categories} />
-            </td>
-            <td>{price && moneyOf(price as Money)}</td>
-            <td>{status && wordOf(status)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+              {reference && existing?.includes(reference) && <span class="tag calm">Exists</span>}
+            </>
+          ),
+        },
+        {
+          head: "Category",
+          narrow: "under",
+          cell: ({ body }) => <CategoryName id={body.categoryId as bigint} of={categories} />,
+        },
+        {
+          head: "Price",
+          isNumber: true,
+          narrow: "below",
+          cell: ({ body: { price } }) => price && moneyOf(price as Money),
+        },
+        { head: "Status", narrow: "end", cell: ({ body: { status } }) => status && <Status of={status} /> },
+      ]}
+    />
   );
 }
 
@@ -341,36 +339,25 @@ interface OutcomeProps {
   /** The faults of the rows that were left out before. */
   readonly left: readonly LineFault[];
   readonly adding: Action<boolean>;
-  readonly undoing: Action;
+  readonly undo: () => void;
   readonly close: () => void;
-  /** True if it was taken back before. */
-  readonly hasUndone?: boolean;
 }
 
 /** What an import does or has done, and what can be done then: stop it, continue it, or take it back. */
-function Outcome({ of: current, file, left, adding, undoing, close, ...given }: OutcomeProps) {
+function Outcome({ of: current, file, left, adding, undo, close }: OutcomeProps) {
   const may = useMay();
-  const [hasUndone, setUndone] = useState(given.hasUndone ?? false);
-  const { added, existing, total, done, kept, refused, skipped, unknownLines } = current;
-  const isRunning = adding.isRunning || undoing.isRunning;
-  const undo = () => {
-    setUndone(true);
-    void undoing.run();
-  };
+  const { added, existing, total, done, refused, skipped, unknownLines, isComplete } = current;
+  const { isRunning } = adding;
   const faults = [...left, ...skipped];
   return (
     <div class="import">
       <div role="status">
         <p>
-          {undoing.isRunning
-            ? `${countOf(added.length, "animal")} left to delete`
-            : hasUndone
-              ? undoText(current)
-              : current.isComplete
-                ? `${countOf(added.length, "animal")} added from ${file}${existing > 0 ? `, ${numberOf(existing)} existed` : ""}`
-                : `${numberOf(added.length)} of ${countOf(total, "animal")} added`}
+          {isComplete
+            ? `${countOf(added.length, "animal")} added from ${file}${existing > 0 ? `, ${numberOf(existing)} existed` : ""}`
+            : `${numberOf(added.length)} of ${countOf(total, "animal")} added`}
         </p>
-        {!isRunning && !hasUndone && !current.isComplete && added.length > 0 && (
+        {!isRunning && !isComplete && added.length > 0 && (
           <p>
             In the shop are those of the lines {numberOf(added[0]!.line)} to {numberOf(added.at(-1)!.line)}.
           </p>
@@ -381,30 +368,10 @@ function Outcome({ of: current, file, left, adding, undoing, close, ...given }: 
             continue or to undo asks it again, and adds none twice.
           </p>
         )}
-        {(isRunning || (!hasUndone && !current.isComplete)) && (
-          <progress aria-label="Progress of the import" max={total} value={undoing.isRunning ? added.length : done} />
-        )}
+        {!isComplete && <progress aria-label="Progress of the import" max={total} value={done} />}
       </div>
-      {kept.length > 0 && (
-        <div class="note">
-          <p>
-            <strong>{countOf(kept.length, "animal")} stayed, because of an order:</strong>
-          </p>
-          <ul>
-            {kept.map(({ id, name, reason }) => (
-              <li key={id}>
-                <Link to={`/animals/${id}`}>
-                  <bdi>{name}</bdi>
-                </Link>{" "}
-                <span>{reason}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
       {refused.length > 0 ? <FaultyLines of={refused} /> : <ErrorNote error={adding.error} />}
-      <ErrorNote error={undoing.error} />
-      {!isRunning && !hasUndone && faults.length > 0 && (
+      {!isRunning && faults.length > 0 && (
         <div class="note">
           <p>
             <strong>{countOf(new Set(faults.map(({ line }) => line)).size, "row")} skipped:</strong>
@@ -413,19 +380,19 @@ function Outcome({ of: current, file, left, adding, undoing, close, ...given }: 
         </div>
       )}
       <footer>
-        {adding.isRunning ? (
+        {isRunning ? (
           <button type="button" disabled={current.isStopping} onClick={() => current.stop()}>
             {current.isStopping ? "Stopping…" : "Stop"}
           </button>
         ) : (
           <>
             {(added.length > 0 || unknownLines) && may("deletePets") && (
-              <button type="button" disabled={isRunning} onClick={undo}>
+              <button type="button" onClick={undo}>
                 Undo the import
               </button>
             )}
-            {!hasUndone && !current.isComplete && (
-              <button type="button" disabled={isRunning} onClick={() => void adding.run(refused.length > 0)}>
+            {!isComplete && (
+              <button type="button" onClick={() => void adding.run(refused.length > 0)}>
                 {refused.length > 0 ? "Skip faulty rows" : adding.error ? "Try again" : "Continue"}
               </button>
             )}
@@ -437,9 +404,4 @@ function Outcome({ of: current, file, left, adding, undoing, close, ...given }: 
       </footer>
     </div>
   );
-}
-
-function undoText({ added, kept }: PetImport): string {
-  if (added.length > 0) return `${countOf(added.length, "animal")} not deleted yet`;
-  return kept.length > 0 ? "The others were deleted again." : "The animals of the import were deleted again.";
 }

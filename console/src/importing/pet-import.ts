@@ -49,8 +49,8 @@ export class PetImport {
   readonly skipped: LineFault[] = [];
   /** The faults for which the service has refused the last part. */
   refused: readonly LineFault[] = [];
-  /** Animals that were not taken back, each with the reason. */
-  readonly kept: (Added & { readonly reason: string })[] = [];
+  /** Animals that were not taken back, because of an order. */
+  readonly kept: Added[] = [];
   isStopping = false;
 
   constructor(petstore: Petstore, animals: readonly FileAnimal[], onChange: () => void, updatesExisting = false) {
@@ -62,8 +62,8 @@ export class PetImport {
   }
 
   /** One that is over, so that it can be taken back. */
-  static over(petstore: Petstore, ids: readonly bigint[], onChange: () => void): PetImport {
-    const all = new PetImport(petstore, [], onChange);
+  static over(petstore: Petstore, ids: readonly bigint[]): PetImport {
+    const all = new PetImport(petstore, [], () => {});
     all.added.push(...ids.map((id) => ({ id, line: 0, name: `Animal ${id}` })));
     return all;
   }
@@ -169,9 +169,9 @@ export class PetImport {
         this.added.splice(-part.length);
       } catch (error) {
         if ((error as PetstoreError).code !== "pets_not_deletable") throw error;
-        for (const { path, message } of detailsOf(error)) {
+        for (const { path } of detailsOf(error)) {
           const held = part[Number(path.split("/").at(-1))] as Added;
-          this.kept.push({ ...held, reason: message });
+          this.kept.push(held);
           this.added.splice(this.added.indexOf(held), 1);
         }
       }

@@ -66,9 +66,14 @@ function textOf(bytes: Uint8Array): string {
 
 /**
  * Reads animals from a CSV file and checks them by the limits of the contract. Blank rows and columns say nothing.
- * `currency` is that of prices without one.
+ * `currency` is that of prices without one, `status` that of animals if no column has it.
  */
-export function readAnimals(bytes: Uint8Array, byId: ReadonlyMap<bigint, Category>, currency: string): FileAnimals {
+export function readAnimals(
+  bytes: Uint8Array,
+  byId: ReadonlyMap<bigint, Category>,
+  currency: string,
+  status: string,
+): FileAnimals {
   const animals: FileAnimal[] = [];
   const faults: LineFault[] = [];
   const [unknown, unknownIds] = [new Map<string, string>(), new Set<bigint>()];
@@ -81,7 +86,7 @@ export function readAnimals(bytes: Uint8Array, byId: ReadonlyMap<bigint, Categor
   const names = heads.map((name) => columnNames.get(bare(name)));
   const headerFaults = faultsOfHeader(names);
   for (const { line, fields } of headerFaults.length > 0 ? [] : records) {
-    const { body, messages, unknownName } = readAnimal(names, fields.map(textOfField), categories, currency);
+    const { body, messages, unknownName } = readAnimal(names, fields.map(textOfField), categories, currency, status);
     faults.push(...messages.map((message) => ({ line, message })));
     const key = nameKey(unknownName ?? "");
     if (unknownName !== undefined) unknown.set(key, unknown.get(key) ?? unknownName);
@@ -119,8 +124,9 @@ function readAnimal(
   fields: readonly string[],
   { byName, isAll }: KnownCategories,
   usual: string,
+  status: string,
 ) {
-  const texts = new Map(names.map((name, index) => [name, fields[index] ?? ""]));
+  const texts = new Map([["status", status], ...names.map((name, index) => [name, fields[index] ?? ""] as const)]);
   const messages: string[] = [];
   if (fields.slice(names.length).some(isFilled))
     messages.push(`It has ${countOf(fields.length, "field")}, but there are ${names.length} columns.`);

@@ -1,8 +1,7 @@
 // What this browser has imported: so that "Just happened" tells an import as one deed that can be undone, and a file that is
 // imported again is noticed. It is kept in this browser only.
 import { baseUrl } from "../router.tsx";
-import { store, stored } from "../service/stored.ts";
-import { Watchable } from "../watchable.ts";
+import { store, stored, Watchable } from "../watchable.ts";
 
 const NAME = `petstore-imports ${baseUrl}`;
 /** How many imports are kept, and for how long, in milliseconds. */

@@ -19,10 +19,15 @@ export function useOrdersOf(pets: readonly Pet[] | undefined): ReadonlyMap<bigin
   return new Map(data?.toReversed().map((order) => [order.petId, order]));
 }
 
-/** The open orders, the oldest first. Of more than `READ`, the newest are not known. */
+/** Reservations, those that end first before others. The service does not sort by the end. */
+export const byEnd = (orders: readonly StoreOrder[]): readonly StoreOrder[] =>
+  orders.toSorted((one, other) => Date.parse(one.expiresAt) - Date.parse(other.expiresAt));
+
+/** The open orders by their end. Of more than `READ`, the newest are not known. */
 export function useReserved() {
   const { petstore } = useSession();
   const may = useMay();
   const load = () => petstore.listStoreOrders({ status: "placed", limit: READ }).page();
-  return useQuery(may("listStoreOrders") ? `${ORDERS}?open` : undefined, load, isLive.value);
+  const query = useQuery(may("listStoreOrders") ? `${ORDERS}?open` : undefined, load, isLive.value);
+  return { ...query, data: query.data && byEnd(query.data.filter(({ status }) => status === "placed")) };
 }

@@ -1,5 +1,4 @@
 import type { ListStoreOrdersQuery, StoreOrder } from "petstore-client";
-import { searchText } from "../animals/find.ts";
 import { choicesOf } from "../contract.ts";
 import { listStoreOrdersQuery } from "../generated/contract.ts";
 import { filterBy, usePlace } from "../router.tsx";
@@ -16,8 +15,10 @@ import { Table } from "../ui/table.tsx";
 import { wordOf } from "../ui/words.ts";
 import { orderColumns } from "./order-rows.tsx";
 import { ORDERS } from "./orders.ts";
+import { byEnd } from "./orders-of.ts";
 
-const PAGE_SIZE = 50;
+/** Orders of a page; reservations, which are sorted by their end here, as many as the service lists. */
+const [PAGE_SIZE, MOST] = [50, 100];
 const OPEN = "placed";
 const ALL = "all";
 const NONE_OPEN = "No animal is reserved.";
@@ -41,13 +42,14 @@ export function Orders() {
   const { query } = usePlace();
   const { search, days, sort = "-id", cursor } = query;
   const view = query["status"] ?? (search ? ALL : OPEN); // a search includes all states
+  const isByEnd = view === OPEN && !search;
   const zone = useZone();
   const today = useToday();
   const since = days && zone && startOf(addDays(today, 1 - Number(days)), zone);
   const listQuery = {
-    limit: PAGE_SIZE,
+    limit: isByEnd ? MOST : PAGE_SIZE,
     status: view === ALL ? undefined : view,
-    ...(search ? { search: searchText(search) } : { sort }), // a search has an order of its own
+    ...(search ? { search } : { sort }), // a search has an order of its own
     since,
     cursor,
   };
@@ -79,11 +81,12 @@ export function Orders() {
           search={(text) => filterBy({ search: text })}
         />
         <SelectFilter name="days" label="Placed" all="At any time" choices={times} />
-        {!search && <SelectFilter name="sort" label="Sorted by" all="Newest first" choices={sorts} />}
+        {!search && !isByEnd && <SelectFilter name="sort" label="Sorted by" all="Newest first" choices={sorts} />}
       </div>
       <Table<StoreOrder>
         label="Orders"
         query={orders}
+        items={orders.data && isByEnd ? byEnd(orders.data) : undefined}
         columns={columns}
         empty={<p>{next ? NONE_HERE : none}</p>}
         foot={<Pager next={next} />}

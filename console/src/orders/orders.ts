@@ -1,5 +1,5 @@
 import type { Petstore, StoreOrder } from "petstore-client";
-import { nameOf } from "../animals/pet-name.tsx";
+import { nameOf, referenceOf } from "../animals/pet-name.tsx";
 import { PETS } from "../animals/pets.ts";
 import type { OperationName } from "../generated/contract.ts";
 import { replaceItem } from "../service/lists.ts";
@@ -72,7 +72,8 @@ export function sayDone(
   { done, undo }: Pick<OrderAction, "done" | "undo">,
 ): void {
   const price = order.status === "confirmed" && order.price ? ` for ${moneyOf(order.price)}` : "";
-  say(`${nameOf(order.petId)} ${done}${price}`, undo && (() => void changeOrder(petstore, order, undo)));
+  const act = undo && (() => void changeOrder(petstore, order, undo));
+  say(`${nameOf(order.petId)} ${done}${price}`, act, undefined, order.petId);
 }
 
 /** Changes an order, and reports the new state of its animal. */
@@ -97,7 +98,7 @@ export function actOn(petstore: Petstore, order: StoreOrder, action: OrderAction
   const paid = price ? `${moneyOf(price)} will be paid back.` : "It was sold without a price.";
   askFirst({
     title: `Return ${name}?`,
-    text: `${paid} The animal is available again.`,
+    text: `${paid} ${name} (${referenceOf({ id: order.petId })}) is available again.`,
     submit: "Return",
     run: () => void run(),
   });

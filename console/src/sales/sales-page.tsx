@@ -5,9 +5,8 @@ import { filterBy, Link, type Query, usePlace } from "../router.tsx";
 import { SellButton } from "../selling/sell.tsx";
 import { useQuery } from "../service/query.ts";
 import { useMay, useSession } from "../session/session.ts";
-import { addDays, localText, useToday, useZone } from "../shop/days.ts";
+import { addDays, localText, useToday, useZone, useZoneNote } from "../shop/days.ts";
 import { useFigures } from "../shop/figures.ts";
-import { ZoneNote } from "../shop/zone-note.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
 import { Export } from "../ui/export.tsx";
 import { DateFilter, SelectFilter } from "../ui/filters.tsx";
@@ -82,7 +81,7 @@ function SalesIn({ zone }: { readonly zone: string }) {
   return (
     <Page
       title="Sales"
-      note={<ZoneNote />}
+      note={useZoneNote()}
       actions={
         <>
           {may("listStoreOrders") && <ActionButton text="CSV" icon="export" onClick={() => setExporting(true)} />}
@@ -226,7 +225,7 @@ const csvColumns = (
   [`sold (${zone})`]: ({ confirmedAt }) => confirmedAt && localText(confirmedAt, zone),
   order: ({ id }) => id,
   animal: ({ petName }) => petName,
-  animalId: ({ petId }) => petId,
+  "animal number": ({ petId }) => petId,
   category: (order) => categoryOf(sales, order),
   seller: (order) => order.seller,
   reference: ({ reference }) => reference,

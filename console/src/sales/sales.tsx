@@ -87,7 +87,8 @@ const clock = { hour: "2-digit", minute: "2-digit" } as const;
 export function SalesChart({ title, summary, of: { total, days, hours, timeZone } }: SalesChartProps) {
   const today = useToday();
   const currency = currencyOf(total);
-  const weekday = { weekday: "short", day: "numeric" } as const;
+  const isNarrow = matchMedia("(max-width: 720px)").matches;
+  const weekday: Intl.DateTimeFormatOptions = { weekday: "short", ...(!isNarrow && { day: "numeric" }) };
   const month = { day: "numeric", month: "short" } as const;
   const label = days.length <= NAMED ? weekday : days.length <= NUMBERED ? ({ day: "numeric" } as const) : month;
   const barOf = (figures: SalesFigures, texts: Pick<Bar, "label" | "title" | "isNow">): Bar => ({

@@ -93,7 +93,7 @@ function SandboxDetails({ of: sandbox }: { readonly of: SandboxState }) {
       {may("fastForwardSandbox") && (
         <section class="card">
           <h2>Fast-forward</h2>
-          <p class="intro fine">What waits is then due so much earlier, such as the end of a reservation or a ban.</p>
+          <p class="intro fine">What waits is then due so much earlier.</p>
           <div class="filters" role="group" aria-label="Fast-forward">
             {steps.map((seconds) => (
               <button key={seconds} type="button" disabled={action.isRunning} onClick={() => void action.run(seconds)}>

@@ -1,16 +1,15 @@
 import type { Category, Pet, StoreOrder } from "petstore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { folded } from "../../../csv/name-key.ts";
-import { findPets } from "../animals/find.ts";
+import { referenceOf } from "../animals/pet-name.tsx";
 import { PetState } from "../animals/pet-state.tsx";
-import { FILTERED } from "../animals/pets.ts";
+import { FILTERED, findPets } from "../animals/pets.ts";
 import { useCategories } from "../categories/categories.ts";
 import { CategoryName } from "../categories/category-name.tsx";
 import { useOrdersOf } from "../orders/orders-of.ts";
 import { useQuery } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
 import { Combobox, useTyped } from "../ui/combobox.tsx";
-import { ErrorNote } from "../ui/error-note.tsx";
 import { moneyOf } from "../ui/money.ts";
 
 /** An animal, and the order that holds it. */
@@ -22,15 +21,19 @@ export interface Picked {
 interface PetLineProps {
   readonly of: Picked;
   readonly categories: ReadonlyMap<bigint, Category> | undefined;
+  /** True where a field has the price. */
+  readonly withoutPrice?: boolean;
 }
 
 /** An animal among suggestions, with its category and state. */
-export const PetLine = ({ of: { pet, order }, categories }: PetLineProps) => (
+export const PetLine = ({ of: { pet, order }, categories, withoutPrice }: PetLineProps) => (
   <>
-    <bdi class="title">{pet.name}</bdi>
-    <span class="fine">
-      <CategoryName id={pet.categoryId} of={categories} /> · {pet.reference ?? String(pet.id)}
-      {pet.price && ` · ${moneyOf(pet.price)}`}
+    <span class="animal">
+      <bdi class="title">{pet.name}</bdi>
+      <span class="fine">
+        <CategoryName id={pet.categoryId} of={categories} /> · {referenceOf(pet)}
+        {!withoutPrice && pet.price && ` · ${moneyOf(pet.price)}`}
+      </span>
     </span>
     <PetState of={pet} order={order} isShort />
   </>
@@ -57,7 +60,6 @@ export function PetPicker({ pick, isChoosable }: PetPickerProps) {
   const { petstore } = useSession();
   const { data: categories } = useCategories();
   const [text, setText] = useState("");
-  const [active, activate] = useState<string>();
   const [entered, setEntered] = useState<string>();
   const [asked, ask] = useTyped(text);
   const { data, error, reload } = useQuery(`${FILTERED} suggested ${asked}`, () => findPets(petstore, asked));
@@ -69,48 +71,45 @@ export function PetPicker({ pick, isChoosable }: PetPickerProps) {
   const choosable = found.filter(isChoosable);
   const isCurrent = data !== undefined && asked === text.trim();
   const meant = isCurrent && text.trim() ? meantBy(text.trim(), choosable) : undefined;
-  const withKey = (key: string | undefined) => choosable.find(({ pet }) => key === String(pet.id));
   useEffect(() => {
     if (entered === text.trim() && meant) pick(meant); // as soon as the service has answered
   }, [entered, meant]);
   return (
-    <div class="field">
-      <Combobox
-        label="Animal"
-        placeholder="Name, number or reference"
-        text={text}
-        type={(typed) => {
-          setText(typed);
-          activate(undefined);
-          setEntered(undefined);
-        }}
-        isOpen
-        suggestions={found.map((one) => ({
-          key: String(one.pet.id),
-          isDisabled: !isChoosable(one),
-          shown: <PetLine of={one} categories={categories} />,
-        }))}
-        active={active}
-        activate={activate}
-        choose={(key) => pick(withKey(key) as Picked)}
-        enter={() => {
-          const pointedAt = withKey(active);
-          if (pointedAt) return pick(pointedAt);
-          setEntered(text.trim());
-          ask();
-        }}
-      />
-      <ErrorNote error={error} retry={reload} />
-      <p class="fine" role="status">
-        {isCurrent && text.trim() && !meant && hintOf(found, choosable, entered !== undefined)}
-      </p>
-    </div>
+    <Combobox
+      label="Animal"
+      text={text}
+      type={(typed) => {
+        setText(typed);
+        setEntered(undefined);
+      }}
+      suggestions={found.map((one) => ({
+        key: String(one.pet.id),
+        isDisabled: !isChoosable(one),
+        shown: <PetLine of={one} categories={categories} />,
+        choose: () => pick(one),
+      }))}
+      areOld={!isCurrent}
+      enter={() => {
+        setEntered(text.trim());
+        ask();
+      }}
+      error={error}
+      retry={reload}
+    >
+      {isCurrent && text.trim() && !meant && hintOf(found, choosable, data.next !== undefined, entered !== undefined)}
+    </Combobox>
   );
 }
 
 /** Why nothing is chosen yet. */
-function hintOf(found: readonly Picked[], choosable: readonly Picked[], isEntered: boolean): string | undefined {
+function hintOf(
+  found: readonly Picked[],
+  choosable: readonly Picked[],
+  hasMore: boolean,
+  isEntered: boolean,
+): string | undefined {
   if (found.length === 0) return "No animal has this name, number or reference.";
+  if (hasMore) return "There are more: type more of the name, or the number.";
   if (choosable.length === 0) return "None of these can be sold.";
-  return isEntered ? "Choose one with the arrow keys or the pointer." : undefined;
+  return isEntered ? "Choose with the arrow keys or the pointer." : undefined;
 }

@@ -1,20 +1,21 @@
 import type { StoreOrder } from "petstore-client";
 import { useRef, useState } from "preact/hooks";
-import { cachePets } from "../animals/pet-name.tsx";
+import { cachePets, referenceOf } from "../animals/pet-name.tsx";
 import { PETS } from "../animals/pets.ts";
+import { changed } from "../contract.ts";
 import { ORDERS, saySeveralSold } from "../orders/orders.ts";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
+import { PriceControl, priceField } from "../shop/price-control.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
-import { moneyOf, priceIn } from "../ui/money.ts";
-import { TextField } from "../ui/text-field.tsx";
+import { Field } from "../ui/form/field.tsx";
+import { type Entry, entryOf, faultOf } from "../ui/form/values.ts";
+import { moneyOf } from "../ui/money.ts";
 import { countOf } from "../ui/words.ts";
 import type { Picked } from "./pet-picker.tsx";
-import { PriceField, type TypedPrice, typedPrice } from "./price-field.tsx";
-import { openOrderOf, type SaleBody, sellOne, useCurrency } from "./sale.ts";
-import { useSeller, useSellers } from "./sellers.ts";
+import { openOrderOf, priceOf, referenceField, type SaleBody, sellOne, textsOf, useSeller } from "./sale.ts";
 
 interface Sale {
   readonly one: Picked;
@@ -29,17 +30,14 @@ interface SellSeveralProps {
 /** Sells several animals: what each costs, and what that makes together. If one cannot be sold, the rest stays. */
 export function SellSeveral({ of: given, onClose }: SellSeveralProps) {
   const { petstore } = useSession();
-  const usual = useCurrency();
-  const [typed, setTyped] = useState<ReadonlyMap<bigint, TypedPrice>>(new Map());
-  const [reference, setReference] = useState("");
-  const [seller, setSeller, keepSeller] = useSeller();
-  const sellers = useSellers();
+  const [typed, setTyped] = useState<ReadonlyMap<bigint, Entry>>(new Map());
+  const [reference, setReference] = useState<Entry>("");
+  const [sellerField, seller, setSeller, keepSeller] = useSeller();
   const { current: sold } = useRef<StoreOrder[]>([]);
   const rest = given.filter(({ pet }) => sold.every(({ petId }) => petId !== pet.id));
   const lines = rest.map((one) => {
-    const value = typed.get(one.pet.id) ?? typedPrice(openOrderOf(one)?.price ?? one.pet.price, usual);
-    const price = priceIn(value.amount, value.currency);
-    return { one, value, price, isWrong: value.amount.trim() !== "" && !price };
+    const entry = typed.get(one.pet.id) ?? entryOf(priceField, openOrderOf(one)?.price ?? one.pet.price);
+    return { one, entry, price: priceOf(entry), fault: faultOf(priceField, entry) };
   });
   const action = useAction(async (sales: readonly Sale[], { idempotencyKey }) => {
     cachePets(given.map(({ pet }) => pet));
@@ -64,34 +62,30 @@ export function SellSeveral({ of: given, onClose }: SellSeveralProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (lines.some(({ isWrong }) => isWrong)) return;
-          const sales = lines.map(({ one, price }) => ({
-            one,
-            body: {
-              ...(reference && { reference }),
-              price: price ?? null,
-              ...(seller.trim() && { seller: seller.trim() }),
-            },
-          }));
+          if (lines.some(({ fault }) => fault)) return;
+          const sales = lines.map(({ one, price }) => ({ one, body: { ...textsOf({ reference, seller }), price } }));
           void action.run(sales).then((isDone) => isDone && onClose());
         }}
       >
         <ul class="several">
-          {lines.map(({ one: { pet }, value, isWrong }) => (
+          {lines.map(({ one: { pet }, entry, fault }) => (
             <li key={pet.id}>
-              <bdi class="title">{pet.name}</bdi>
-              <PriceField
-                of={pet.name}
-                value={value}
+              <span>
+                <bdi class="title">{pet.name}</bdi> <bdi class="fine">{referenceOf(pet)}</bdi>
+              </span>
+              <Field
+                field={changed(priceField, { label: `Price of ${pet.name}` })}
+                control={PriceControl}
+                entry={entry}
                 change={(price) => setTyped(new Map([...typed, [pet.id, price]]))}
-                isWrong={isWrong}
+                fault={fault}
               />
             </li>
           ))}
         </ul>
         <div class="pair">
-          <TextField label="Reference" value={reference} change={setReference} placeholder="Receipt 118" />
-          <TextField label="Seller" value={seller} change={setSeller} maxLength={100} choices={sellers} />
+          <Field field={referenceField} entry={reference} change={setReference} />
+          <Field field={sellerField} entry={seller} change={setSeller} />
         </div>
         <p class="sum-of" role="status">
           <span>Together</span> <strong>{sum || "no price"}</strong>

@@ -16,7 +16,8 @@ const current = new Watchable<{ readonly of: readonly Picked[]; readonly isReser
 export const startSale = (pet?: Pet, order?: StoreOrder): void => current.set({ of: pet ? [{ pet, order }] : [] });
 
 /** Opens the dialog in which an animal is reserved for a buyer. */
-export const startReservation = (pet: Pet): void => current.set({ of: [{ pet, order: undefined }], isReserving: true });
+export const startReservation = (pet?: Pet): void =>
+  current.set({ of: pet ? [{ pet, order: undefined }] : [], isReserving: true });
 
 /** Opens the sheet in which several animals are sold. */
 export const sellSeveral = (picked: readonly Picked[]): void => current.set({ of: picked });

@@ -7,9 +7,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   403: "Sign in with a key that may do this.",
   404: "It may have been deleted. Go back to the list.",
   409: "Change what stands in the way. Reload to see how it is now.",
-  410: "This is not available any more. Reload the console.",
   412: "Somebody else has changed it. Look at the change, then decide.",
-  413: "Send less at once.",
   429: "Wait until the time is over. Nothing is lost.",
   503: `${TRY_AGAIN} A change may have been made.`,
 };
@@ -26,6 +24,7 @@ const shopWords: Readonly<Record<string, string>> = {
   category_name_taken: "Another category has this name.",
   category_in_use: "It has animals.",
   reference_taken: "Another animal has this reference.",
+  shop_full: "The shop has as many animals as its plan allows.",
 };
 const adviceOfCode: Readonly<Record<string, string>> = {
   events_expired: "Choose a later event.",
@@ -41,6 +40,7 @@ const adviceOfCode: Readonly<Record<string, string>> = {
   order_not_open: "Sell the animal as it is now.",
   category_in_use: "Merge it into another category.",
   category_name_taken: "Choose another name.",
+  shop_full: "Delete some, or ask the operator of the service for more.",
 };
 
 /** What happened, and what the user can do about it. */
@@ -62,5 +62,6 @@ export function explain(error: unknown): Explanation {
   }
   const ofStatus = status === 503 && /^(get|list)/.test(operation) ? TRY_AGAIN : adviceOfStatus[status];
   const advice = adviceOfCode[code] ?? ofStatus ?? "Try again. If it fails again, report the request's id.";
-  return { message: shopWords[code] ?? error.message, advice, code, requestId, details };
+  const told = shopWords[code];
+  return { message: told ?? error.message, advice, code: told ? "" : code, requestId, details };
 }

@@ -27,7 +27,7 @@ export function localText(at: string | number, zone: string): string {
 }
 
 /** The day of a time in a zone. */
-const dateIn = (zone: string, at: string | number = Date.now()): string => localText(at, zone).slice(0, 10);
+export const dateIn = (zone: string, at: string | number = Date.now()): string => localText(at, zone).slice(0, 10);
 
 /** The day `days` after another. */
 export const addDays = (date: string, days: number): string =>
@@ -51,6 +51,12 @@ export const dayText = (date: string, options: Intl.DateTimeFormatOptions): stri
 export function useZone(): string | undefined {
   const { data, error } = useFigures();
   return data?.timeZone ?? (error ? browserZone() : undefined);
+}
+
+/** The time zone whose days are meant, where it is not that of the browser. */
+export function useZoneNote(): string {
+  const zone = useZone();
+  return zone && zone !== browserZone() ? `Days of ${zone}` : "";
 }
 
 const today = new Watchable("");

@@ -1,22 +1,22 @@
-import type { Event, StoreOrder } from "petstore-client";
+import type { StoreOrder } from "petstore-client";
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { startAdding } from "../animals/pet-dialog.tsx";
 import { PetName, usePet } from "../animals/pet-name.tsx";
-import { DeedLine, deedsOf } from "../events/deeds.tsx";
-import { useEarlier } from "../events/earlier.ts";
+import { DeedLine } from "../events/deeds.tsx";
+import { useLatest } from "../events/latest.ts";
 import { startImport } from "../importing/import-pets.tsx";
 import { importOf, importRecords } from "../importing/records.ts";
+import { ExtendOrder } from "../orders/extend.tsx";
 import { useReserved } from "../orders/orders-of.ts";
 import { Link, type Query } from "../router.tsx";
 import { countsOf, SalesChart, sumOf, useSales } from "../sales/sales.tsx";
-import { SellButton, startSale } from "../selling/sell.tsx";
-import { isLive, latestQuery } from "../service/live.ts";
-import { useQuery } from "../service/query.ts";
+import { SellButton, startReservation, startSale } from "../selling/sell.tsx";
+import { isLive } from "../service/live.ts";
 import { shopOf, useMay, useSession } from "../session/session.ts";
-import { addDays, dayText, useToday } from "../shop/days.ts";
+import { addDays, dayText, useToday, useZoneNote } from "../shop/days.ts";
 import { useFigures } from "../shop/figures.ts";
 import { OfferedSettings } from "../shop/settings.tsx";
-import { ZoneNote } from "../shop/zone-note.tsx";
 import { AddButton } from "../ui/action-button.tsx";
 import { Loading } from "../ui/loading.tsx";
 import { Page } from "../ui/page.tsx";
@@ -61,10 +61,12 @@ export function Today() {
 /** Which day it is in the shop. */
 function DayNote() {
   const today = useToday();
+  const zone = useZoneNote();
   return (
     <>
-      {today && <span class="wide">{dayText(today, { weekday: "long", day: "numeric", month: "long" })}</span>}{" "}
-      <ZoneNote />
+      {today && <span class="wide">{dayText(today, { weekday: "long", day: "numeric", month: "long" })}</span>}
+      {zone && <span class="wide"> · </span>}
+      {zone}
     </>
   );
 }
@@ -73,7 +75,8 @@ interface FigureProps {
   readonly name: ComponentChildren;
   /** The state whose colour it has. */
   readonly state?: string;
-  readonly value: number;
+  /** Undefined until it is known. */
+  readonly value: number | undefined;
   /** Beside the value. */
   readonly sum?: ComponentChildren;
   /** Below it. */
@@ -88,7 +91,8 @@ function Figure({ name, state, value, sum, children, to, query = {} }: FigurePro
     <Link to={to} query={query} class="card">
       <span class={`dot ${toneOf(state)}`}>{name}</span>
       <span>
-        <span class="figure">{numberOf(value)}</span> {sum && <span class="sum">· {sum}</span>}
+        <span class="figure">{value === undefined ? "…" : numberOf(value)}</span>{" "}
+        {sum && <span class="sum">· {sum}</span>}
       </span>
       <span class="fine">{children}</span>
     </Link>
@@ -132,25 +136,23 @@ function Difference({ of: difference }: { readonly of: number }) {
 
 function Figures() {
   const query = useFigures();
-  const days = useLastDays().data?.days;
+  const { data: sales, error } = useLastDays();
+  const days = sales?.days;
   const orders = useReserved();
   if (!query.data) return <Loading of={query} />;
   const { animals, today, openOrders } = query.data;
   const [next] = orders.data ?? [];
   const [now, before] = [days?.at(-1), days?.at(-1 - WEEK)];
-  const { sold, returned } = today;
+  // The number comes with its sum, or alone if that cannot be read.
+  const { sold, returned } = now ?? today;
+  const sum = now && sumOf(now);
   return (
     <section class="figures" aria-label="The shop today">
       <Figure
         name="Sold today"
         state="sold"
-        value={sold}
-        sum={
-          <>
-            {now && sumOf(now)}
-            {now && sumOf(now) && returned > 0 && " after returns"}
-          </>
-        }
+        value={now || error ? sold : undefined}
+        sum={sum && returned > 0 ? `${numberOf(returned)} returned · ${sum}` : sum}
         to="/sales"
         query={{ range: "today" }}
       >
@@ -182,6 +184,7 @@ function Figures() {
 }
 
 function Reserved() {
+  const may = useMay();
   const query = useReserved();
   const { data } = query;
   return (
@@ -189,6 +192,11 @@ function Reserved() {
       <header>
         <h2>Reserved now</h2>
         {data && data.length > ORDERS_SHOWN && <Link to="/orders">All {numberOf(data.length)}</Link>}
+        {may("placeStoreOrder") && (
+          <button type="button" class="small" onClick={() => startReservation()}>
+            Reserve
+          </button>
+        )}
       </header>
       <Loading of={query} />
       {data?.length === 0 && <p class="fine">No animal is reserved.</p>}
@@ -204,6 +212,7 @@ function Reserved() {
 function ReservedLine({ of: order }: { readonly of: StoreOrder }) {
   const may = useMay();
   const pet = usePet(order.petId);
+  const [isExtending, setExtending] = useState(false);
   return (
     <li>
       <div class="what">
@@ -219,21 +228,26 @@ function ReservedLine({ of: order }: { readonly of: StoreOrder }) {
       <span class="left">
         <Countdown until={order.expiresAt} />
       </span>
-      {may("confirmStoreOrder") && pet && (
-        <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, order)} />
+      {pet && (
+        <span class="row-actions">
+          {may("confirmStoreOrder") && (
+            <RowButton isFirst text="Sell" of={pet.name} onClick={() => startSale(pet, order)} />
+          )}
+          {may("updateStoreOrder") && <RowButton text="Extend" of={pet.name} onClick={() => setExtending(true)} />}
+        </span>
       )}
+      {isExtending && <ExtendOrder of={order} onClose={() => setExtending(false)} />}
     </li>
   );
 }
 
 function Latest() {
-  const { petstore, key } = useSession();
-  const query = useQuery(...latestQuery(petstore), isLive.value);
-  const { data } = query;
+  const { key } = useSession();
   const records = useWatchable(importRecords);
-  const importOfEvent = ({ type, subject }: Event) =>
-    type === "pet.created" ? importOf(BigInt(subject.id), shopOf(key), records) : undefined;
-  const earlier = useEarlier(data);
+  const query = useLatest(DEEDS_SHOWN, ({ type, subject }) =>
+    type === "pet.created" ? importOf(BigInt(subject.id), shopOf(key), records) : undefined,
+  );
+  const { data } = query;
   return (
     <section class="card" aria-label="Just happened">
       <header>
@@ -243,10 +257,9 @@ function Latest() {
       <Loading of={query} />
       {data?.length === 0 && <p class="fine">Nothing has happened yet.</p>}
       <ol class="lines" aria-label="Events">
-        {data &&
-          deedsOf(data, importOfEvent, earlier)
-            .slice(0, DEEDS_SHOWN)
-            .map((deed) => <DeedLine key={deed.event.id} of={deed} />)}
+        {data?.map((deed) => (
+          <DeedLine key={deed.event.id} of={deed} />
+        ))}
       </ol>
     </section>
   );

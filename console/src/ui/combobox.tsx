@@ -1,15 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import type { FieldDescription } from "../contract.ts";
-import { createPetBody } from "../generated/contract.ts";
+import { longestSearch } from "../generated/contract.ts";
+import { ErrorNote } from "./error-note.tsx";
 import { Icon } from "./icon.tsx";
 import { useId } from "./use-id.ts";
 
 /** The wait after the last key press before it asks the service, in milliseconds. */
 const DELAY = 250;
-
-/** The longest name, and the longest reference. */
-const { maxLength } = createPetBody.find(({ name }) => name === "name") as FieldDescription;
 
 /**
  * A text as it was when nothing was typed for a moment, without spaces around it, and a function that does not wait for
@@ -30,79 +27,84 @@ export interface Suggestion {
   readonly key: string;
   readonly isDisabled?: boolean;
   readonly shown: ComponentChildren;
+  readonly choose: () => void;
 }
 
 interface ComboboxProps {
   readonly label: string;
-  readonly placeholder: string;
   readonly text: string;
   readonly type: (text: string) => void;
-  readonly isOpen: boolean;
   readonly suggestions: readonly Suggestion[];
-  /** The key of the suggestion that Enter chooses. */
-  readonly active: string | undefined;
-  /** Called for the suggestion to which an arrow key leads. */
-  readonly activate: (key: string) => void;
-  /** Called for one that is clicked. */
-  readonly choose: (key: string) => void;
-  /** Called for Enter, unless the form that the field is in gets it. */
+  /** True while the suggestions are those of another text: no key chooses one. */
+  readonly areOld?: boolean;
+  /** Called for Enter if no arrow key has led to a suggestion. By default, Enter then chooses the first. */
   readonly enter?: () => void;
+  readonly error: unknown;
+  readonly retry: () => void;
+  /** What is said about the suggestions. */
+  readonly children: ComponentChildren;
 }
 
 /** A field with suggestions, among which the arrow keys move. */
-export function Combobox(props: ComboboxProps) {
-  const { label, placeholder, text, type, isOpen, suggestions, active, activate, choose, enter } = props;
+export function Combobox({ label, text, type, suggestions, areOld, enter, error, retry, children }: ComboboxProps) {
   const id = useId();
-  const at = isOpen ? suggestions.findIndex(({ key }) => key === active) : -1;
-  const activeId = at < 0 ? undefined : `${id}-${at}`;
+  const [key, activate] = useState<string>();
+  const free = suggestions.filter(({ isDisabled }) => !isDisabled && !areOld);
+  const active = free.find((one) => one.key === key) ?? (enter ? undefined : free[0]);
+  const activeId = active && `${id}-${suggestions.indexOf(active)}`;
   useLayoutEffect(() => document.getElementById(`${activeId}`)?.scrollIntoView({ block: "nearest" }), [activeId]);
   const onKey = (event: KeyboardEvent) => {
-    if (enter && event.key === "Enter") {
-      event.preventDefault();
-      enter();
-    }
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const keys = suggestions.filter(({ isDisabled }) => !isDisabled).map(({ key }) => key);
-    if (!step || keys.length === 0) return;
+    const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key];
+    if (step === undefined) return;
     event.preventDefault();
-    activate(keys.at((keys.indexOf(`${active}`) + step) % keys.length) as string);
+    if (step === 0) return active ? active.choose() : enter?.();
+    const at = active ? free.indexOf(active) : Math.min(0, -step);
+    activate(free.at((at + step) % free.length)?.key);
   };
   return (
-    <>
+    <div class="field">
       <label for={id}>{label}</label>
       <div class="with-icon">
         <Icon of="search" />
         <input
           id={id}
+          data-first
           role="combobox"
           autocomplete="off"
-          maxLength={maxLength}
-          placeholder={placeholder}
-          aria-expanded={isOpen}
+          maxLength={longestSearch}
+          placeholder="Name, number or reference"
+          aria-expanded="true"
           aria-controls={`${id}-list`}
           aria-activedescendant={activeId}
           value={text}
-          onInput={({ currentTarget }) => type(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            activate(undefined);
+            type(currentTarget.value);
+          }}
           onKeyDown={onKey}
         />
       </div>
-      {isOpen && suggestions.length > 0 && (
+      {suggestions.length > 0 && (
         <ul class="suggestions" id={`${id}-list`} role="listbox" aria-label="Suggestions">
-          {suggestions.map(({ key, isDisabled, shown }, index) => (
+          {suggestions.map((one, index) => (
             // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has them
             <li
-              key={key}
+              key={one.key}
               id={`${id}-${index}`}
               role="option"
-              aria-selected={key === active}
-              aria-disabled={isDisabled}
-              onClick={() => isDisabled || choose(key)}
+              aria-selected={one === active}
+              aria-disabled={one.isDisabled}
+              onClick={() => one.isDisabled || one.choose()}
             >
-              {shown}
+              {one.shown}
             </li>
           ))}
         </ul>
       )}
-    </>
+      <ErrorNote error={error} retry={retry} />
+      <p class="fine" role="status">
+        {children}
+      </p>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Action } from "../service/action.ts";
+import { useAction } from "../service/action.ts";
 import { useWatchable, Watchable } from "../watchable.ts";
 import { FormDialog } from "./form/form-dialog.tsx";
 
@@ -11,12 +11,12 @@ interface Question {
   readonly text: ComponentChildren;
   /** The label of the button. */
   readonly submit: string;
-  readonly run: () => void;
+  readonly run: () => unknown;
 }
 
 const asked = new Watchable<Question | undefined>(undefined);
 
-/** Asks once, then runs. */
+/** Asks once, then runs. If that fails, the question stays, and says why. */
 export const askFirst = (question: Question): void => asked.set(question);
 
 /** The question that is open, wherever it was asked. */
@@ -24,22 +24,15 @@ export function Confirm() {
   const question = useWatchable(asked);
   const close = () => asked.set(undefined);
   useEffect(() => close, []);
-  if (!question) return null;
-  const { text, run, ...shown } = question;
+  return question ? <Asked of={question} close={close} /> : null;
+}
+
+function Asked({ of, close }: { readonly of: Question; readonly close: () => void }) {
+  const { text, run, ...shown } = of;
+  const action = useAction(async () => run());
   return (
-    <FormDialog fields={[]} action={once(run)} isFinal onClose={close} {...shown}>
-      {text}
+    <FormDialog fields={[]} action={action} isFinal onClose={close} {...shown}>
+      <p class="intro">{text}</p>
     </FormDialog>
   );
 }
-
-/** What begins at once, and tells itself how it ends. */
-const once = (run: () => void): Action => ({
-  run: async () => {
-    run();
-    return true;
-  },
-  isRunning: false,
-  error: undefined,
-  clearError() {},
-});

@@ -26,6 +26,7 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
   useLayoutEffect(() => {
     const stay = closeOnBack(() => ignoresEscape || latest.current());
     const before = document.activeElement as HTMLElement | null;
+    const { pathname } = location;
     const dialog = element.current;
     dialog?.showModal();
     if (ignoresEscape) onbeforeunload = () => false; // before the page closes, the browser asks
@@ -34,7 +35,7 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
       stay();
       onbeforeunload = null;
       dialog?.close(); // an open dialog keeps the focus
-      const isThere = before?.isConnected && before !== document.body;
+      const isThere = before?.isConnected && before !== document.body && location.pathname === pathname;
       (isThere ? before : document.getElementById("main"))?.focus({ preventScroll: true });
     };
   }, []);
@@ -45,7 +46,7 @@ export function Dialog({ title, onClose, ignoresEscape, children }: DialogProps)
     leave(event);
   };
   return (
-    <dialog ref={element} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
+    <dialog ref={element} tabIndex={-1} aria-labelledby={id} onCancel={cancel} onMouseDown={leave}>
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>

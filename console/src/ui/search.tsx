@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { longestSearch } from "../generated/contract.ts";
 import { useDraft } from "./draft.ts";
 import { Icon } from "./icon.tsx";
 
@@ -24,7 +25,7 @@ export function Search({ label, hint = label, value, search }: SearchProps) {
   return (
     <div class="with-icon">
       <Icon of="search" />
-      <input ref={input} type="search" aria-label={label} placeholder={hint} onInput={wait} />
+      <input ref={input} type="search" aria-label={label} placeholder={hint} maxLength={longestSearch} onInput={wait} />
     </div>
   );
 }

@@ -1,6 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { store, stored } from "../service/stored.ts";
-import { useWatchable, Watchable } from "../watchable.ts";
+import { store, stored, useWatchable, Watchable } from "../watchable.ts";
 import { Dialog } from "./dialog.tsx";
 
 interface Shortcut {

@@ -21,13 +21,13 @@ interface TableProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   /** Where the items come from. Its error is shown, too. */
-  readonly query: QueryResult<unknown>;
+  readonly query: Partial<QueryResult<unknown>>;
   /** The items, if they are not the data of the query. */
   readonly items?: readonly T[] | undefined;
   /** By default, the item's id. */
   readonly keyOf?: (item: T) => string;
-  /** Shown if the list is empty: what to do next. */
-  readonly empty: ComponentChildren;
+  /** Shown if the list is empty: what to do next. Without it, it never is. */
+  readonly empty?: ComponentChildren;
   /** Below the rows, such as a `Pager`. */
   readonly foot?: ComponentChildren;
   /** Makes rows selectable. */

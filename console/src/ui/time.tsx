@@ -46,12 +46,13 @@ const shorten = (_: string, unit: string) => ` ${{ second: "s", minute: "min", h
 
 const two = (part: number) => String(part).padStart(2, "0");
 
-/** The time left until another time: "4:05", or "1:02:03". */
+/** The time left until another time: "4:05", "1:02:03" or "2 days". */
 export function Countdown({ until }: { readonly until: string | Date | number }) {
   const now = useNow(true);
   const seconds = Math.max(0, Math.ceil((+new Date(until) - now) / 1000));
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  const rest = seconds % 60;
-  return <span class="number">{hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`}</span>;
+  const rest = two(seconds % 60);
+  const clock = hours > 0 ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
+  return <span class="number">{hours < 24 ? clock : roughly(seconds)}</span>;
 }

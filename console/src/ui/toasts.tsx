@@ -13,10 +13,16 @@ interface Toast {
   readonly undo?: (() => void) | undefined;
   /** Called when it can no longer be undone. */
   readonly onEnd?: (() => unknown) | undefined;
+  /** The animal that it is about, if the next message about it takes its place. */
+  readonly about?: unknown;
 }
 
 const toasts = new Watchable<readonly Toast[]>([]);
-const add = (toast: Toast) => toasts.set([...toasts.value, toast]);
+/** What can still be undone or has failed stays beside a newer message, unless both are about the same animal. */
+const add = (toast: Toast) => {
+  const stays = ({ isBad, undo, about }: Toast) => isBad || (undo && (about === undefined || about !== toast.about));
+  toasts.set([...toasts.value.filter(stays), toast]);
+};
 const remove = (toast: Toast, then = toast.onEnd) => {
   toasts.set(toasts.value.filter((other) => other !== toast));
   then?.();
@@ -26,8 +32,8 @@ const remove = (toast: Toast, then = toast.onEnd) => {
 logNumber.watch(() => toasts.set(toasts.value.filter(({ undo }) => !undo)));
 
 /** Reports that something was done. With `undo` it can be undone until `onEnd` is called. */
-export function say(text: string, undo?: () => void, onEnd?: () => unknown): void {
-  add({ text, undo, onEnd });
+export function say(text: string, undo?: () => void, onEnd?: () => unknown, about?: unknown): void {
+  add({ text, undo, onEnd, about });
 }
 
 /** Reports a failure of something that is no longer on the screen. What ended with its session is none. */

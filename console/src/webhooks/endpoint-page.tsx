@@ -21,7 +21,7 @@ import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toasts.tsx";
 import { wordOf } from "../ui/words.ts";
 import { deliveryColumns } from "./deliveries.tsx";
-import { DeleteEndpoint, EditEndpoint, Redeliver, RotateSecret } from "./webhook-dialogs.tsx";
+import { askToDelete, EditEndpoint, Redeliver, RotateSecret } from "./webhook-dialogs.tsx";
 import { EndpointState, hasExpired, successOf } from "./webhook-state.tsx";
 import { refreshDeliveriesSoon, WEBHOOKS } from "./webhooks.ts";
 
@@ -32,12 +32,11 @@ const views = [
   ["failed", "Failed"],
 ] as const;
 
-const dialogs = { edit: EditEndpoint, redeliver: Redeliver, rotate: RotateSecret, delete: DeleteEndpoint } as const;
+const dialogs = { edit: EditEndpoint, redeliver: Redeliver, rotate: RotateSecret } as const;
 const buttons: readonly (readonly [keyof typeof dialogs, text: string, needs: OperationName])[] = [
   ["redeliver", "Redeliver events", "redeliverWebhooks"],
   ["edit", "Edit", "updateWebhookEndpoint"],
   ["rotate", "Rotate secret", "rotateWebhookSecret"],
-  ["delete", "Delete", "deleteWebhookEndpoint"],
 ];
 
 /** One webhook endpoint, and all deliveries to it. */
@@ -103,15 +102,15 @@ function EndpointDetails({ of: endpoint }: { readonly of: WebhookEndpoint }) {
           {buttons.map(
             ([dialog, text, needs]) =>
               may(needs) && (
-                <button
-                  key={dialog}
-                  type="button"
-                  class={dialog === "delete" ? "bad" : ""}
-                  onClick={() => setOpen({ dialog })}
-                >
+                <button key={dialog} type="button" onClick={() => setOpen({ dialog })}>
                   {text}
                 </button>
               ),
+          )}
+          {may("deleteWebhookEndpoint") && (
+            <button type="button" class="bad" onClick={() => askToDelete(petstore, endpoint)}>
+              Delete
+            </button>
           )}
         </>
       }

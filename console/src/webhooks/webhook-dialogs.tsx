@@ -1,6 +1,7 @@
 import type {
   NewWebhookEndpoint,
   NewWebhookRedelivery,
+  Petstore,
   WebhookEndpoint,
   WebhookEndpointPatch,
   WebhookEndpointWithSecret,
@@ -12,6 +13,7 @@ import { go } from "../router.tsx";
 import { useAction } from "../service/action.ts";
 import { invalidate } from "../service/query.ts";
 import { useSession } from "../session/session.ts";
+import { askFirst } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ChoicesControl, type ControlProps } from "../ui/form/field.tsx";
 import { Form } from "../ui/form/form.tsx";
@@ -119,30 +121,24 @@ export function EditEndpoint({ of, onClose }: EndpointDialogProps) {
   );
 }
 
-export function DeleteEndpoint({ of, onClose }: EndpointDialogProps) {
-  const { petstore } = useSession();
-  const action = useAction(async () => {
-    await petstore.deleteWebhookEndpoint(of.id);
-    say("Endpoint deleted");
-    invalidate(WEBHOOKS);
-    go("/webhooks");
+/** Deletes an endpoint, after a question. */
+export const askToDelete = (petstore: Petstore, { id, url }: WebhookEndpoint): void =>
+  askFirst({
+    title: "Delete the endpoint?",
+    text: (
+      <>
+        Nothing more is sent to <bdi>{url}</bdi>, and the list of its deliveries is deleted. To stop for a while only,
+        pause it.
+      </>
+    ),
+    submit: "Delete endpoint",
+    async run() {
+      await petstore.deleteWebhookEndpoint(id);
+      say("Endpoint deleted");
+      invalidate(WEBHOOKS);
+      go("/webhooks");
+    },
   });
-  return (
-    <FormDialog
-      title="Delete the endpoint?"
-      fields={[]}
-      action={action}
-      submit="Delete endpoint"
-      isFinal
-      onClose={onClose}
-    >
-      <p class="intro">
-        Nothing more is sent to <bdi>{of.url}</bdi>, and the list of its deliveries is deleted. To stop for a while
-        only, pause it.
-      </p>
-    </FormDialog>
-  );
-}
 
 /** Creates a new secret and shows it once. */
 export function RotateSecret({ of, onClose }: EndpointDialogProps) {

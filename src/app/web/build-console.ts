@@ -48,11 +48,12 @@ const csvCore: Bun.BunPlugin = {
     build.onLoad({ filter: /papaparse(\.min)?\.js$/ }, async ({ path }) => {
       const source = await Bun.file(join(path, "../papaparse.js")).text();
       const [core] = /\tfunction escapeRegExp\([^]*?(?=\tfunction newWorker\()/.exec(source) ?? [];
-      if (!core) throw new Error("papaparse has changed: its parser is not found.");
+      const names = /\t{4}if \(config\.header [^]*?\n\t{4}\}\n/; // columns are named by other code
+      if (!core || !names.test(core)) throw new Error("papaparse has changed: its parser is not found.");
       return {
         contents: `const isFunction = (value) => typeof value === "function";
           const Papa = { BAD_DELIMITERS: ["\\r", "\\n", '"', "\\ufeff"] };
-          ${core}
+          ${core.replace(names, "")}
           export default { Parser };`,
         loader: "js",
       };

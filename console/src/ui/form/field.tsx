@@ -25,7 +25,25 @@ function TextControl({ id, field, entry, change, described }: ControlProps) {
   const input = ({ currentTarget }: TextEvent) => change(currentTarget.value);
   const isNumber = field.kind === "id" || field.kind === "integer";
   if (field.kind === "time") return <input {...shared} type="datetime-local" onInput={input} />;
-  return <input {...shared} inputMode={isNumber ? "numeric" : "text"} autocomplete="off" onInput={input} />;
+  return (
+    <>
+      <input
+        {...shared}
+        inputMode={isNumber ? "numeric" : "text"}
+        autocomplete="off"
+        placeholder={field.placeholder}
+        list={field.suggested && `${id}-list`}
+        onInput={input}
+      />
+      {field.suggested && (
+        <datalist id={`${id}-list`}>
+          {field.suggested.map((text) => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
 }
 
 function ChoiceControl({ id, field, entry, change, described }: ControlProps) {
@@ -72,8 +90,8 @@ function PairsControl({ id, field, entry, change, described }: ControlProps) {
           {pair.map((text, part) => (
             <input
               key={part}
-              aria-label={`${part ? "Value" : "Key"} ${index + 1}`}
-              placeholder={part ? "Value" : "Key"}
+              aria-label={`${part ? "Text" : "Detail"} ${index + 1}`}
+              placeholder={part ? "Text" : "Detail"}
               value={text}
               aria-invalid={!part && described["aria-invalid"] && isWrongPair(pair, index, pairs)}
               onInput={({ currentTarget }) => change(texts.with(index * 2 + part, currentTarget.value))}
@@ -83,14 +101,20 @@ function PairsControl({ id, field, entry, change, described }: ControlProps) {
             type="button"
             class="quiet only"
             onClick={() => change(texts.toSpliced(index * 2, 2))}
-            aria-label={`Remove pair ${index + 1}`}
+            aria-label={`Remove detail ${index + 1}`}
           >
             <Icon of="close" />
           </button>
         </div>
       ))}
-      <button type="button" onClick={() => change([...texts, "", ""])}>
-        Add a pair
+      <button
+        type="button"
+        onClick={({ currentTarget }) => {
+          change([...texts, "", ""]);
+          setTimeout(() => currentTarget.previousElementSibling?.querySelector("input")?.focus()); // once it is there
+        }}
+      >
+        Add a detail
       </button>
     </div>
   );
@@ -104,7 +128,7 @@ function controlOf({ kind }: FieldDescription): Control {
 
 interface FieldProps extends Pick<ControlProps, "field" | "entry" | "change"> {
   readonly control?: Control | undefined;
-  readonly fault: string | undefined;
+  readonly fault?: string | undefined;
 }
 
 /** A field of a form: its label, control, description and error. */

@@ -112,7 +112,7 @@ export function Form({
         </button>
         {kept && (
           <button type="button" disabled={action.isRunning} onClick={() => void send(again)}>
-            Add another
+            Save and add another
           </button>
         )}
         <button type="submit" class={isFinal ? "bad" : "main"} disabled={action.isRunning}>

@@ -73,7 +73,7 @@ export function valueOf(
 /** What is wrong with an entry by the limits of the contract. It is checked before the request. */
 export function faultOf(field: FieldDescription, entry: Entry | undefined): string | undefined {
   const { kind, isRequired, maxLength, minimum, maximum } = field;
-  if (kind === "pairs") return pairsIn(entry).some(isWrongPair) ? "Each value needs a key of its own." : undefined;
+  if (kind === "pairs") return pairsIn(entry).some(isWrongPair) ? "Name each detail, and none twice." : undefined;
   if (kind === "price") {
     const [amount, currency] = priceParts(entry);
     return amount && !priceIn(amount, currency) ? priceHint(currency) : undefined;

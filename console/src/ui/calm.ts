@@ -20,6 +20,15 @@ const isChange = ({ target, addedNodes, removedNodes }: MutationRecord) =>
   [...addedNodes, ...removedNodes].some(({ nodeType }) => nodeType === Node.ELEMENT_NODE) ||
   (target as Element).closest("button, a") !== null;
 
+/** What has the focus. */
+let focused: Node | undefined;
+
+/** If what had the focus is removed, the dialog that is open gets it, or else the page: so that users can go on there. */
+function keepFocus(): void {
+  if (focused?.isConnected !== false || document.activeElement !== document.body) return;
+  [...document.querySelectorAll<HTMLElement>("#main, dialog[open]")].at(-1)?.focus({ preventScroll: true });
+}
+
 const clickOf = ({ clientX: x, clientY: y, target }: MouseEvent): Click => {
   const control = (target as Element).closest(CONTROL);
   const name = control?.matches("button, a") && (control.getAttribute("aria-label") ?? control.textContent);
@@ -38,11 +47,16 @@ function look(event: MouseEvent): void {
   } else if (event.type === "click") last = click;
 }
 
-/** Lets nothing do anything for half a second after it has come to lie under a pointer that has just clicked. */
-export function keepPointerCalm(): void {
+/**
+ * Lets nothing do anything for half a second after it has come to lie under a pointer that has just clicked, and loses no
+ * focus.
+ */
+export function keepCalm(): void {
   const watch = new MutationObserver((records) => {
     if (records.some(isChange)) changedAt = performance.now();
+    keepFocus();
   });
+  addEventListener("focusin", ({ target }) => (focused = target as Node));
   watch.observe(document.body, { childList: true, subtree: true });
   for (const type of ["mousedown", "click"] as const) addEventListener(type, look, true);
 }
