@@ -105,6 +105,11 @@ const rules: readonly Rule[] = [
     because: "tools for assistants reach operations through the stages of http alone",
   },
   {
+    of: /^verify\//,
+    may: /^(verify\/|contract\/|settings\/|terminal\/|\.\.\/client\/src\/index\.ts$|typebox|node:)/,
+    because: "what verifies a service shares nothing with it but the contract and the client",
+  },
+  {
     of: /^limits\//,
     may: /^(limits\/|contract\/bans\.ts$|http\/interfaces\.ts$|storage\/(storage|statement|transaction|combined-steps|errors)\.ts$|ioredis$|node:crypto$)/,
     because: "the limiter implements an interface of http, and uses the interface of the storage",

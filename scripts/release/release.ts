@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { startPetstore } from "../../client/src/testing.ts";
 import consoleManifest from "../../console/package.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
 import { clientPackage } from "../../src/app/web/client-package.ts";
@@ -44,7 +45,8 @@ if (faults.length > 0) {
 }
 if (values.out === undefined) rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
-const lines = (values.only ?? Object.keys(platforms)).map(makeExecutable);
+const lines: string[] = [];
+for (const platform of values.only ?? Object.keys(platforms)) lines.push(await makeExecutable(platform));
 console.log(`service   ${packService(target)}`);
 await Bun.write(join(target, `petstore-client-${version}.tgz`), await clientPackage());
 console.log(`client    petstore-client-${version}.tgz`);
@@ -53,8 +55,8 @@ writeFileSync(join(target, "EXECUTABLES.txt"), `${lines.join("\n")}\n`);
 writeSums();
 console.log(`sums      SHA256SUMS, in ${target}`);
 
-/** Builds and inspects one executable, and runs it if it is for this machine. Returns a line about it. */
-function makeExecutable(platform: string): string {
+/** Builds and inspects one executable, and tries it if it is for this machine. Returns a line about it. */
+async function makeExecutable(platform: string): Promise<string> {
   const wanted = platforms[platform];
   if (!wanted) throw new Error(`${platform} is none of ${Object.keys(platforms).join(", ")}.`);
   const name = `petstore-${version}-${platform}${wanted.format === "PE" ? ".exe" : ""}`;
@@ -67,15 +69,22 @@ function makeExecutable(platform: string): string {
     throw new Error(`${name} is for ${JSON.stringify(rest)}, not for ${JSON.stringify(wanted)}.`);
   }
   const facts = [found.format, found.architecture, found.libc, signature && `signature ${signature}`].filter(Boolean);
-  const line = `${name}: ${facts.join(", ")}; ${runsHere(platform) ? checkRun(file) : "built, not run"}`;
+  const line = `${name}: ${facts.join(", ")}; ${runsHere(platform) ? await checkRun(file) : "built, not run"}`;
   console.log(`program   ${line}`);
   return line;
 }
 
-function checkRun(file: string): string {
+/** Lets the executable verify a service that it serves itself. */
+async function checkRun(file: string): Promise<string> {
   const said = call(file, ["--version"]).trim();
   if (said !== `petstore ${version}`) throw new Error(`${file} --version printed ${said}.`);
-  return "built and run";
+  const { baseUrl, key, stop } = await startPetstore({ command: [file] });
+  const env = { ...process.env, PETSTORE_KEY: key };
+  const verifying = Bun.spawn([file, "verify", baseUrl], { env, stdout: "pipe", stderr: "inherit" });
+  const [found, status] = [await verifying.stdout.text(), await verifying.exited];
+  await stop();
+  if (status !== 0) throw new Error(`${file} does not pass: ${found}`);
+  return "built, run and verified";
 }
 
 /** The packages of the service in CycloneDX format, listed by npm, with those that its pages are built from. */

@@ -24,6 +24,7 @@ import {
   UsageError,
 } from "../terminal/command.ts";
 import { plainLines } from "../terminal/output.ts";
+import { verifyCommand } from "../verify/verify.ts";
 import { backupsCommands } from "./backups.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor.ts";
@@ -61,6 +62,7 @@ export function commandsOf(served: readonly ServedDomain[]): readonly ProgramCom
     migrateStore,
     health,
     doctor,
+    verifyCommand,
     completionCommand(() => all),
   ];
   return all;
@@ -88,7 +90,7 @@ interface RunOptions {
   readonly access?: (config: Config) => StoreAccess;
 }
 
-/** Runs one command line. Returns the exit status: 0, 1 for a failure, 2 for a wrong command line. */
+/** Runs one command line. Returns the exit status: 0, 1 for a failure, 2 for a command line that cannot be run. */
 export async function run(
   words: readonly string[],
   context: ProcessContext,
@@ -150,7 +152,7 @@ export async function run(
   } catch (error) {
     if (isClosedPipe(error)) return 1;
     printProblem(problemOf(error));
-    return error instanceof UsageError ? 2 : 1;
+    return error instanceof UsageError ? 2 : error instanceof CommandFailed ? error.status : 1;
   }
 }
 

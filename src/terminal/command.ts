@@ -102,10 +102,13 @@ export class CommandFailed extends Error {
   override readonly name: string = "CommandFailed";
   /** Machine-readable, snake_case: see `Problem`. */
   readonly code: string;
+  /** The exit status. */
+  readonly status: 1 | 2;
 
-  constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
+  constructor(code: string, message: string, options?: { readonly cause?: unknown; readonly status?: 2 }) {
     super(message, options);
     this.code = code;
+    this.status = options?.status ?? 1;
   }
 }
 
@@ -130,8 +133,9 @@ export async function withStore<T>(
 /** The value of an option that must be one of some words. Throws `UsageError`. */
 export function oneOf<const T extends string>({ options }: ParsedArguments, name: string, known: readonly T[]): T {
   const found = known.find((one) => one === options[name]);
-  if (!found) throw new UsageError(`--${name} must be one of ${known.join(", ")}.`);
-  return found;
+  if (found) return found;
+  const words = known.length === 2 ? known.join(" or ") : `one of ${known.join(", ")}`;
+  throw new UsageError(`--${name} must be ${words}.`);
 }
 
 /** The value of an option that must be a whole number from 1 to `most`, which has at most five digits. Throws `UsageError`. */

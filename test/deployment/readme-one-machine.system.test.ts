@@ -14,22 +14,23 @@ const started = hasPrograms ? await BareMachine.start().catch(() => undefined) :
 
 describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to a shop behind TLS", () => {
   const machine = started as BareMachine;
-  let key = "";
+  let [key, testKey] = ["", ""];
   let blocks: string[];
   const step = (beginning: string) => {
     const block = blocks.find((one) => one.includes(beginning));
     if (block === undefined) throw new Error(`No step has ${beginning}`);
     return block;
   };
-  /** What the README's last call returns, with the authority of the test. */
-  const list = () => machine.run(step("curl --fail"), { KEY: key, CURL_CA_BUNDLE: "/run/authority.pem" });
   const call = (words: string) =>
     machine.run(`curl -s --fail-with-body -H "Authorization: Bearer $KEY" ${words}`, {
       KEY: key,
       CURL_CA_BUNDLE: "/run/authority.pem",
     });
   const add = (name: string) => call(`--json '{"name":"${name}","categoryId":1}' https://shop.example.org/v1/pets`);
-  const opened = () => eventually(() => list().catch(() => ""));
+  const opened = () => eventually(() => call("https://shop.example.org/v1/pets").catch(() => ""));
+  /** Types the README's step that tries the way to the service. */
+  const verify = () =>
+    machine.run(step("petstore verify"), { PETSTORE_KEY: testKey, NODE_EXTRA_CA_CERTS: "/run/authority.pem" });
 
   beforeAll(async () => {
     blocks = await blocksOf("One machine");
@@ -54,10 +55,11 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
   });
 
   test("an account gets a key", async () => {
-    const [createAccount = "", createKey = ""] = step("accounts create").trim().split("\n");
+    const [createAccount = "", createKey = "", createTestKey = ""] = step("accounts create").trim().split("\n");
     const [id = ""] = /acc_\w+/.exec(await machine.run(createAccount)) ?? [];
     key = keyIn(await machine.run(createKey.replace("acc_…", id)));
-    expect(key).not.toBe("");
+    testKey = keyIn(await machine.run(createTestKey.replace("acc_…", id)));
+    expect([key, testKey]).toEqual([expect.stringMatching(/^psk_live_/), expect.stringMatching(/^psk_test_/)]);
   });
 
   test("the service starts, and answers", async () => {
@@ -67,6 +69,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
   test("nginx serves the shop over TLS, and certbot can renew the certificate", async () => {
     await machine.run(step("certbot"));
     expect(await opened()).toBe("[]");
+    expect(await verify()).toContain(" 0 failed");
     await add("Rex");
     const plain = "curl -s -o /dev/null -w '%{http_code}' http://shop.example.org/docs";
     await eventually(async () => (await machine.run(plain)) === "308");
@@ -81,6 +84,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
   test("Caddy serves it as well", async () => {
     await machine.run(step("Caddyfile"));
     expect(JSON.parse(await opened())).toEqual([{ id: 1, name: "Rex", categoryId: 1 }]);
+    expect(await verify()).toContain(" 0 failed");
     await machine.run("curl -s -o /dev/null --fail https://shop.example.org/docs", {
       CURL_CA_BUNDLE: "/run/authority.pem",
     });
@@ -107,7 +111,7 @@ describe.skipIf(started === undefined)("deploy/README.md, from a bare machine to
       "enable --now",
       "certbot",
       "Caddyfile",
-      "curl --fail",
+      "petstore verify",
       "restore",
     ];
     expect(blocks.filter((block) => !known.some((beginning) => block.includes(beginning)))).toEqual([]);

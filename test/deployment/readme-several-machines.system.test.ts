@@ -40,9 +40,10 @@ describe.skipIf(machines.length === 0)("deploy/README.md, on several machines", 
       do sleep 0.2; done`,
       authority(),
     );
+  const list = 'curl -s --fail -H "Authorization: Bearer $KEY" https://shop.example.org/v1/pets';
   const names = async () => {
     const text = await eventually(
-      () => proxy.run(stepOfOne("curl --fail"), authority()).catch(() => ""),
+      () => proxy.run(list, authority()).catch(() => ""),
       (found) => found !== "",
     );
     return (JSON.parse(text) as { name: string }[]).map(({ name }) => name);
