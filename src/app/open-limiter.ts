@@ -31,7 +31,7 @@ export async function openLimiter(config: Config, parts: Parts): Promise<Running
       const { count, next } = yield* waitFor(limiter.waiting(sandbox));
       return count > 0 ? [{ kind: "limit_window", count, next }] : [];
     },
-    settle: (sandbox, milliseconds) => limiter.bringNearer(sandbox, milliseconds),
+    finish: (sandbox, milliseconds) => limiter.bringNearer(sandbox, milliseconds),
   });
   return running;
 }

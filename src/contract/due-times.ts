@@ -14,7 +14,7 @@ export const waitingKinds = [
 export type WaitingKind = (typeof waitingKinds)[number];
 
 /** A sandbox, and the number of its shop. */
-export interface Sandbox extends ShopName {
+export interface SandboxShop extends ShopName {
   readonly shop: number;
 }
 
@@ -32,18 +32,18 @@ export interface Waiting {
  */
 export interface DueTimes {
   /** Part of a read: what waits in a sandbox, with each kind counted up to `most`. */
-  waiting(sandbox: Sandbox, most: number): Read<readonly Waiting[]>;
+  waiting(sandbox: SandboxShop, most: number): Read<readonly Waiting[]>;
   /**
    * Part of the transaction of a fast-forward, which has locked the shop: all that waits in the store is due this many
    * milliseconds earlier.
    */
-  bringNearer?(sandbox: Sandbox, milliseconds: number): Change<void>;
+  bringNearer?(sandbox: SandboxShop, milliseconds: number): Change<void>;
   /**
    * Called when that transaction is committed, before the response: brings nearer what waits outside of the store, or
    * does up to `most` items that are due now. It runs until it succeeds: a request that is repeated with its
    * `Idempotency-Key` runs it again, but not after a success. Rejects with `StorageUnavailable`.
    */
-  settle?(sandbox: Sandbox, milliseconds: number, most: number): Promise<void>;
+  finish?(sandbox: SandboxShop, milliseconds: number, most: number): Promise<void>;
 }
 
 /** The columns of a statement that counts what waits: `next` is null if nothing does. */

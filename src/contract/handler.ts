@@ -50,7 +50,7 @@ export interface Resource<O extends Operation = Operation> {
 }
 
 /** The success of a paged operation. */
-export interface Page<O extends Operation = Operation> {
+export interface Paged<O extends Operation = Operation> {
   readonly items: Static<O["response"]["schema"]>;
   /** The position after which the next page starts; absent on the last page. */
   readonly next?: Position<O> | undefined;
@@ -67,9 +67,9 @@ export interface Streamed<O extends Operation = Operation> {
 
 /** The result of a handler on success. For the general type `Operation`, it is any of the three. */
 export type Success<O extends Operation = Operation> = Operation extends O
-  ? Resource | Page | Streamed
+  ? Resource | Paged | Streamed
   : O["paged"] extends object
-    ? Page<O>
+    ? Paged<O>
     : O["response"] extends { stream: object }
       ? Streamed<O>
       : Resource<O>;
@@ -82,7 +82,7 @@ export type Outcome<O extends Operation> = Success<O> | Failure<O["errors"][numb
  */
 export type Handler<O extends Operation> = O["method"] extends "GET"
   ? (input: Input<O>) => Read<Outcome<O>>
-  : ((input: Input<O>) => Change<Outcome<O>>) | SettledChange<O> | PreparedChange<O>;
+  : ((input: Input<O>) => Change<Outcome<O>>) | ConcludedChange<O> | PreparedChange<O>;
 
 /** A change with a part that needs no transaction. Make it with `prepared`. */
 export interface PreparedChange<O extends Operation = Operation> {
@@ -100,14 +100,14 @@ export function prepared<O extends Operation, P>(
 }
 
 /** A change, and the work that must be done before the response but fits in no transaction. */
-export interface SettledChange<O extends Operation = Operation> {
+export interface ConcludedChange<O extends Operation = Operation> {
   /** If it returns the response, no work is left. */
   readonly change: (input: Input<O>, preparation: unknown) => Change<Committed | Outcome<O>>;
   /**
    * Called after the commit, and again when the request is repeated with its idempotency key, until it succeeds. Its
    * result is the response.
    */
-  readonly settle: (input: Input<O>) => Promise<Outcome<O>>;
+  readonly conclude: (input: Input<O>) => Promise<Outcome<O>>;
 }
 
 /** The success of a change whose response is still to come. */
@@ -130,13 +130,13 @@ export interface BoundRead {
   readonly change?: never;
 }
 
-/** Another operation with the functions that serve it. See `SettledChange` and `PreparedChange`. */
+/** Another operation with the functions that serve it. See `ConcludedChange` and `PreparedChange`. */
 export interface BoundChange {
   readonly operation: Operation;
   readonly read?: never;
   readonly prepare?: (input: Input) => Read<unknown>;
   readonly change: (input: Input, preparation?: unknown) => Change<Success | Failure>;
-  readonly settle?: ((input: Input) => Promise<Success | Failure>) | undefined;
+  readonly conclude?: ((input: Input) => Promise<Success | Failure>) | undefined;
 }
 
 export type BoundOperation = BoundRead | BoundChange;

@@ -274,8 +274,8 @@ async function change(compiled: CompiledChange, input: Input, store: Store) {
   const { shop } = input.caller;
   const preparation = compiled.prepare && (await store.read(compiled.prepare(input), shop));
   const outcome = await store.write(() => compiled.change(input, preparation), shop);
-  const settled = compiled.settle && !isResponse(outcome) ? await compiled.settle(input) : outcome;
-  return turns.run(shop, () => compiled.render(settled, input));
+  const concluded = compiled.conclude && !isResponse(outcome) ? await compiled.conclude(input) : outcome;
+  return turns.run(shop, () => compiled.render(concluded, input));
 }
 
 /** Part of a stage: waits for a body, and parses it when it is its shop's turn. Many large ones may arrive together. */

@@ -1,5 +1,5 @@
 import type { Caller } from "../../src/contract/caller.ts";
-import type { BoundRead, Input, Page } from "../../src/contract/handler.ts";
+import type { BoundRead, Input, Paged } from "../../src/contract/handler.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { isInt64 } from "../../src/contract/schemas.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -99,8 +99,8 @@ export async function walkPages(
       const outcome = await storage.read(read({ ...request, after, body: undefined, caller } as unknown as Input));
       if ("error" in outcome) return undefined;
       await page({ ...request, after });
-      items += ((outcome as Page).items as unknown[]).length;
-      return (outcome as Page).next;
+      items += ((outcome as Paged).items as unknown[]).length;
+      return (outcome as Paged).next;
     };
     let next = await ask(undefined);
     for (let turned = 0; turned < 2 && next !== undefined; turned++) next = await ask(next);

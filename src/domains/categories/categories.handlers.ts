@@ -43,7 +43,7 @@ export function categoryHandlers(categories: CategoryStore, storage: Storage): H
         const outcome = yield* categories.delete(authorOf(caller, requestId), categoryId, moveTo, matches);
         return typeof outcome === "bigint" ? {} : deletion(outcome, categoryId, moveTo);
       },
-      settle: async ({ caller, requestId, params: { categoryId }, query: { moveTo } }) => {
+      conclude: async ({ caller, requestId, params: { categoryId }, query: { moveTo } }) => {
         const author = authorOf(caller, requestId);
         return deletion(await categories.finishDeletion(storage, author, categoryId, moveTo), categoryId, moveTo);
       },

@@ -430,7 +430,7 @@ test("a fast-forward that was interrupted is completed by a retry, and then not 
         *waiting() {
           return [];
         },
-        settle: async (_, milliseconds) => {
+        finish: async (_, milliseconds) => {
           if (failures-- > 0) throw new StorageUnavailable("Of the test.");
           settled.push(milliseconds);
         },

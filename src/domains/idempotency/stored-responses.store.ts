@@ -1,4 +1,4 @@
-import { type DueTimes, type Sandbox, type Waiting, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
+import { type DueTimes, type SandboxShop, type Waiting, type WaitingRow, waitingOf } from "../../contract/due-times.ts";
 import { RESPONSE_LIFETIME_HOURS } from "../../contract/requests.ts";
 import type { StoredResponse, StoredResponses } from "../../http/interfaces.ts";
 import { together, withoutCommit } from "../../storage/combined-steps.ts";
@@ -83,11 +83,11 @@ export class StoredResponseStore implements StoredResponses, DueTimes {
     yield* all(complete, response, shop, digest);
   }
 
-  *waiting({ shop }: Sandbox, most: number): Query<Waiting[]> {
+  *waiting({ shop }: SandboxShop, most: number): Query<Waiting[]> {
     return waitingOf("stored_response", yield* first(countWaiting, shop, this.#expiry.now(), most));
   }
 
-  *bringNearer({ shop }: Sandbox, milliseconds: number): Change<void> {
+  *bringNearer({ shop }: SandboxShop, milliseconds: number): Change<void> {
     yield* all(bringNearer, milliseconds, shop);
   }
 

@@ -24,6 +24,6 @@ export function sandboxBans({ storage, clock }: Pick<Host, "storage" | "clock">,
       const keys = yield* all(bringNearer, milliseconds, accountId);
       if (keys.length > 0) yield* noteAccountChange(accountId, changed);
     },
-    settle: () => storage.accessChangesPropagated(),
+    finish: () => storage.accessChangesPropagated(),
   };
 }

@@ -1,4 +1,4 @@
-import { type DueTimes, type Sandbox, type Waiting, waitingOf } from "../../contract/due-times.ts";
+import { type DueTimes, type SandboxShop, type Waiting, waitingOf } from "../../contract/due-times.ts";
 import { timestampOf } from "../../contract/schemas.ts";
 import { together } from "../../storage/combined-steps.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -72,12 +72,12 @@ export class Reservations implements DueTimes {
     if (failure !== undefined) throw failure;
   }
 
-  *bringNearer({ shop }: Sandbox, milliseconds: number): Change<void> {
+  *bringNearer({ shop }: SandboxShop, milliseconds: number): Change<void> {
     yield* all(sql.bringNearer, milliseconds, shop);
   }
 
   /** Expires up to `most` due reservations of a sandbox. */
-  async settle({ shop }: Sandbox, _: number, most: number): Promise<void> {
+  async finish({ shop }: SandboxShop, _: number, most: number): Promise<void> {
     const now = this.#clock.now();
     let after = 0n;
     for (let left = most; left > 0; left -= BATCH) {
@@ -90,7 +90,7 @@ export class Reservations implements DueTimes {
     }
   }
 
-  *waiting({ shop }: Sandbox, most: number): Query<Waiting[]> {
+  *waiting({ shop }: SandboxShop, most: number): Query<Waiting[]> {
     return waitingOf("reservation", yield* first(sql.openOfShop, shop, "placed", most));
   }
 

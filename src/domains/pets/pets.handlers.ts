@@ -53,7 +53,7 @@ export function petHandlers(pets: PetStore): Handlers<typeof petOperations> {
             path === "/reference" ? taken(message) : invalidInput([{ path: `/body${path}`, message }]),
         });
       },
-      settle: async ({ caller: { shop } }) => full(await pets.whyRefused(shop)),
+      conclude: async ({ caller: { shop } }) => full(await pets.whyRefused(shop)),
     },
 
     *getPet({ caller, params: { petId } }) {

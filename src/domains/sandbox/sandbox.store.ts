@@ -78,7 +78,7 @@ export class SandboxStore {
     const { storage, dueTimes, onFastForward } = this.#parts;
     const shop = await storage.read(currentShop(caller));
     await Promise.all(
-      dueTimes.map(async (owner) => owner.settle?.({ ...caller, shop }, by, MAX_ITEMS).catch(unlessDeleted)),
+      dueTimes.map(async (owner) => owner.finish?.({ ...caller, shop }, by, MAX_ITEMS).catch(unlessDeleted)),
     );
     onFastForward();
     return { body: await storage.read(this.get(caller)) };

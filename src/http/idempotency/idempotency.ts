@@ -33,7 +33,7 @@ export class Idempotency {
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure> {
-    const { operation, settle, render } = compiled;
+    const { operation, conclude, render } = compiled;
     const { shop } = input.caller;
     const { keyDigest, fingerprint, secret } = identity;
     if (this.#running.has(keyDigest)) {
@@ -46,12 +46,12 @@ export class Idempotency {
       const known = await this.#runOnce(compiled, identity, input);
       if (!("fingerprint" in known)) return known;
       if (known.fingerprint !== fingerprint) return reused(secret !== "");
-      if (known.response !== "" || !settle) {
+      if (known.response !== "" || !conclude) {
         exchange.isReplay = true;
         return parseResponse(known.response, identity, operation);
       }
       // The change is committed, by this request or an earlier one, but no response has been sent.
-      const outcome = await settle(input);
+      const outcome = await conclude(input);
       const response = render(outcome, input);
       const storedIn = "shop" in outcome ? (outcome.shop ?? shop) : shop;
       const text = serializeResponse(response, identity);
@@ -67,7 +67,7 @@ export class Idempotency {
    * must be settled is empty.
    */
   async #runOnce(
-    { prepare, change, settle, render }: CompiledChange,
+    { prepare, change, conclude, render }: CompiledChange,
     identity: RequestIdentity,
     input: Input,
   ): Promise<Rendered | Failure | StoredResponse> {
@@ -77,8 +77,8 @@ export class Idempotency {
     let preparation: unknown;
     function* once(): Change<Rendered | Failure | StoredResponse> {
       const outcome = yield* responses.withoutCommit(change(input, preparation));
-      const isSettled = settle && !isResponse(outcome);
-      const result = isSettled ? { fingerprint, response: "" } : render(outcome, input);
+      const isOpen = conclude && !isResponse(outcome);
+      const result = isOpen ? { fingerprint, response: "" } : render(outcome, input);
       if (!("fingerprint" in result) && !mustBeStored(result)) return result;
       const stored = "fingerprint" in result ? result : { fingerprint, response: serializeResponse(result, identity) };
       const storedIn = "shop" in outcome ? (outcome.shop ?? shop) : shop;

@@ -1,5 +1,5 @@
 import type { Failure } from "../../contract/errors.ts";
-import type { Input, Page } from "../../contract/handler.ts";
+import type { Input, Paged } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { turns } from "../../timing/turns.ts";
 import type { CompiledRead } from "../compiled-operation.ts";
@@ -25,7 +25,7 @@ function limitOf(query: object): number {
 export async function readLongPage(compiled: CompiledRead, input: Input, store: Store): Promise<Rendered | Failure> {
   const { caller, pageBytes, query } = input;
   const limit = limitOf(query);
-  const pieces: Page[] = [];
+  const pieces: Paged[] = [];
   let [count, size, asked, after] = [0, 0, FIRST, input.after];
   for (;;) {
     const from = after;
@@ -34,7 +34,7 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
       caller.shop,
     );
     if ("error" in piece) return compiled.render(piece, input);
-    const page = piece as Page;
+    const page = piece as Paged;
     const items = page.items as readonly unknown[];
     pieces.push(page);
     count += items.length;
@@ -53,8 +53,8 @@ export async function readLongPage(compiled: CompiledRead, input: Input, store: 
   return turns.run(caller.shop, () => compiled.render(joined(pieces), input));
 }
 
-function joined(pieces: readonly Page[]): Page {
-  const last = pieces.at(-1) as Page;
+function joined(pieces: readonly Paged[]): Paged {
+  const last = pieces.at(-1) as Paged;
   const ofItems = pieces.flatMap((page) => (page.items as readonly unknown[]).map((_, place) => ({ page, place })));
   return {
     ...last,

@@ -1,7 +1,7 @@
 import type { Failure } from "../../contract/errors.ts";
 import {
   type Input,
-  type Page,
+  type Paged,
   type Resource,
   requireDeclared,
   type Streamed,
@@ -56,7 +56,7 @@ export interface Rendered {
   /** The id of the created resource, and its path below the base address; empty for none. */
   readonly created: string;
   readonly location: string;
-  /** See `Page`. */
+  /** See `Paged`. */
   readonly lasts?: boolean | undefined;
   /** The events of a streamed response, instead of a text. */
   readonly stream?: EncodedStream;
@@ -88,7 +88,7 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
   }
   const pageText = compilePageText(schema);
   return (success, input) => {
-    const { items, next: end, positionAt, lasts } = success as Page;
+    const { items, next: end, positionAt, lasts } = success as Paged;
     const { text, count } = pageText(items as readonly unknown[], input.pageBytes);
     const next = count < (items as readonly unknown[]).length ? positionAt(count - 1) : end;
     const toNext = next === undefined ? "" : pages.next(input, next);
