@@ -49,6 +49,17 @@ test("all faults are reported at once", () => {
   );
 });
 
+test.each([
+  ["PETSTORE_DB", "PETSTORE_DATABASE_URL"],
+  ["PETSTORE_LOG", "PETSTORE_LOG_LEVEL"],
+  ["PETSTORE_REDIS_URL", "PETSTORE_VALKEY_URL"],
+  ["PETSTORE_POSTGRES", "PETSTORE_DATABASE_URL"],
+  ["PETSTORE_ENVIRONMENT", "PETSTORE_ENV"],
+  ["PETSTORE_FOLDER", "PETSTORE_DATA_DIR"],
+])("%s is taken for %s", (name, meant) => {
+  expect(() => readConfig({ [name]: "1" })).toThrow(`${name} is not a setting. Did you mean ${meant}?`);
+});
+
 test("the variables that Kubernetes sets for a Service are explained", () => {
   const environment = { PETSTORE_SERVICE_HOST: "10.96.0.12", PETSTORE_PORT: "tcp://10.96.0.12:8080" };
   expect(() => readConfig(environment)).toThrow(

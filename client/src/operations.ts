@@ -665,8 +665,8 @@ export interface UsageInterval {
 export type RequestStage =
   | "identify"
   | "shedLoad"
-  | "admit"
   | "resolve"
+  | "admit"
   | "simulate"
   | "readInput"
   | "handle"
@@ -676,7 +676,7 @@ export type RequestStage =
 export interface RequestFault {
   /** Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and `body`. */
   readonly path: string;
-  /** What is wrong with the value. */
+  /** What is wrong there. */
   readonly message: string;
 }
 
@@ -1766,7 +1766,7 @@ export interface ListPetsQuery {
   readonly categoryId?: Int64 | undefined;
   /** Returns animals whose name contains this text, ignoring case. There are no wildcards. */
   readonly name?: string | undefined;
-  /** Filters animals by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
+  /** Filters animals by `id`. One id gives the animal's `ETag`. Up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly ids?: readonly Int64[] | undefined;
   /** Returns the animal with this `id` and the one with exactly this `reference`, then those whose name begins with this text, ignoring case, by name. Not with `ids`. An empty text searches nothing. */
   readonly search?: string | undefined;
@@ -1795,9 +1795,9 @@ export interface ListStoreOrdersQuery {
   readonly cursor?: string | undefined;
   /** Filters orders by status. */
   readonly status?: StoreOrderStatus | undefined;
-  /** Filters orders by `id`: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
+  /** Filters orders by `id`. One id gives the order's `ETag`. Up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly ids?: readonly Int64[] | undefined;
-  /** Filters orders by animal: up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
+  /** Filters orders by animal. Up to 100 ids, separated by commas or in repeated parameters. Unknown ids are ignored. `limit` still applies. */
   readonly petId?: readonly Int64[] | undefined;
   /** Filters orders by exact `reference`. */
   readonly reference?: string | undefined;

@@ -60,7 +60,12 @@ export function serveOperations(
       ...monitoringContent({ ...monitoring, clock: services.clock }),
     ]);
     const agents = `${root}/mcp`;
-    const paths = new PathAdvice(basePath, operations, [...content.keys(), agents]);
+    const others = new Map(
+      [...content.keys(), agents]
+        .filter((path) => !path.endsWith("*"))
+        .map((path) => [path, otherNames[path.slice(root.length)] ?? []]),
+    );
+    const paths = new PathAdvice(basePath, operations, others, `${root}/docs`);
     const api = new Api(
       { ...services, addresses, paths, logsAddresses: config.logAddresses, mayHoldKey, failureFor },
       base,
@@ -80,6 +85,14 @@ export function serveOperations(
   });
   return { server, ...served };
 }
+
+/** What paths outside the base address are called at other services. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  "/docs": ["/swagger", "/swagger-ui", "/redoc", "/api-docs", "/documentation", "/reference", "/help"],
+  "/openapi.json": ["/swagger.json", "/openapi", "/schema"],
+  "/console": ["/admin", "/dashboard", "/login", "/signin", "/ui"],
+  "/healthz": ["/ping", "/status", "/alive"],
+};
 
 function failureForError(storage: Storage): ApiServices["failureFor"] {
   return (error, caller, isWrite) => {

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { settings as ownSettings } from "../config/service-settings.ts";
 import type { Config, ConfigError } from "../config.ts";
 import { didYouMean, suggest } from "../contract/messages.ts";
 import type { Settings } from "../settings/setting.ts";
@@ -83,7 +84,11 @@ function checkOption(
 ): void {
   if (!Object.hasOwn(known, name)) {
     const meant = suggest(name, Object.keys(known));
-    throw new UsageError(`${command} has no option ${rawName}.${didYouMean(meant && `--${meant}`)}`);
+    const setting = `PETSTORE_${name.toUpperCase().replaceAll("-", "_")}`;
+    const advice = Object.hasOwn(ownSettings, setting)
+      ? ` Set the variable ${setting}.`
+      : didYouMean(meant && `--${meant}`);
+    throw new UsageError(`${command} has no option ${rawName}.${advice}`);
   }
   const takesValue = known[name]?.type === "string";
   if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value.`);

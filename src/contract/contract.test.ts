@@ -227,6 +227,12 @@ describe("it is a fault of the parameters", () => {
     ]);
   });
 
+  test("that the filter by ids is none", () => {
+    expect(faultsAfter(listToys, { paged: { ...listToys.paged, ids: "limit" } })).toEqual([
+      "listToys: paged.ids names limit, which is not a list in query; add it with filterByIds.",
+    ]);
+  });
+
   test("that the Location of a new resource needs a field that the response lacks", () => {
     expect(faultsAfter(createToy, { response: { ...createToy.response, location: "/toys/{toyId}" } })).toEqual([
       "createToy: the location needs toyId, which the response does not have; name one of its properties.",
@@ -273,7 +279,7 @@ describe("it is a fault of an example", () => {
   test("that it does not fit its schema", () => {
     const body = { schema: NewToy, examples: { "A ball": { name: "Ball" }, "A number": { name: 7 } } };
     expect(faultsAfter(createToy, { body })).toEqual([
-      'createToy: the body example "A number" does not fit its schema: /name must be a string; got 7.',
+      'createToy: the body example "A number" does not fit its schema: /name must be a string; got 7, write it in double quotes.',
     ]);
     const response = { ...getToy.response, examples: { Huge: { id: 2n ** 63n, name: "Ball" } } };
     expect(faultsAfter(getToy, { response })).toEqual([

@@ -78,7 +78,7 @@ export function adviceOf({ advice, status }: Pick<ErrorDefinition, "advice" | "s
   return advice ?? adviceByStatus[status] ?? later;
 }
 
-/** The body of every error (see docs/errors.md). Invalid input adds `details`. */
+/** The body of every error (see docs/errors.md). */
 export const ErrorBody = Type.Object(
   {
     code: Type.String({ description: "Machine-readable error code. Codes are permanent." }),
@@ -93,12 +93,12 @@ export const ErrorBody = Type.Object(
                 "Where the fault is: a JSON Pointer (RFC 6901) into an object with the members `header`, `query` and " +
                 "`body`.",
             }),
-            message: Type.String({ description: "What is wrong with the value." }),
+            message: Type.String({ description: "What is wrong there." }),
           },
-          { title: "ErrorDetail", description: "One fault of an invalid input." },
+          { title: "ErrorDetail", description: "One fault of a request." },
         ),
         {
-          description: "The faults of an invalid input. Present with `invalid_request` only.",
+          description: "The faults: with `invalid_request`, and with other codes whose meaning names `details`.",
           maxItems: MAX_FAULTS,
         },
       ),

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { type Fault, MAX_FAULTS } from "./errors.ts";
 import { count, shown, suggest } from "./messages.ts";
-import { isInt64, PATTERN_MEANING, parseInt64, RULES, type Rule, UNCHECKED_ITEMS } from "./schemas.ts";
+import { isInt64, MEANING, PATTERN_MEANING, parseInt64, RULES, type Rule, UNCHECKED_ITEMS } from "./schemas.ts";
 import { exactJson } from "./serialize.ts";
 import { fitsInt64 } from "./validators.ts";
 
@@ -20,6 +20,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly [PATTERN_MEANING]?: string;
+  readonly [MEANING]?: string;
   readonly format?: string;
   readonly examples?: readonly unknown[];
   readonly minItems?: number;
@@ -78,14 +79,19 @@ function* partFaults(value: unknown, schema: Schema, path: string, noun: string)
 
 function* propertyFaults(value: Record<string, unknown>, schema: Schema, path: string, noun: string): Generator<Fault> {
   const { properties = {}, required = [], propertyNames = {}, additionalProperties: others = {} } = schema;
+  const schemaOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : others);
+  // First, because one of them may be what is missing, under another name.
+  for (const name of Object.keys(value)) {
+    if (schemaOf(name) !== false) continue;
+    yield { path: `${path}/${pointerToken(name)}`, message: unknownName(noun, name, Object.keys(properties)) };
+  }
   for (const name of required) {
     if (!Object.hasOwn(value, name)) yield { path: `${path}/${pointerToken(name)}`, message: "is required" };
   }
   for (const name of Object.keys(value)) {
     const at = `${path}/${pointerToken(name)}`;
-    const known = Object.hasOwn(properties, name) ? properties[name] : others;
-    if (known === false) yield { path: at, message: unknownName(noun, name, Object.keys(properties)) };
-    else if (known) {
+    const known = schemaOf(name);
+    if (known) {
       for (const { message } of faultsIn(name, propertyNames, at, noun)) {
         yield { path: at, message: `is a key that ${message}` };
       }
@@ -120,15 +126,29 @@ function expected(schema: Schema): string {
   const { type, enum: values, minimum, maximum, properties, examples } = schema;
   if (values) return `one of ${values.join(", ")}`;
   const range = minimum !== undefined && maximum !== undefined ? ` from ${minimum} to ${maximum}` : "";
+  const meaning = schema[MEANING];
   const isCompound = properties !== undefined || range !== "";
   const example = isCompound && examples ? `, such as ${exactJson(examples[0])}` : "";
-  return `${isInt64(schema) ? "a 64-bit integer" : article([type].flat().join(" or "))}${range}${example}`;
+  const added = meaning ? `: ${meaning}` : example;
+  return `${isInt64(schema) ? "a 64-bit integer" : article([type].flat().join(" or "))}${range}${added}`;
 }
 
 /** What to do about a value that is nearly right; empty for any other. */
-function repairOf(value: unknown, { type, enum: values = [] }: Schema): string {
+function repairOf(value: unknown, { type, enum: values = [], properties = {} }: Schema): string {
+  if (Array.isArray(value)) {
+    const list = Object.keys(properties).find((name) => properties[name]?.type === "array");
+    if (list !== undefined) return `, put it into ${list}`;
+    const isPatch = value.some((one: unknown) => typeof one === "object" && one !== null && "op" in one);
+    return isPatch ? " of changes (JSON Patch), send an object with the fields that change (JSON Merge Patch)" : "";
+  }
+  if (type === "array" && /^(?:string|number|bigint)$/.test(typeof value)) return ", write it in [ ], as a list";
+  if (type === "string" && /^(?:number|bigint)$/.test(typeof value)) return ", write it in double quotes";
   if (typeof value !== "string") return "";
-  if (type === "integer" && parseInt64(value) !== undefined) return ", write it without quotes";
+  if ([type].flat().includes("object") && /^\s*[{[]/.test(value))
+    return ", which is JSON inside a text: turn it into JSON only once";
+  const isBare =
+    type === "boolean" ? /^(?:true|false)$/.test(value) : type === "integer" && parseInt64(value) !== undefined;
+  if (isBare) return ", write it without quotes";
   const meant = suggest(value, values as string[]);
   return meant === undefined ? "" : `, did you mean ${meant}?`;
 }
@@ -136,6 +156,7 @@ function repairOf(value: unknown, { type, enum: values = [] }: Schema): string {
 /** What is wrong with the size of a value. */
 function sizeFault(value: unknown, schema: Schema): string | undefined {
   if (typeof value === "string") {
+    if (schema.format === "date-time" && !Check({ format: "date-time" }, value)) return undefined; // its content is wrong
     return wrongSize(codePointsOf(value), schema.minLength, schema.maxLength, "character");
   }
   if (Array.isArray(value)) return wrongSize(value.length, schema.minItems, schema.maxItems, "item");
@@ -176,9 +197,23 @@ export function pointerToken(name: string): string {
   return name.slice(0, MAX_NAME).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** What other services call a name. */
+const synonyms: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    search: ["q", "query", "text", "term", "keyword"],
+    sort: ["order", "orderby", "sortby", "direction"],
+    since: ["from", "start", "startdate", "after", "date"],
+    until: ["to", "end", "enddate", "before"],
+    status: ["state"],
+    types: ["events"],
+    expiresIn: ["ttl", "lifetime"],
+  }).flatMap(([name, others]) => others.map((other) => [other, name] as const)),
+);
+
 /** The message about a name that is not among the known ones. `noun` is what these are called (`field of this operation`). */
 export function unknownName(noun: string, name: string, known: readonly string[]): string {
-  const meant = suggest(name, known);
+  const other = synonyms.get(name.toLowerCase().replaceAll(/[_-]/g, ""));
+  const meant = other && known.includes(other) ? other : suggest(name.replace(/^filter\[(\w+)\]$/i, "$1"), known);
   const isNone = `is not ${article(noun)}`;
   if (meant) return `${isNone}; did you mean ${meant}?`;
   return known.length > 0 ? `${isNone}; it has ${known.join(", ")}` : `${isNone}, which has none`;

@@ -41,7 +41,7 @@ export function shown(value: unknown): string | undefined {
   return JSON.stringify(start).replaceAll(invisible, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The known name that is closest to the given one, ignoring case; undefined if none is close. */
+/** The known name that is closest to the given one, ignoring case, or begins with it; undefined if none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const lower = given.toLowerCase();
   let closest: string | undefined;
@@ -52,15 +52,21 @@ export function suggest(given: string, known: readonly string[]): string | undef
     const changes = distance(lower, name.toLowerCase());
     // A short name that shares no letter with the given one is not a typing mistake of it.
     if (changes > allowed || changes >= name.length || changes >= fewest) continue;
+    if (changes > 1 && changes * 2 >= name.length && lower[0] !== name[0]?.toLowerCase()) continue;
     closest = name;
     fewest = changes;
   }
-  return closest;
+  return closest ?? (given.length > 3 ? known.find((name) => name.toLowerCase().startsWith(lower)) : undefined);
 }
 
 /** True for a name that differs from a known one in at most two letters, ignoring case. */
 export function isTypoOf(given: string, known: readonly string[]): boolean {
   return known.some((name) => distance(given.toLowerCase(), name.toLowerCase()) <= 2);
+}
+
+/** Several texts in a sentence: `a, b and c`. */
+export function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }
 
 /** The suffix of a message that suggests a name; empty without a name. */

@@ -6,6 +6,7 @@ import type { Operation } from "./operation.ts";
 import { dateToUnixSeconds, pathParameters } from "./operation-properties.ts";
 import { pageParameterNames } from "./paging.ts";
 import { isInt64, variantsOf } from "./schemas.ts";
+import { itemsOf } from "./validators.ts";
 
 /** All faults of one operation, each with its repair. `operations` are all that are served with it. */
 export function operationFaults(operation: Operation, operations: readonly Operation[]): string[] {
@@ -82,6 +83,8 @@ function* pagingFaults({ paged, query, response }: Operation): Generator<string>
     .map((name) => `a paged operation needs the query parameter ${name}; spread pageParameters into query.`);
   if ((response.schema as { type?: unknown }).type !== "array")
     yield "a paged operation returns an array; make response.schema one, or remove paged.";
+  if (paged.ids !== undefined && !itemsOf(query?.properties?.[paged.ids]))
+    yield `paged.ids names ${paged.ids}, which is not a list in query; add it with filterByIds.`;
 }
 
 /** True for a valid date as `YYYY-MM-DD`. `Date` alone would accept February 30 as a day in March. */

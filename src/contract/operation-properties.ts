@@ -54,10 +54,22 @@ export function scopeNotice({ scopes }: Operation): string {
   return `Needs a key with the scope${scopes.length === 1 ? "" : "s"} ${names}.`;
 }
 
+/** The operations that do something with the item of a path: `/orders/{orderId}/cancel` of `/orders/{orderId}`. */
+export function actionsOf(path: string, operations: readonly Operation[]): readonly Operation[] {
+  return operations.filter(
+    (one) => one.method === "POST" && one.path.startsWith(`${path}/`) && /^\/[^/{]+$/.test(one.path.slice(path.length)),
+  );
+}
+
 /** The media types of the body, preferred first; empty if there is no body. */
 export function mediaTypesOf({ method, body }: Operation): readonly string[] {
   if (!body) return [];
   return method === "PATCH" ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+}
+
+/** The value of `Accept-Patch` (RFC 5789, section 3.1): the media types of the body of a `PATCH`; else empty. */
+export function acceptPatch(operation: Operation | undefined): string {
+  return operation?.method === "PATCH" ? mediaTypesOf(operation).join(", ") : "";
 }
 
 /** The media type of the success response. */

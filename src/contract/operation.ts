@@ -42,6 +42,8 @@ export interface Operation {
   readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
+  /** What its path is called elsewhere: a 404 for a path with one of these words suggests it. */
+  readonly aliases?: readonly string[];
   readonly stability: Stability;
   readonly deprecation?: Deprecation;
   /** Whether the reference page has an interactive test panel for the operation; if not, why. */
@@ -64,6 +66,8 @@ export interface Operation {
     readonly examples: Readonly<Record<string, unknown>>;
     /** True if a request may leave it out, which is the same as an empty object. */
     readonly optional?: true;
+    /** What takes files instead, for those who send one: a clause. */
+    readonly files?: string;
     /** For an operation with larger bodies than others. */
     readonly limits?: BodyLimits;
   };
@@ -85,7 +89,7 @@ export interface Operation {
    * The success response. `location` is the path of the new resource, such as `/pets/{id}`, filled from the body.
    * `entityTag` is true if the body of a write is the changed resource. A `secret` response is shown once, and is
    * encrypted if it is stored for retries. With `stream`, the response does not end, and the schema describes each
-   * event.
+   * event. `narrowed` has a narrower schema, of the response to a body whose field `by` is true.
    */
   readonly response: {
     readonly status: 200 | 201 | 204;
@@ -95,13 +99,15 @@ export interface Operation {
     readonly location?: `/${string}`;
     readonly entityTag?: true;
     readonly secret?: true;
+    readonly narrowed?: { readonly by: string; readonly schema: TSchema };
     readonly stream?: StreamFields;
   };
   /**
    * For a paged list: the schema of a position, which is the sort key of an item. `query` then contains
-   * `pageParameters`.
+   * `pageParameters`. `ids` names the parameter that filters by the ids of items: a page for exactly one id has the
+   * entity tag of that item.
    */
-  readonly paged?: { readonly position: TSchema };
+  readonly paged?: { readonly position: TSchema; readonly ids?: string };
   /** The operation's own errors. `errorsOf` adds those of the service itself. */
   readonly errors: readonly ErrorDefinition[];
 }
@@ -118,6 +124,8 @@ export interface AgentTool {
   readonly fixed?: Readonly<Record<string, unknown>>;
   /** The name of the response in the result. */
   readonly gives: string;
+  /** True if that is the record of a request, which the result tells in the words of the tool that sends such requests. */
+  readonly explains?: true;
   /** For a model. */
   readonly text: string;
 }

@@ -40,11 +40,13 @@ export function pagesOf<S extends TSchema, P extends TSchema, F extends TPropert
   readonly position: P;
   readonly examples: Readonly<Record<string, unknown>>;
   readonly filters?: F;
+  /** See `Operation`. */
+  readonly ids?: keyof F & string;
 }) {
-  const { what, schema, position, examples, filters } = list;
+  const { what, schema, position, examples, filters, ids } = list;
   return {
     query: Type.Object({ ...pageParameters(what), ...(filters as F) }),
-    paged: { position },
+    paged: { position, ...(ids && { ids }) },
     response: { status: 200, description: `A page of ${what}.`, schema, examples },
   } as const;
 }
@@ -60,7 +62,7 @@ export const MAX_IDS = 100;
 
 /** The query parameter that filters a list by the ids of some resources. `what` names one, `filter` what it does. */
 export function filterByIds(what: string, filter: string) {
-  const description = `${filter}: up to ${MAX_IDS} ids, separated by commas or in repeated parameters. Unknown ids are ignored. \`limit\` still applies.`;
+  const description = `${filter} Up to ${MAX_IDS} ids, separated by commas or in repeated parameters. Unknown ids are ignored. \`limit\` still applies.`;
   const id = Int64({ description: `The identifier of the ${what}.`, examples: [7n] });
   return Type.Optional(Type.Array(id, { description, minItems: 1, maxItems: MAX_IDS }));
 }

@@ -1,10 +1,11 @@
 import { shown, withCommas } from "./messages.ts";
 import { type BodyLimits, DIGITS_LIMIT } from "./requests.ts";
 
-/** A text in which a number may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. */
-const mayLoseDigits = /[0-9][0-9.]{15}|[0-9][eE]/;
-/** A longer text is not searched, but parsed as if it had such a number: to search one full of digits costs more. */
-const MAX_SEARCHED = 4_096;
+/**
+ * The start of a number that may lose digits: it has at least 16, of which one may be a decimal point, or an exponent. What
+ * comes before a number is part of it, so that no digit is looked at often.
+ */
+const mayLoseDigits = /(?:^|[\s[:,])-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/;
 /** From here on no integer is a 64-bit integer, so its exact digits are not needed. */
 const FAR_TOO_LARGE = 1e20;
 
@@ -13,7 +14,7 @@ const FAR_TOO_LARGE = 1e20;
  * becomes a bigint, unless it is far beyond 64 bits. Throws `SyntaxError` for invalid JSON.
  */
 export function parseJson(text: string): unknown {
-  if (text.length <= MAX_SEARCHED && !mayLoseDigits.test(text)) return JSON.parse(text);
+  if (!mayLoseDigits.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context: { source?: string }) =>
     typeof value === "number" && context.source !== undefined ? exactNumber(value, context.source) : value,
   );
@@ -83,7 +84,9 @@ const repairs: readonly (readonly [RegExp, string])[] = [
   [/[}\]](?<=,[ \t\r\n]{0,99}.)/y, "remove the comma before it"],
   [/\/[/*]|#/y, "JSON has no comments"],
   [/(?:True|False|None|NaN|-?Infinity|undefined|nil)\b/y, "JSON has only true, false, null and decimal numbers"],
+  [/object Object\]/y, "this is the name of an object; turn it into JSON first, as JSON.stringify does"],
   [/[A-Za-z_$]/y, "write texts and names in double quotes"],
+  [/--/y, "send JSON, not a form"],
   [/[-+.0-9]/y, "write numbers like 7, -7 or 0.7"],
   [/</y, "send JSON, not XML or HTML"],
 ];

@@ -52,8 +52,8 @@ export const MAX_DELAYED = 20;
 export const requestStages = [
   "identify",
   "shedLoad",
-  "admit",
   "resolve",
+  "admit",
   "simulate",
   "readInput",
   "handle",

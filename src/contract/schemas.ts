@@ -16,6 +16,7 @@ export function Int64(options: {
   minimum?: number;
   maximum?: number;
   examples?: bigint[];
+  [MEANING]?: string;
 }): TUnsafe<bigint> {
   return Type.Unsafe<bigint>({ type: "integer", format: "int64", ...options });
 }
@@ -35,6 +36,7 @@ interface IntegerOptions {
   readonly maximum?: number;
   readonly default?: number;
   readonly examples?: number[];
+  readonly [MEANING]?: string;
 }
 
 /** A 32-bit integer, at least 0 unless `minimum` says otherwise. */
@@ -90,6 +92,9 @@ export const UNCHECKED_ITEMS = "x-unchecked-items";
 
 /** The keyword that describes in words what a `pattern` allows. */
 export const PATTERN_MEANING = "x-pattern-meaning";
+
+/** The keyword that says in words what a value is, with an example. */
+export const MEANING = "x-meaning";
 
 interface TextOptions {
   readonly description: string;

@@ -60,12 +60,7 @@ const compiled = new WeakMap<TSchema, Validator>();
 
 /** Compiles a schema of the contract into a check of parsed JSON, large integers being bigints. */
 export function compileValidator(schema: TSchema): Validator {
-  let validator = compiled.get(schema);
-  if (!validator) {
-    validator = Compile(checkable(schema));
-    compiled.set(schema, validator);
-  }
-  return validator;
+  return compiled.getOrInsertComputed(schema, () => Compile(checkable(schema)));
 }
 
 /**

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject } from "typebox";
-import { LOCAL_DESCRIPTION, PATTERN_MEANING, RULES, UNCHECKED_ITEMS } from "../contract/schemas.ts";
+import { LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS } from "../contract/schemas.ts";
 
 export type Json = Record<string, unknown>;
 type Kind = "schemas" | "headers" | "parameters" | "responses" | "links" | "examples";
 
 /** Keywords for the service itself. */
-const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, PATTERN_MEANING, RULES, UNCHECKED_ITEMS]);
+const internal: ReadonlySet<string> = new Set([LOCAL_DESCRIPTION, MEANING, PATTERN_MEANING, RULES, UNCHECKED_ITEMS]);
 
 /** Keywords that only request schemas have. A response has an example of the whole body. */
 const ofInput: ReadonlySet<string> = new Set(["pattern", "examples"]);
@@ -25,8 +25,7 @@ export class Components {
 
   /** Adds a component if it is new and returns a reference. Throws if another component has the name. */
   add(kind: Kind, name: string, part: unknown): { $ref: string } {
-    let parts = this.#parts.get(kind);
-    if (!parts) this.#parts.set(kind, (parts = {}));
+    const parts = this.#parts.getOrInsertComputed(kind, () => ({}));
     if (!isDeepStrictEqual((parts[name] ??= part), part)) throw new TypeError(`Two ${kind} are called ${name}.`);
     return { $ref: `#/components/${kind}/${name}` };
   }

@@ -69,6 +69,13 @@ const ofSome: Readonly<Record<string, Header>> = {
     schema: text,
     example: '"2gosa7pa2gv"',
   },
+  AcceptPatch: {
+    name: "Accept-Patch",
+    isOptional: true,
+    description: "The media types that a `PATCH` accepts (RFC 5789, section 3.1). Absent for other methods.",
+    schema: text,
+    example: "application/merge-patch+json, application/json",
+  },
   Location: { description: "Address of the new resource.", schema: { type: "string", format: "uri" } },
   NextLink: {
     name: "Link",

@@ -156,7 +156,7 @@ function parametersOf(operation: Operation, operations: readonly Operation[], co
     ...inPath,
     ...list(query, "query"),
     ...(isCacheable(operation) ? [components.add("parameters", "IfNoneMatch", ifNoneMatch)] : []),
-    ...(response.stream ? [lastEventId.query, components.add("parameters", "LastEventId", lastEventId.header)] : []),
+    ...(response.stream ? [lastEventId] : []),
     ...(ifMatch ? [components.add("parameters", "IfMatch", ifMatchParameter)] : []),
     ...(takesIdempotencyKey(operation)
       ? [components.add("parameters", "IdempotencyKey", idempotencyKey(components))]
@@ -192,22 +192,15 @@ const ifNoneMatch: Json = {
   schema: { type: "string" },
 };
 
-const resumption: Json = { schema: { type: "integer", format: "int64", minimum: 0 } };
-
-const lastEventId = {
-  header: {
-    name: LAST_EVENT_ID.header,
-    in: "header",
-    description: "The `id` of the last event that the client has received. The stream continues after it.",
-    ...resumption,
-  },
-  query: {
-    name: LAST_EVENT_ID.query,
-    in: "query",
-    description: `The same as the header \`${LAST_EVENT_ID.header}\`, for clients that send it here.`,
-    ...resumption,
-  },
-} satisfies Record<string, Json>;
+/** The header is no parameter of the document: generators of clients give both one name. */
+const lastEventId: Json = {
+  name: LAST_EVENT_ID.query,
+  in: "query",
+  description:
+    "The `id` of the last event that the client has received. The stream continues after it. Clients for server-sent " +
+    `events send it as the header \`${LAST_EVENT_ID.header}\`.`,
+  schema: { type: "integer", format: "int64", minimum: 0 },
+};
 
 const ifMatchParameter: Json = {
   name: "If-Match",

@@ -104,7 +104,9 @@ function errorResponse(
   components: Components,
 ): Json {
   const names = namesOfErrors(operation, operations, status, errors);
-  const isReplayed = errors.some((error) => mayBeReplayed(error));
+  // Only what a handler can return is stored and replayed; some return `invalidRequest`. The header is declared for a GET
+  // too, which never sends it, because operations share the component.
+  const isReplayed = errors.some((error) => error === invalidRequest || !serviceErrors.includes(error));
   return components.add("responses", names.response, {
     description: describeErrors(errors),
     headers: headerReferences([
@@ -113,6 +115,7 @@ function errorResponse(
       ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
       ...(errors.includes(idempotencyKeyInUse) ? ["RunningRetryAfter"] : []),
       ...(status === 401 ? ["Challenge"] : []),
+      ...(status === 415 ? ["AcceptPatch"] : []),
       ...(errors.includes(insufficientScope) ? ["ScopeChallenge"] : []),
     ]),
     content: {
@@ -130,15 +133,6 @@ function errorResponse(
 function describeErrors(errors: readonly ErrorDefinition[]): string {
   const lines = errors.map(({ code, meaning }) => (errors.length > 1 ? `\`${code}\`: ${meaning}` : meaning));
   return lines.join("\n\n");
-}
-
-/**
- * True for an error that a handler can return, because only such responses are stored and replayed; some handlers
- * return `invalidRequest`. The header is declared for a GET too, which never sends it, because operations share the
- * component.
- */
-function mayBeReplayed(error: ErrorDefinition): boolean {
-  return error === invalidRequest || !serviceErrors.includes(error);
 }
 
 /** The statuses of errors as parts of names (RFC 9110, section 15). */

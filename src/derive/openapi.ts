@@ -63,7 +63,7 @@ export function deriveOpenApi(operations: readonly Operation[], service: Documen
       "x-internal": description !== "production", // true if only the operator's own staff should use it
     })),
     security: [{ bearerAuth: [] }],
-    tags: tagsOf(operations).map(({ name, description }) => ({ name, description })),
+    tags: [...new Map(operations.map(({ tag: { name, description } }) => [name, { name, description }])).values()],
     paths,
     webhooks: Object.fromEntries(webhooks),
     components: {
@@ -97,11 +97,6 @@ function clientInstallation({ docs, servers: [{ url }] }: DocumentedService): st
 export async function openApiYaml(document: Json): Promise<string> {
   const { stringify } = await import("yaml"); // loaded here, so that no start waits for it
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
-}
-
-function tagsOf(operations: readonly Operation[]): Json[] {
-  const tags = new Map(operations.map(({ tag: { name, description } }) => [name, { name, description }]));
-  return [...tags.values()];
 }
 
 function introduction(catalogue: readonly ErrorDefinition[]): string {

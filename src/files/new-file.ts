@@ -84,7 +84,7 @@ export function asFileError(error: unknown, path: string): unknown {
 }
 
 function alreadyExists(path: string): FileError {
-  return new FileError(`${path} exists already.`);
+  return new FileError(`${path} exists already. The option --force replaces it.`);
 }
 
 /**

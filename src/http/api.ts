@@ -73,7 +73,7 @@ export class Api {
   /** The response to a request that has waited too long. Its later stages do not run. */
   #expire(exchange: Exchange): MaybePromise<Response> {
     const { metrics } = this.#services;
-    const { stage } = exchange;
+    const stage = exchange.reportedStage;
     if (stage === "shedLoad") return this.#fail(exchange, overloadedNow);
     metrics.timedOut(stage === "readInput" ? "body" : "store");
     if (stage === "readInput")
@@ -103,7 +103,7 @@ export class Api {
   /** Continues when the promise of a stage has settled. */
   #wait(exchange: Exchange, stages: Stages, promise: Promise<unknown>): undefined {
     const { shedder, metrics, tracer } = this.#services;
-    const { stage } = exchange;
+    const stage = exchange.reportedStage;
     const awaitsBody = stage === "readInput";
     const awaitsStoreOrLimiter = !awaitsBody && stage !== "shedLoad";
     const from = performance.now();
@@ -142,7 +142,7 @@ export class Api {
   #respondWithFailure(exchange: Exchange, failed: Failure, closesConnection: boolean): MaybePromise<Response> {
     const { admission, operation } = exchange;
     exchange.failed = failed;
-    if (exchange.stage === "shedLoad") this.#services.metrics.shed();
+    if (exchange.reportedStage === "shedLoad") this.#services.metrics.shed();
     if (admission)
       return this.#reports.report(exchange, failureResponse(exchange, operation, admission, failed, closesConnection));
     // The request was not counted, because it was refused at overload or a store failed first. So the headers show the

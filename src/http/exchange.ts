@@ -1,6 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Failure } from "../contract/errors.ts";
-import type { RequestStage } from "../contract/requests.ts";
+import { type RequestStage, requestStages } from "../contract/requests.ts";
 import type { Payer } from "../timing/turns.ts";
 import type { CompiledOperation } from "./compiled-operation.ts";
 import type { PendingResult } from "./deadlines.ts";
@@ -35,6 +35,8 @@ export interface Peers extends PeerAddresses {
   timeout(request: Request, seconds: number): void;
 }
 
+const places = Object.fromEntries(requestStages.map((stage, place) => [stage, place])) as Record<RequestStage, number>;
+
 /** One request in flight: what is known of it so far, for its response and its reports. */
 export class Exchange {
   readonly request: RoutedRequest;
@@ -49,8 +51,9 @@ export class Exchange {
   /** The operation that path and method name, if there is one. */
   readonly operation: CompiledOperation | undefined;
 
-  /** The stage that it is in, or that it failed in. */
-  stage: RequestStage = "identify";
+  #stage: RequestStage = "identify";
+  /** The earlier stage that its wait or its failure belongs to; undefined for the one that it is in. */
+  earlierStage: Exclude<RequestStage, "openStream"> | undefined;
   /** The pending response; set when a stage must wait. */
   pending: PendingResult<Response> | undefined;
   caller: Caller | undefined;
@@ -65,6 +68,17 @@ export class Exchange {
   isReplay = false;
   /** Why it failed; undefined for a success. */
   failed: Failure | undefined;
+
+  /** The stage that reports name for its wait or its failure. */
+  get reportedStage(): RequestStage {
+    return this.earlierStage ?? this.#stage;
+  }
+
+  /** Begins a stage. Stages run only in their order; a message skips some. */
+  enter(stage: RequestStage): void {
+    if (places[stage] <= places[this.#stage]) throw new TypeError(`Stage ${stage} cannot follow ${this.#stage}.`);
+    this.#stage = stage;
+  }
 
   /** True for what may change something: a message, and an operation other than a `GET`. */
   get isWrite(): boolean {

@@ -82,7 +82,7 @@ export class RequestReports {
 
   #record(exchange: Exchange, status: number, duration: number): void {
     const { records, logsAddresses, mayHoldKey } = this.#services;
-    const { id, request, caller, admission, isReplay, failed, stage } = exchange;
+    const { id, request, caller, admission, isReplay, failed, reportedStage } = exchange;
     const operation = exchange.operation?.operation;
     if (!records.accepts(caller ?? failed?.key ?? exchange.address, failed !== undefined)) return;
     const saysKey = failed && mayHoldKey(JSON.stringify([failed.message, failed.details]));
@@ -96,7 +96,7 @@ export class RequestReports {
       path: exchange.operation && recordedPath(exchange.operation, request.params),
       status,
       failed: saysKey ? { error: failed.error, message: failed.error.meaning } : failed,
-      stage: failed && stage,
+      stage: failed && reportedStage,
       admission,
       isReplay,
       duration,

@@ -136,7 +136,7 @@ export class Server {
     } while (this.#heldRequests > before && performance.now() < deadline);
   }
 
-  #routes({ api, basePath, baseLinks, routes, content, endpoints }: Served) {
+  #routes({ api, basePath, baseLinks, routes, content, endpoints, paths }: Served) {
     const untilStopped = (serve: Handler) =>
       withDate((request, server) => {
         if (!this.#asksToClose) return serve(request, server);
@@ -157,7 +157,7 @@ export class Server {
       [`${basePath}/*`]: unknown,
       ...Object.fromEntries([...endpoints].map(([path, serve]) => [path, untilStopped(serve)])),
       ...Object.fromEntries(
-        [...content].map(([path, one]) => [path, withDate((request) => serveContent(one, request))]),
+        [...content].map(([path, one]) => [path, withDate((request) => serveContent(one, request, paths))]),
       ),
     };
   }
@@ -192,5 +192,7 @@ function listenReason(host: string, port: number, error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") return `Port ${port} on ${host} is in use. Set PETSTORE_PORT to another one.`;
   if (code === "EACCES") return `This user is not allowed to use port ${port} on ${host}.`;
+  if (code === "EINVAL" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `${host} is no address of this machine. Set PETSTORE_HOST to 127.0.0.1, or to 0.0.0.0 for all its addresses.`;
   return `The service cannot listen on ${host}, port ${port}: ${message}.`;
 }

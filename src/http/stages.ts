@@ -17,7 +17,7 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import type { PathAdvice } from "./input/path-advice.ts";
 import type { BodyResult } from "./input/read-body.ts";
 import { queryText } from "./input/read-input.ts";
-import { bearerToken, explainMismatch, invalidKeyMessage, missingKeyMessage } from "./input/request-headers.ts";
+import { bearerToken, explainMismatch, missingKeyMessage } from "./input/request-headers.ts";
 import type { Admission, Authenticator, Limiter, Store } from "./interfaces.ts";
 import type { LoadShedder } from "./load-shedder.ts";
 import { isLongPage, readLongPage } from "./response/long-pages.ts";
@@ -61,7 +61,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   let identity = identify(request, authenticator);
   if (identity instanceof Promise) identity = yield identity;
 
-  exchange.stage = "shedLoad";
+  exchange.enter("shedLoad");
   if (!("error" in identity)) exchange.payer = identity.shop;
   let isRefused = shedLoad(identity, exchange.isWrite, services);
   if (isRefused instanceof Promise) isRefused = yield isRefused;
@@ -70,27 +70,29 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (!("error" in identity)) exchange.caller = identity; // only now: a request that was shed belongs to no shop
   const { messages } = exchange.route;
   if (messages && exchange.caller) {
-    exchange.stage = "readInput";
+    exchange.enter("readInput");
     let message = messages.read(request);
     if (message instanceof Promise) message = yield* parseInTurn(exchange, message, services);
     return "error" in message ? message : messages.answer(exchange, exchange.caller, message);
   }
 
-  exchange.stage = "admit";
+  exchange.enter("resolve");
+  const found = identity;
+  const resolved = "error" in found ? () => found : resolve(exchange, found, services);
+
+  exchange.enter("admit");
   let admission = admit(exchange, identity, services);
   if (admission instanceof Promise) admission = yield admission;
   if (admission.isLastStrike && exchange.caller) admission = yield banKey(exchange.caller, admission, services);
   exchange.admission = admission;
   if (admission.verdict !== "admitted") return deny(exchange, admission, services);
-  if ("error" in identity) return refuseKey(exchange, identity);
-  if (identity.isSuspended) return refuseKey(exchange, suspended);
-  const caller = identity;
+  // What earlier stages refuse counts, too, and is refused only now.
+  if ("error" in found) return refuse(exchange, "identify", found);
+  if (found.isSuspended) return refuse(exchange, "identify", suspended);
+  if (typeof resolved === "function") return refuse(exchange, "resolve", resolved());
+  const [caller, compiled] = [found, resolved];
 
-  exchange.stage = "resolve";
-  const compiled = resolve(exchange, caller, services);
-  if ("error" in compiled) return compiled;
-
-  exchange.stage = "simulate";
+  exchange.enter("simulate");
   const header = request.headers.get(SIMULATE);
   if (header !== null) {
     let simulation = simulate(header, request, caller, compiled, services);
@@ -101,7 +103,7 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
     if (simulation.failure) return simulation.failure;
   }
 
-  exchange.stage = "readInput";
+  exchange.enter("readInput");
   const head = compiled.readHead(request);
   if ("error" in head) return head;
   let body = compiled.readBody(request);
@@ -109,14 +111,14 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   const input = compiled.toInput(head, body, caller, exchange.id);
   if ("error" in input) return input;
 
-  exchange.stage = "handle";
+  exchange.enter("handle");
   // No client can use a revoked key for longer by sending the body late.
   if (keysVersion !== authenticator.version) {
     let current = authenticator.authenticateAgain(caller);
     if (current instanceof Promise) current = yield current;
     if (!current || "error" in current)
-      return refuseKey(exchange, noteInvalidKey(exchange, current ?? keyGone, services));
-    if (current.isSuspended) return refuseKey(exchange, suspended);
+      return refuse(exchange, "identify", noteInvalidKey(exchange, current ?? keyGone, services));
+    if (current.isSuspended) return refuse(exchange, "identify", suspended);
   }
   let answer = handle(exchange, compiled, input, services);
   if (answer instanceof Promise) answer = yield answer;
@@ -124,24 +126,24 @@ export function* runStages(exchange: Exchange, services: StageServices): Stages 
   if (!exchange.isReplay) exchange.created = answer.created;
   if (!answer.stream) return successResponse(exchange, compiled, admission, answer, caller.shop, unread);
 
-  exchange.stage = "openStream";
+  exchange.enter("openStream");
   if (request.method === "HEAD") return streamResponse(exchange, compiled, admission, null);
   const stream = services.streams.open(exchange, caller, compiled.operation, answer.stream);
   return "error" in stream ? stream : streamResponse(exchange, compiled, admission, stream.body);
 }
 
 /** Stage: finds the caller, or why there is none. */
-function identify({ headers }: Request, authenticator: Authenticator): MaybePromise<Caller | Failure> {
-  const authorization = headers.get("authorization");
-  const token = bearerToken(authorization);
-  if (token === undefined) return failure(errors.missingApiKey, missingKeyMessage(authorization));
+function identify(request: Request, authenticator: Authenticator): MaybePromise<Caller | Failure> {
+  const token = bearerToken(request.headers.get("authorization"));
+  if (token === undefined) return failure(errors.missingApiKey, missingKeyMessage(request));
   const found = authenticator.authenticate(token);
-  return found instanceof Promise ? found.then((one) => one ?? unknownKey(token)) : (found ?? unknownKey(token));
+  return found instanceof Promise ? found.then((one) => one ?? unknownKey) : (found ?? unknownKey);
 }
 
-function unknownKey(token: string): Failure {
-  return failure(errors.invalidApiKey, invalidKeyMessage(token));
-}
+const unknownKey = failure(
+  errors.invalidApiKey,
+  "The API key is unknown here. It was made for another service or store, or its account was deleted.",
+);
 
 /** Stage: refuses requests at overload, and reads of shops that leave too much unread. They are not counted. */
 function shedLoad(
@@ -219,27 +221,32 @@ function deny({ caller }: Exchange, { verdict, retryAfter, limit }: Admission, {
 const suspended = failure(errors.accountSuspended, "The account is suspended. Ask the operator of the service why.");
 const keyGone = failure(errors.invalidApiKey, "The API key or its account was deleted.");
 
-/** The failure of a request because of its key: however late it is found, reports name the stage that asks for it. */
-function refuseKey(exchange: Exchange, failed: Failure): Failure {
-  exchange.stage = "identify";
+/** A failure that belongs to an earlier stage, however late the request is refused. */
+function refuse(exchange: Exchange, stage: Exchange["earlierStage"], failed: Failure): Failure {
+  exchange.earlierStage = stage;
   return failed;
 }
 
-/** Stage: requires that the operation exists, is not removed, and that the key has its scopes. */
-function resolve(exchange: Exchange, caller: Caller, { clock, paths }: StageServices): CompiledOperation | Failure {
+/**
+ * Stage: requires that the operation exists, is not removed, and that the key has its scopes. Otherwise it returns what
+ * makes the failure: a request over a limit does not need it.
+ */
+function resolve(exchange: Exchange, caller: Caller, services: StageServices): CompiledOperation | (() => Failure) {
+  const { clock, paths } = services;
   const { route, operation: compiled, request } = exchange;
   if (!compiled) {
     const [other] = route.methods.values();
-    return route.allow === ""
-      ? failure(errors.pathNotFound, paths.ofUnknown(request))
-      : failure(errors.methodNotAllowed, paths.ofMethod(request.method, route.allow, other?.operation));
+    return () =>
+      other
+        ? failure(errors.methodNotAllowed, paths.ofMethod(request.method, route.allow, other.operation))
+        : failure(errors.pathNotFound, paths.ofUnknown(request));
   }
   const { operation } = compiled;
   if (operation.deprecation && clock.now() >= compiled.removedFrom) {
     const { removal, advice } = operation.deprecation;
-    return failure(errors.operationRemoved, `The operation was removed on ${removal}. ${advice}`);
+    return () => failure(errors.operationRemoved, `The operation was removed on ${removal}. ${advice}`);
   }
-  for (const scope of operation.scopes) if (!caller.scopes.has(scope)) return lacksScope(scope);
+  for (const scope of operation.scopes) if (!caller.scopes.has(scope)) return () => lacksScope(scope);
   return compiled;
 }
 
@@ -284,12 +291,12 @@ function* parseInTurn(
   arriving: Promise<() => BodyResult>,
   { shedder }: StageServices,
 ): Generator<Promise<unknown>, BodyResult, never> {
-  const { stage, payer } = exchange;
+  const { payer } = exchange;
   const parse: () => BodyResult = yield arriving;
-  exchange.stage = "shedLoad";
+  exchange.earlierStage = "shedLoad";
   const turn = shedder.putOff(payer);
   if (turn) yield turn;
-  exchange.stage = stage;
+  exchange.earlierStage = undefined;
   return parse();
 }
 

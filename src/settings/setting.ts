@@ -55,9 +55,13 @@ export function readSettings<S extends Settings>(
   declared: S,
 ): ReadSettings<S> {
   const known = Object.keys(declared);
+  // `PETSTOR_PORT` was meant to be a setting, and would be ignored. `RESTORE_PORT` may belong to another program.
   const faults = Object.keys(variables)
-    .filter((name) => !known.includes(name) && (name.startsWith("PETSTORE_") || isMisspelled(name, known)))
-    .map((name) => `${name} is not a setting.${reasonFor(name, known)}`);
+    .filter(
+      (name) =>
+        !known.includes(name) && (name.startsWith("PETSTORE_") || (/^pet/i.test(name) && isTypoOf(name, known))),
+    )
+    .map((name) => `${name} is not a setting.${reasonFor(name, declared)}`);
   const values = Object.entries(declared).map(([name, { fallback, expects, parse, isSecret }]) => {
     const text = variables[name]?.trim() || fallback;
     const value = text === "" ? undefined : parse(text);
@@ -77,10 +81,29 @@ export function readSettings<S extends Settings>(
  * What to do about a variable that is no setting. For each Service whose name begins with `petstore`, Kubernetes sets
  * variables in all pods that start after its creation. `PETSTORE_PORT` can be one of them.
  */
-function reasonFor(name: string, known: readonly string[]): string {
+function reasonFor(name: string, declared: Settings): string {
   return name.endsWith("_SERVICE_HOST")
     ? " Kubernetes sets it and others for a Service: set `enableServiceLinks: false` in the specification of the pod."
-    : didYouMean(suggest(name, known));
+    : didYouMean(nearestSetting(name, declared));
+}
+
+/**
+ * The setting that a name may mean: one that it mistypes, is a part of (`PETSTORE_LOG`), describes (`PETSTORE_REDIS_URL`) or
+ * abbreviates (`PETSTORE_DB`); the shortest of several.
+ */
+function nearestSetting(name: string, declared: Settings): string | undefined {
+  const known = Object.keys(declared).toSorted((one, other) => one.length - other.length);
+  if (isTypoOf(name, known)) return suggest(name, known);
+  const part = name.replace(/^PETSTORE_/, "");
+  const words = part.split("_").filter((word) => word.length > 4);
+  const describes = new RegExp(`\\b(?:${words.join("|")})`, "i");
+  const placeIn = (one: string) => (words.length > 0 ? (declared[one]?.meaning.search(describes) ?? -1) : -1);
+  const abbreviates = new RegExp(`^PETSTORE_${part.replaceAll(/\W/g, "").replaceAll(/(?<=.)(?=.)/g, ".*")}`, "i");
+  return (
+    known.find((one) => `${one}_`.includes(`_${part}_`)) ??
+    known.filter((one) => placeIn(one) >= 0).toSorted((one, other) => placeIn(one) - placeIn(other))[0] ??
+    known.find((one) => part.length > 1 && abbreviates.test(one))
+  );
 }
 
 /** What is wrong with the declaration of settings, a sentence for each fault. */
@@ -91,14 +114,6 @@ export function settingFaults(declared: Settings): string[] {
     if (fallback !== "" && parse(fallback) === undefined) faults.push(`${name}: its fallback is not ${expects}.`);
   }
   return faults;
-}
-
-/**
- * True for a name that does not start as a setting does, but was meant to: `PETSTOR_PORT`, `petstore_port`. It would
- * be ignored, and the service would run on the default. Not for `RESTORE_PORT`, which another program may have.
- */
-function isMisspelled(name: string, known: readonly string[]): boolean {
-  return /^pet/i.test(name) && isTypoOf(name, known);
 }
 
 /**

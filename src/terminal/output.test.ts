@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { table } from "./output.ts";
+import { plain, plainLines, table } from "./output.ts";
+
+test("escapes whatever a terminal could interpret", () => {
+  const [hostile, escaped] = ["\u001b\u0085\u2028\u2029\u202e\u2066", String.raw`\u001b\u0085\u2028\u2029\u202e\u2066`];
+  expect(plain(`Rex\n${hostile}`)).toBe(String.raw`Rex\u000a${escaped}`);
+  expect(plainLines(`Rex\n\t${hostile}`)).toBe(`Rex\n\t${escaped}`);
+  expect(table(["NAME"], [[hostile]])).toBe(`NAME\n${escaped}`);
+});
 
 test("aligns columns by the width of their characters", () => {
   expect(

@@ -4,7 +4,7 @@
 /** Escapes such characters. */
 export function plain(text: string): string {
   return text.replaceAll(
-    /[\p{Cc}\p{Bidi_Control}]/gu,
+    /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

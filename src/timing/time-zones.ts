@@ -19,6 +19,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** The zone whose name ends with a city; undefined if there is none. */
+export function nearestZone(city: string): string | undefined {
+  const end = `/${city.trim().replaceAll(" ", "_").toLowerCase()}`;
+  return Intl.supportedValuesOf("timeZone").find((zone) => zone.toLowerCase().endsWith(end));
+}
+
 /** The parts of a span, in Unix milliseconds, in which a zone has the same offset. Throws `RangeError` for other zones. */
 export function offsetsOf(timeZone: string, since: number, until: number): OffsetSpan[] {
   const spans: OffsetSpan[] = [];

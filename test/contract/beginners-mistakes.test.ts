@@ -6,6 +6,7 @@ import { domains } from "../../src/app/domains.ts";
 import { scopes } from "../../src/contract/caller.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { derivePaths, pathParameters } from "../../src/contract/operation-properties.ts";
+import { generateApiKey } from "../../src/domains/keys/api-key.ts";
 import { TestService } from "../harness/service.ts";
 import { bodyOf, pathOf } from "../harness/valid-call.ts";
 import { secretKey } from "../harness/webhook-service.ts";
@@ -86,6 +87,13 @@ const inQuery: Mistake[] = operations.flatMap((operation) =>
         path: `${call.path}?${name}x=1`,
         says: [`/query/${name}x`, "is not a query parameter of this operation", `did you mean ${name}?`],
       },
+      ...(field.items ? ["[]=1&NAME[]=2", "[0]=1&NAME[1]=2"] : []).map((rest) => ({
+        ...call,
+        ...(body === undefined ? {} : { body }),
+        what: `${operationName} with a list of ${name} as other libraries write it: ${rest}`,
+        path: `${call.path}?${name}${rest.replace("NAME", name)}`,
+        says: [`The request is invalid: /query/${name}[`, `did you mean ${name}? Write ${name}=1,2`],
+      })),
       ...(wrong
         ? [
             {
@@ -101,7 +109,9 @@ const inQuery: Mistake[] = operations.flatMap((operation) =>
 );
 
 const inBody: Mistake[] = operations.flatMap((operation) =>
-  fieldsOf(operation.body?.schema).flatMap(([name, { type, enum: values, maxLength }]) => {
+  fieldsOf(operation.body?.schema).flatMap(([name, { type, format, enum: values, maxLength }]) => {
+    const size = `it has ${(maxLength ?? 0) + 1}`;
+    const isTime = format === "date-time";
     const valid = JSON.parse(bodyOf(operation) ?? "{}") as object;
     const call = { method: operation.method, path: pathOf(operation), code: "invalid_request" };
     const row = (value: unknown, sent: string, says: string[]) => ({
@@ -119,7 +129,9 @@ const inBody: Mistake[] = operations.flatMap((operation) =>
       },
       row(type === "boolean" ? "yes" : true, type === "boolean" ? 'got "yes"' : "got true", ["must be "]),
       ...(values ? [row(values[0]?.toUpperCase(), "got", ["must be one of", `did you mean ${values[0]}?`])] : []),
-      ...(maxLength ? [row("x".repeat(maxLength + 1), `it has ${maxLength + 1}`, [`at most ${maxLength}`])] : []),
+      ...(maxLength
+        ? [row("x".repeat(maxLength + 1), isTime ? "got" : size, [isTime ? "a date and time" : `at most ${maxLength}`])]
+        : []),
       ...(type === "integer" ? [row("1", 'got "1"', ["integer", "write it without quotes"])] : []),
     ];
   }),
@@ -198,6 +210,77 @@ describe("a mistake of a beginner", () => {
       code: "invalid_request",
       says: [`/query/${query.split("=")[0]}`, "is not a query parameter", "the size of a page is called limit"],
     })),
+    // Names of other services
+    ...[
+      ["/pets?q=rex", "search"],
+      ["/pets?order=desc", "sort"],
+      ["/store/orders?from=2026-11-01", "since"],
+      ["/store/orders?to=2026-11-01", "until"],
+      ["/pets?filter[status]=sold", "status"],
+    ].map(([path = "", meant = ""]) => ({
+      what: `asks for ${path}`,
+      path,
+      code: "invalid_request",
+      says: ["is not a query parameter of this operation", `did you mean ${meant}?`],
+    })),
+    ...[
+      ["/pets?fields=id,name", "a response always has all fields"],
+      ["/pets/7?expand[]=category", "a response always has all fields"],
+      ["/pets?metadata.color=red", "nothing can be found by its metadata"],
+      ["/pets?metadata[color]=red", "nothing can be found by its metadata"],
+    ].map(([path = "", help = ""]) => ({
+      what: `asks for ${path}`,
+      path,
+      code: "invalid_request",
+      says: [`is not a query parameter of this operation; ${help}`],
+    })),
+    ...["/events", "/events/stream"].map((path) => ({
+      what: `asks ${path} for what follows the newest event`,
+      path: `${path}?after=latest`,
+      code: "invalid_request",
+      says: ['the id of an event; GET /events?sort=-id&limit=1 has the newest; got "latest"'],
+    })),
+    ...["[7]", "[7,8]"].map((ids) => ({
+      what: `asks for the animals ${ids}`,
+      path: `/pets?ids=${ids}`,
+      code: "invalid_request",
+      says: [`/query/ids/0 must be a 64-bit integer; got "${ids.split(",")[0]}"; write ids=1,2 or ids=1&ids=2`],
+    })),
+    {
+      what: "misspells what is required",
+      ...json('{"pet_id":1}'),
+      path: "/store/orders",
+      says: ["The request is invalid: /body/pet_id is not a field of this operation; did you mean petId?"],
+    },
+    {
+      what: "adds a field that is not like any",
+      ...json('{"name":"Rex","categoryId":1,"age":3}'),
+      says: ["/body/age is not a field of this operation; it has name"],
+    },
+    {
+      what: "sends a number as a text's value",
+      ...json('{"name":"Rex","categoryId":1,"metadata":{"age":3}}'),
+      says: ["/body/metadata/age must be a string; got 3, write it in double quotes"],
+    },
+    {
+      what: "sends one value for a list",
+      ...json('{"name":"x","scopes":"read"}'),
+      path: "/keys",
+      says: ['/body/scopes must be an array; got "read", write it in [ ], as a list'],
+    },
+    {
+      what: "sends a text for true",
+      ...json('{"petId":1,"confirm":"true"}'),
+      path: "/store/orders",
+      says: ['/body/confirm must be a boolean; got "true", write it without quotes'],
+    },
+    {
+      what: "simulates the beginning of a code",
+      path: "/pets",
+      headers: { "Petstore-Simulate": "rate_limit" },
+      code: "invalid_request",
+      says: ["did you mean rate_limit_exceeded?"],
+    },
     // Paths
     ...[
       ["/orders", "/v1/store/orders"],
@@ -206,6 +289,14 @@ describe("a mistake of a beginner", () => {
       ["/pet/findByStatus?status=sold", "/v1/pets"],
       ["/pets/1/photos", "/v1/pets/{petId}"],
       ["/store", "/v1/store/orders"],
+      ["/order", "/v1/store/orders"],
+      ["/animals", "GET /v1/pets (List all animals)"],
+      ["/animals/5", "/v1/pets/{petId}"],
+      ["/webhooks", "GET /v1/webhook-endpoints (List webhook endpoints)"],
+      ["/pets/5/sell", "POST /v1/store/orders (Place an order)"],
+      ["/pets/5/history", "GET /v1/events?petId={petId}"],
+      ["/store/orders/1/events", "GET /v1/events?orderId={orderId}"],
+      ["/store/refunds", "POST /v1/store/orders/{orderId}/return (Return the animal of an order)"],
       ["/v1/pets", "/v1/pets"],
       ["/webhook-endpoint", "/v1/webhook-endpoints"],
     ].map(([path = "", meant = ""]) => ({
@@ -226,6 +317,42 @@ describe("a mistake of a beginner", () => {
       path: "/pets",
       code: "method_not_allowed",
       says: ["does not support DELETE", "It supports GET, HEAD, POST, OPTIONS.", "DELETE works at /v1/pets/{petId}."],
+    },
+    {
+      what: "asks the base address",
+      path: "/",
+      code: "path_not_found",
+      says: ["This is the base address.", "such as GET /v1/pets (List all animals)", "/docs lists all"],
+    },
+    {
+      what: "deletes an order",
+      method: "DELETE",
+      path: "/store/orders/1",
+      code: "method_not_allowed",
+      says: ["POST works at /v1/store/orders/{orderId}/confirm, /v1/store/orders/{orderId}/cancel and"],
+    },
+    {
+      what: "replaces an animal",
+      method: "PUT",
+      path: "/pets/1",
+      code: "method_not_allowed",
+      says: ["does not support PUT", "PATCH changes the fields that you send."],
+    },
+    {
+      what: "sets the state of an order",
+      method: "PATCH",
+      path: "/store/orders/1",
+      body: { status: "confirmed" },
+      code: "invalid_request",
+      says: [
+        "/body/status is not a field of this operation, only of its response; it has reference",
+        "POST /store/orders/{orderId}/confirm, /store/orders/{orderId}/cancel and /store/orders/{orderId}/return change it",
+      ],
+    },
+    {
+      what: "chooses the id of an animal",
+      ...json('{"id":5,"name":"Rex","categoryId":1}'),
+      says: ["/body/id is not a field of this operation, only of its response; it has name"],
     },
     {
       what: "adds an animal at the path of another",
@@ -292,6 +419,13 @@ describe("a mistake of a beginner", () => {
     { what: "sends True of Python", ...json('{"name":True}'), says: [notJson, 'has "T"', "only true, false, null"] },
     { what: "sends a comment", ...json('{ // Rex\n"name":"Rex"}'), says: [notJson, 'has "/"', "JSON has no comments"] },
     { what: "sends XML", ...json("<pet/>"), says: [notJson, 'has "<"', "send JSON, not XML"] },
+    { what: "sends an object as text", ...json("[object Object]"), says: [notJson, "as JSON.stringify does"] },
+    { what: "sends a multipart form", ...json("------x\r\nContent-Disposition: form-data"), says: ["not a form"] },
+    {
+      what: "turns an object into JSON twice",
+      ...json(JSON.stringify('{"name":"Rex"}')),
+      says: ["/body must be an object", "JSON inside a text: turn it into JSON only once"],
+    },
     { what: "sends a form as JSON", ...json("name=Rex&categoryId=1"), says: ["/body", "a form", "send JSON, such as"] },
     { what: "sends nothing", ...json(""), says: ["/body is missing", "send a JSON object"] },
     { what: "sends a list of animals", ...json("[]"), says: ["/body must be an object", "got an array"] },
@@ -322,7 +456,85 @@ describe("a mistake of a beginner", () => {
       code: "unsupported_media_type",
       says: ['got "gzip"', "without a content encoding"],
     },
+    ...(["multipart/form-data; boundary=------------------------d74496d66958873e", "text/csv"] as const).map(
+      (type) => ({
+        what: `imports a file as ${type.split(";")[0]}`,
+        method: "POST",
+        path: "/pets/import",
+        body: "name,categoryId",
+        headers: { "Content-Type": type },
+        code: "unsupported_media_type",
+        says: [
+          `The content type is "${type.split(";")[0]}"`,
+          "the command `petstore import` and the console take files",
+        ],
+      }),
+    ),
+    {
+      what: "imports a file as JSON",
+      ...json("name,categoryId\nRex,1"),
+      path: "/pets/import",
+      says: [notJson, "the command `petstore import` and the console take files"],
+    },
+    {
+      what: "sends a JSON Patch as JSON",
+      method: "PATCH",
+      path: "/pets/7",
+      body: [{ op: "replace", path: "/name", value: "Rex" }],
+      code: "invalid_request",
+      says: ["got an array of changes (JSON Patch), send an object with the fields that change (JSON Merge Patch)"],
+    },
+    {
+      what: "imports a list without its name",
+      ...json('[{"name":"Rex","categoryId":1}]'),
+      path: "/pets/import",
+      says: ["/body must be an object; got an array, put it into animals"],
+    },
+    // Prices, currencies, zones and durations
+    ...(
+      [
+        [12.9, 'must be an object: {"amount":1290,"currency":"EUR"} for 12.90 EUR; got 12.9'],
+        ["12.90", 'must be an object: {"amount":1290,"currency":"EUR"} for 12.90 EUR; got "12.90"'],
+        [
+          { amount: 12.9, currency: "EUR" },
+          "in the smallest unit of the currency, such as 1290 for 12.90 EUR; got 12.9",
+        ],
+        [{ amount: 1_290, currency: "\u20ac" }, 'a currency of ISO 4217, such as EUR; got "\u20ac"'],
+        [{ amount: 1_290, currency: "eur" }, 'got "eur", did you mean EUR?'],
+        [{ amount: 1_290, currency: "XYZ" }, 'a currency of ISO 4217, such as EUR; got "XYZ"'],
+      ] as const
+    ).map(([price, said]) => ({
+      what: `writes ${JSON.stringify(price)} for a price`,
+      ...json(JSON.stringify({ ...animal, price })),
+      says: ["/body/price", said],
+    })),
+    ...["CET%2B1", "Berlin"].map((zone) => ({
+      what: `asks for sales in the time zone ${zone}`,
+      path: `/store/sales?timeZone=${zone}`,
+      code: "invalid_request",
+      says: ["such as Europe/Berlin", ...(zone === "Berlin" ? ["did you mean Europe/Berlin?"] : ['got "CET+1"'])],
+    })),
+    {
+      what: "limits a key to 1d",
+      ...json('{"name":"x","scopes":["read"],"expiresIn":"1d"}'),
+      path: "/keys",
+      says: ['/body/expiresIn must be an integer from 60 to 315360000: seconds, such as 86400 for a day; got "1d"'],
+    },
+    {
+      what: "changes the filters between two pages",
+      path: "/pets?status=sold&cursor=6.cc0pd6",
+      code: "invalid_request",
+      says: [
+        "/query/cursor is not a cursor of this list; send it with the filters and the key of the page that gave it",
+      ],
+    },
     // Times
+    {
+      what: "sends a time as JavaScript prints it",
+      path: `/store/orders?since=${encodeURIComponent("Sun Nov 29 2026 06:18:47 GMT+0000 (Coordinated Universal Time)")}`,
+      code: "invalid_request",
+      says: ["/query/since must be a date and time with an offset, such as 2026-11-21T12:00:00Z; got", "Sun Nov 29"],
+    },
     {
       what: "forgets to write the plus of a time as %2B",
       path: "/store/orders?since=2026-11-21T14:00:00+02:00",
@@ -343,9 +555,37 @@ describe("a mistake of a beginner", () => {
     ["a space inside", "Bearer KEY KEY", "invalid_api_key", "contains white space. Send it as one word."],
     ["two headers", "Bearer KEY, Bearer KEY", "invalid_api_key", "was sent twice. Send one key, once."],
     ["Bearer twice", "Bearer Bearer KEY", "invalid_api_key", "The word Bearer is sent twice. Send it once."],
-    ["a letter less", "Bearer KE", "invalid_api_key", "It is mistyped, unknown, expired or revoked."],
+    [
+      "the placeholder of the README",
+      "Bearer psk_test_\u00e2\u0080\u00a6",
+      "invalid_api_key",
+      "A placeholder was sent",
+    ],
+    ["a placeholder", "Bearer your-api-key", "invalid_api_key", "A placeholder was sent"],
+    ["crosses", "Bearer psk_live_xxxxxxxx", "invalid_api_key", "A placeholder was sent"],
+    ["nothing", "Bearer undefined", "invalid_api_key", "Check where it reads the key."],
+    ["an object", "Bearer [object Object]", "invalid_api_key", "Check where it reads the key."],
+    ["a link", "Bearer http://127.0.0.1/console#key=KEY", "invalid_api_key", "the key follows #key="],
+    ["its name", "Bearer KEY=KEY", "invalid_api_key", "Send the value alone."],
+    ["its id", "Bearer key_1a2B3c4D5e6F7g8H", "invalid_api_key", "The id of a key was sent instead of the key"],
+    ["the id of an account", "Bearer acc_1a2B3c4D5e6F7g8H", "invalid_api_key", "`keys create --account` makes one"],
+    ["a secret of a webhook", "Bearer whsec_MfKQ9r8GKYqrTwjU", "invalid_api_key", "A key for signatures of webhooks"],
+    [
+      "a key of another service",
+      "Bearer sk_live_4eC39HqLyjWDarj",
+      "invalid_api_key",
+      "begin with psk_test_ or psk_live_",
+    ],
+    ["a live key", "Bearer psk_live_00SOMETHING", "invalid_api_key", "only production has live keys"],
+    ["a letter less", "Bearer KE", "invalid_api_key", "has 46 characters instead of 47: a part is missing"],
+    ["two letters exchanged", "Bearer EK", "invalid_api_key", "its last six characters do not fit the others"],
+    ["a key that nobody has", "Bearer STRANGE", "invalid_api_key", "The API key is unknown here."],
   ])("sends its key with %s", async (_how, authorization, code, message) => {
-    const sent = authorization?.replaceAll("KEY", key).replaceAll(/\bKE\b/g, key.slice(0, -1));
+    const sent = authorization
+      ?.replaceAll("KEY", key)
+      .replaceAll(/\bKE\b/g, key.slice(0, -1))
+      .replaceAll(/\bEK\b/g, `${key.slice(0, -2)}${key.at(-1)}${key.at(-2)}`)
+      .replaceAll("STRANGE", generateApiKey("test"));
     const isPlaceholder = message.startsWith("A placeholder");
     const headers = isPlaceholder ? { Authorization: `${authorization}` } : sent ? { Authorization: sent } : {};
     const { json: body, text } = await service.call("GET", "/pets", { headers });
@@ -355,16 +595,42 @@ describe("a mistake of a beginner", () => {
   });
 
   test.each([
+    ["X-API-Key", "/pets", "one in the header X-API-Key is not read. Send the key in the header"],
+    ["", "/pets?api_key=KEY", "one in the address is not read. Send the key in the header"],
+  ])("sends its key as %s %s", async (header, path, message) => {
+    const headers: Record<string, string> = header ? { [header]: key } : {};
+    const { json: body } = await service.call("GET", path.replace("KEY", key), { headers });
+    expect([body.code, body.message]).toEqual(["missing_api_key", expect.stringContaining(message)]);
+  });
+
+  test.each([
     ["/pets", "/v1/pets"],
     ["/pets/7", "/v1/pets/{petId}"],
     ["/api/v1/pets", "/v1/pets"],
     ["/v2/pets", "/v1/pets"],
-    ["/doc", "/docs"],
     ["/v1/openapi.json", "/openapi.json"],
+    ["/swagger.json", "/openapi.json"],
+    ["/login", "/console"],
   ])("sends GET %s outside the base address", async (path, meant) => {
     const response = await fetch(new URL(path, service.app.base), { headers: { Authorization: `Bearer ${key}` } });
     const { code, message } = (await response.json()) as { code: string; message: string };
-    expect([code, message]).toEqual(["path_not_found", `There is nothing at "${path}". Did you mean ${meant}?`]);
+    expect([code, message]).toEqual([
+      "path_not_found",
+      `There is nothing at "${path}". Did you mean ${meant}? /docs lists all operations.`,
+    ]);
+  });
+
+  test("sends neither a body nor its type", async () => {
+    const headers = { Authorization: `Bearer ${key}` };
+    const response = await fetch(`${service.app.base}/pets`, { method: "POST", headers });
+    const { message } = (await response.json()) as { message: string };
+    expect([response.status, message]).toEqual([415, "The request has no body; send one as application/json."]);
+  });
+
+  test.each(["/doc", "/swagger", "/api-docs", "/nothing"])("sends GET %s", async (path) => {
+    const { message } = (await (await fetch(new URL(path, service.app.base))).json()) as { message: string };
+    const help = path === "/nothing" ? "/docs lists all operations." : "Did you mean /docs?";
+    expect(message).toBe(`There is nothing at "${path}". ${help}`);
   });
 
   test.each([
@@ -372,7 +638,7 @@ describe("a mistake of a beginner", () => {
       "without quotes",
       (tag: string) => tag.slice(1, -1),
       "invalid_request",
-      "entity tags in double quotes, exactly as ETag has",
+      "entity tags in double quotes, exactly as ETag has them, or *; got a tag without quotes",
     ],
     [
       "that is weak",

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Headers that only some failures have. */
-const special = ["retry-after", "allow", "www-authenticate", "connection"];
+const special = ["retry-after", "allow", "accept-patch", "www-authenticate", "connection"];
 
 /** The status of a response, and which of the special headers it has. */
 function outline({ status, headers }: Pick<RawResponse, "status" | "headers">): string {
@@ -46,6 +46,11 @@ test("a failure has no header of the failure before it", async () => {
     ["403 www-authenticate", () => add(reader)],
     invalid,
     ["415 connection", () => withoutBody(key)],
+    invalid,
+    [
+      "415 accept-patch",
+      () => service.call("PATCH", "/pets/1", { key, body: "{}", headers: { "Content-Type": "x/y" } }),
+    ],
     invalid,
     ["405 allow", () => service.call("DELETE", "/pets", { key })],
     absent,

@@ -92,7 +92,7 @@ describe("paths and methods", () => {
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect([response.status, await response.json()]).toEqual([
       404,
-      { code: "path_not_found", message: 'There is nothing at "/nothing".', status: 404 },
+      { code: "path_not_found", message: 'There is nothing at "/nothing". /docs lists all operations.', status: 404 },
     ]);
   });
 

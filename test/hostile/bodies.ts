@@ -54,7 +54,8 @@ export function attackBodies(operation: Operation, target: () => Target): void {
     test("that are not valid UTF-8 return 400", async () => {
       for (const [name, bytes] of Object.entries(notUtf8)) {
         const fault = await soleFault(Uint8Array.from(bytes));
-        expect([name, ...fault]).toEqual([name, 400, 1, "/body", "is not JSON in valid UTF-8"]);
+        const message = expect.stringMatching(/^is not JSON in valid UTF-8(;|$)/);
+        expect([name, ...fault]).toEqual([name, 400, 1, "/body", message]);
       }
     });
 

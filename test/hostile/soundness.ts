@@ -7,11 +7,11 @@ export const MARK = "hx7q9z";
 
 /** Text that only the inside of the program knows. */
 const internal =
-  /\bsrc\/|\.m?[jt]s\b|node_modules|\bat [\w.<>]+ ?\(|sqlite|typebox|(type|range|syntax|reference)error|\bstack\b|\bbun\b|\/tmp\/|\/home\/|\[object |\bundefined\b|\bNaN\b|psk_(test|live)_/i;
+  /\bsrc\/|\.m?[jt]s\b|node_modules|\bat [\w.<>]+ ?\(|sqlite|typebox|(type|range|syntax|reference)error|\bstack\b|\bbun\b|\/tmp\/|\/home\/|\[object |\bundefined\b|\bNaN\b|psk_(test|live)_[0-9a-z]/i;
 
 /** Every header that a response of the service may have. */
 const known =
-  /^(access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
+  /^(accept-patch|access-control-[a-z-]+|allow|cache-control|connection|content-length|content-type|date|deprecation|etag|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options|x-ratelimit-(limit|remaining|reset)|x-request-id)$/;
 
 /** What a stream has beside them. */
 const knownOfStreams = /^(transfer-encoding|x-accel-buffering)$/;

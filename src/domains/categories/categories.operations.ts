@@ -110,6 +110,7 @@ const listCategories = defineOperation({
   path: "/categories",
   tag: categories,
   summary: "List all categories",
+  aliases: ["species", "types", "breeds", "groups"],
   description: "Returns categories by ascending `id`, one page at a time.",
   ...pagesOf({
     what: "categories",

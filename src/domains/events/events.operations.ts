@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineError, failure, insufficientScope } from "../../contract/errors.ts";
 import { defineOperation, type EventType, type Tag } from "../../contract/operation.ts";
 import { pagesOf, sortById } from "../../contract/paging.ts";
-import { DateTime, Int64 } from "../../contract/schemas.ts";
+import { DateTime, Int64, MEANING } from "../../contract/schemas.ts";
 import { type Event, eventSchemas, eventTypeSchema } from "./events.schemas.ts";
 
 export const eventNotFound = defineError({
@@ -53,7 +53,13 @@ export function eventOperations(types: readonly EventType[]) {
     stability: "stable",
   };
   const filters = {
-    after: Type.Optional(Int64({ description: "Only events with a larger `id`.", examples: [6n] })),
+    after: Type.Optional(
+      Int64({
+        description: "Only events with a larger `id`.",
+        [MEANING]: "the id of an event; GET /events?sort=-id&limit=1 has the newest",
+        examples: [6n],
+      }),
+    ),
     type: Type.Optional(
       Type.Array(eventTypeSchema(types), {
         description: "Only events of these types, separated by commas or in repeated parameters.",
@@ -72,6 +78,7 @@ export function eventOperations(types: readonly EventType[]) {
     path: "/events",
     tag: events,
     summary: "List events",
+    aliases: ["history", "audit", "changes", "activity", "changelog"],
     description:
       "Returns the changes of the shop, oldest first, one page at a time. To follow them, send the `id` of the last " +
       "event you have seen as `after`. `petId` returns the history of an animal.\n\n" +
@@ -119,6 +126,7 @@ export function eventOperations(types: readonly EventType[]) {
     path: "/events/stream",
     tag: events,
     summary: "Follow events",
+    aliases: ["live", "subscribe", "sse", "websocket"],
     description:
       "Sends the changes of the shop after `Last-Event-ID` or `after`, then new ones as they happen. Without either, it " +
       "sends only new ones or, with `since`, those since then. The stream ends after at most an hour, but not at `until`. " +

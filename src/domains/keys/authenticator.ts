@@ -1,12 +1,13 @@
 import { RecentMap } from "../../collections/recent-map.ts";
 import type { Caller } from "../../contract/caller.ts";
-import type { Failure } from "../../contract/errors.ts";
+import { type Failure, failure, invalidApiKey } from "../../contract/errors.ts";
 import type { Authenticator, Ban } from "../../http/interfaces.ts";
 import { StorageUnavailable } from "../../storage/errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { Query } from "../../storage/transaction.ts";
 import type { Clock } from "../../timing/clock.ts";
-import { isWellFormedKey, type KeyEnvironment, keyDigest, keyForm } from "./api-key.ts";
+import { isChecked, type KeyEnvironment, keyDigest, keyForm } from "./api-key.ts";
+import { keyMistake } from "./key-mistakes.ts";
 import type { KeyStore } from "./keys.store.ts";
 
 /** Keys held in memory, about 0.5 KB each. Keys beyond it are read again when they are used. */
@@ -26,6 +27,7 @@ const USE_BATCH = 500;
 export class KeyAuthenticator implements Authenticator {
   readonly #storage: Storage;
   readonly #keys: KeyStore;
+  readonly #environment: KeyEnvironment;
   readonly #form: RegExp;
   readonly #clock: Clock;
   /** Keys by digest, each with `version` when it was read. */
@@ -40,6 +42,7 @@ export class KeyAuthenticator implements Authenticator {
   constructor(storage: Storage, keys: KeyStore, environment: KeyEnvironment, clock: Clock) {
     this.#storage = storage;
     this.#keys = keys;
+    this.#environment = environment;
     this.#form = keyForm(environment);
     this.#clock = clock;
   }
@@ -50,7 +53,7 @@ export class KeyAuthenticator implements Authenticator {
     const cached = this.#cached(digest, now);
     if (cached) return this.#noteUse(cached, now);
     // Mistyped, or for another service: no look-up is needed.
-    if (!isWellFormedKey(key, this.#form)) return undefined;
+    if (!this.#form.test(key) || !isChecked(key)) return failure(invalidApiKey, keyMistake(key, this.#environment));
     return this.#storage.read(this.#find(digest, now));
   }
 

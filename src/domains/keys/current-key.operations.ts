@@ -81,6 +81,7 @@ const getCurrentKey = defineOperation({
   path: "/key",
   tag: account,
   summary: "Get the calling key",
+  aliases: ["me", "whoami", "accounts", "users", "profile", "auth", "token", "limits", "quota"],
   description:
     "Returns the scopes of the calling key, the current limits of its shop, and how close a ban is or when it ends.",
   scopes: [],

@@ -3,7 +3,7 @@ import { scopes } from "../../contract/caller.ts";
 import { defineError, invalidApiKey, invalidRequest, lifetimeExceedsKey } from "../../contract/errors.ts";
 import { defineEvent, defineOperation, noContent } from "../../contract/operation.ts";
 import { pagesOf } from "../../contract/paging.ts";
-import { described, Int32, Text } from "../../contract/schemas.ts";
+import { described, Int32, MEANING, Text } from "../../contract/schemas.ts";
 import { account } from "../accounts/accounts.operations.ts";
 import {
   ApiKey,
@@ -98,6 +98,7 @@ const listKeys = defineOperation({
   path: "/keys",
   tag: account,
   summary: "List the account's keys",
+  aliases: ["apikeys", "tokens", "credentials"],
   description:
     "Returns the keys of your account, oldest first, including expired and revoked ones, of which the oldest are " +
     "eventually deleted. A banned key has a `ban`. A test key cannot see live keys.",
@@ -140,6 +141,7 @@ const createKey = defineOperation({
             description: "Seconds until the key expires. By default it never expires.",
             minimum: MIN_LIFETIME,
             maximum: 315_360_000,
+            [MEANING]: "seconds, such as 86400 for a day",
           }),
         ),
       },
@@ -216,6 +218,7 @@ const revokeKey = defineOperation({
   path: "/keys/{keyId}",
   tag: account,
   summary: "Revoke a key",
+  aliases: ["revoke", "expire"],
   description:
     "Revokes a key of your account at once and permanently. The key stays in the list, so a repeated request succeeds. " +
     "An `admin` key can be revoked only if another one of its mode is valid for as long.",

@@ -152,8 +152,8 @@ export const MAX_SEARCH = 64;
 /** The query parameters that filter and sort orders. */
 const filters = {
   status: Type.Optional(described(StoreOrderStatus, "Filters orders by status.")),
-  ids: filterByIds("order", "Filters orders by `id`"),
-  petId: filterByIds("animal", "Filters orders by animal"),
+  ids: filterByIds("order", "Filters orders by `id`. One id gives the order's `ETag`."),
+  petId: filterByIds("animal", "Filters orders by animal."),
   reference: Type.Optional({ ...reference, description: "Filters orders by exact `reference`." }),
   since: Type.Optional(DateTime({ description: "Only orders placed at or after this time." })),
   until: Type.Optional(DateTime({ description: "Only orders placed before this time." })),
@@ -193,6 +193,7 @@ const listStoreOrders = defineOperation({
   path: "/store/orders",
   tag: store,
   summary: "List all orders",
+  aliases: ["transactions", "invoices"],
   description:
     "Returns orders one page at a time. Orders are never deleted. A page can hold fewer than `limit` orders, or none, " +
     "although more follow: continue while there is a `Link`.",
@@ -204,6 +205,7 @@ const listStoreOrders = defineOperation({
       examples: ["1"],
     }),
     filters,
+    ids: "ids",
     examples: { "Two orders": [confirmed, bare], "No order": [] },
   }),
   // A search with a sort order.
@@ -216,6 +218,7 @@ const placeStoreOrder = defineOperation({
   path: "/store/orders",
   tag: store,
   summary: "Place an order",
+  aliases: ["sell", "buy", "purchase", "checkout", "cart", "reserve", "reservations"],
   description:
     "Reserves an available animal. Its status is `pending` until the order is confirmed, cancelled or expires. If " +
     "several clients order the same animal at once, exactly one succeeds. While the order is open, only the order " +
@@ -276,6 +279,7 @@ const updateStoreOrder = defineOperation({
   path: "/store/orders/{orderId}",
   tag: store,
   summary: "Change an order",
+  aliases: ["extend", "prolong"],
   description:
     "Changes the reference, price or metadata of an order in any status, or the end of its reservation while it is " +
     "`placed` (JSON Merge Patch, RFC 7396), and returns the order. A price that is changed after the sale corrects the " +
@@ -305,6 +309,7 @@ const updateStoreOrder = defineOperation({
 const confirmStoreOrder = defineOperation({
   ...changing("confirm", confirmed),
   summary: "Confirm an order",
+  aliases: ["complete", "pay", "payments"],
   description:
     "Sells the animal: its status becomes `sold`. The order keeps who sold it, and the animal's name and category. " +
     "Fails once the reservation has ended.",
@@ -326,6 +331,7 @@ const cancelStoreOrder = defineOperation({
 const returnStoreOrder = defineOperation({
   ...changing("return", returned),
   summary: "Return the animal of an order",
+  aliases: ["refund", "refunds"],
   description: "Takes back the animal of a confirmed order: its status becomes `available`.",
   agentTools: {
     return_animal: { does: "overwrites", takes: ["orderId"], gives: "order", text: "Take back the animal of a sale." },

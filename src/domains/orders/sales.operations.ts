@@ -122,6 +122,7 @@ const getSales = defineOperation({
   tag: store,
   stability: "beta",
   summary: "Get sales",
+  aliases: ["revenue", "reports", "statistics", "turnover"],
   description:
     "Returns what was sold in a span of time, by day, by hour within one day, by seller and category. A sale is a " +
     "confirmed order; a status set to `sold` by hand is none. Sales that are confirmed meanwhile may be missing. " +

@@ -22,6 +22,8 @@ export function readPetFile({ args, options }: ParsedArguments, folder: string):
   const said = options["format"];
   const format = formats.find((known) => (said === undefined ? name.endsWith(`.${known}`) : known === said));
   if (!format) {
+    if (/\.(xlsx?|ods|numbers)$/i.test(name))
+      throw new UsageError(`${name} is a spreadsheet: save it as CSV in UTF-8.`);
     throw new UsageError(
       said === undefined
         ? `${name} does not end with ${formats.map((known) => `.${known}`).join(" or ")}, so it needs --format.`

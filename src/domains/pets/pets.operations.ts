@@ -86,7 +86,7 @@ const filters = {
     ...name,
     description: "Returns animals whose name contains this text, ignoring case. There are no wildcards.",
   }),
-  ids: filterByIds("animal", "Filters animals by `id`"),
+  ids: filterByIds("animal", "Filters animals by `id`. One id gives the animal's `ETag`."),
   search: Type.Optional(
     Text({
       description:
@@ -116,6 +116,7 @@ const listPets = defineOperation({
   path: "/pets",
   tag: animals,
   summary: "List all animals",
+  aliases: ["products", "items", "dogs", "cats", "stock"],
   description:
     "Returns animals by `id`, or by name, one page at a time. `limit` sets the page size. The `Link` " +
     'header (`rel="next"`) holds the URL of the next page and is absent on the last one. Animals ' +
@@ -132,6 +133,7 @@ const listPets = defineOperation({
       examples: ["6"],
     }),
     filters,
+    ids: "ids",
     examples: { "Two animals": [rex, tom], "No animal": [] },
   }),
   agentTools: {

@@ -95,6 +95,7 @@ const importPets = defineOperation({
     `Adds up to ${MOST_PETS} animals in one request, all or none. The body may have ${LARGEST_BODY / 1024} KiB. With ` +
     '`"onError": "skip"`, adds those without a fault.',
   body: {
+    files: "the command `petstore import` and the console take files",
     schema: PetImport,
     examples: {
       "Two animals": { animals: [rex, { name: "Tom", categoryId: 2n }] },

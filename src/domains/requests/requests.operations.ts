@@ -96,6 +96,7 @@ const listRequests = defineOperation({
   tag: account,
   stability: "beta",
   summary: "List recent changes and failures",
+  aliases: ["errors"],
   description:
     "Returns failed requests and all POST, PATCH and DELETE requests of the shop, newest first. They are " +
     `stored for ${RETENTION_DAYS} days, up to ${withCommas(MAX_RECORDS)} per shop and ${MAX_PER_SECOND} per second and key. A record appears ` +

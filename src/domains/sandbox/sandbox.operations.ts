@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { waitingKinds } from "../../contract/due-times.ts";
 import { defineError } from "../../contract/errors.ts";
 import { defineOperation, type Tag } from "../../contract/operation.ts";
-import { Choice, Int32, LargeCount, Timestamp } from "../../contract/schemas.ts";
+import { Choice, Int32, LargeCount, MEANING, Timestamp } from "../../contract/schemas.ts";
 import { DAY_SECONDS } from "../../timing/clock.ts";
 
 const sandbox: Tag = {
@@ -91,6 +91,7 @@ const fastForward = defineOperation({
           description: "By how many seconds.",
           minimum: 1,
           maximum: MAX_STEP,
+          [MEANING]: "seconds, such as 86400 for a day",
           examples: [900],
         }),
       },

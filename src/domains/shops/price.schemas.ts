@@ -1,11 +1,16 @@
 import { type Static, Type } from "typebox";
-import { Int64, RULES, type Rule } from "../../contract/schemas.ts";
+import { shown } from "../../contract/messages.ts";
+import { Int64, MEANING, RULES, type Rule } from "../../contract/schemas.ts";
 
 /** The currencies of ISO 4217 that the runtime knows. */
 let currencies: ReadonlySet<unknown> | undefined;
+const isCurrency = (code: unknown) => (currencies ??= new Set(Intl.supportedValuesOf("currency"))).has(code);
 const known: Rule = {
-  allows: (code) => (currencies ??= new Set(Intl.supportedValuesOf("currency"))).has(code),
-  message: "must be a currency of ISO 4217, such as EUR",
+  allows: isCurrency,
+  message: (code) => {
+    const capital = (code as string).toUpperCase();
+    return `must be a currency of ISO 4217, such as EUR; got ${shown(code)}${isCurrency(capital) ? `, did you mean ${capital}?` : ""}`;
+  },
 };
 
 /** The currency of a price that is shown. Older prices may have one that is not known any more. */
@@ -26,6 +31,7 @@ const amount = Int64({
   description: "The amount in the smallest unit of the currency, such as cents.",
   minimum: 0,
   maximum: 10 ** 12,
+  [MEANING]: "in the smallest unit of the currency, such as 1290 for 12.90 EUR",
   examples: [24_900n],
 });
 
@@ -35,7 +41,11 @@ const newPrice = {
     Type.String({ ...sentCurrency, description: `${sentCurrency.description} Default: that of the shop.` }),
   ),
 };
-const keywords = { additionalProperties: false, examples: [{ amount: 24_900n, currency: "EUR" }] } as const;
+const keywords = {
+  additionalProperties: false,
+  [MEANING]: '{"amount":1290,"currency":"EUR"} for 12.90 EUR',
+  examples: [{ amount: 24_900n, currency: "EUR" }],
+} as const;
 
 export const NewPrice = Type.Object(newPrice, { title: "NewPrice", description: "A price.", ...keywords });
 export type NewPrice = Static<typeof NewPrice>;

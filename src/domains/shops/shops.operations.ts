@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { withCommas } from "../../contract/messages.ts";
+import { shown, withCommas } from "../../contract/messages.ts";
 import { defineEvent, defineOperation, type Tag } from "../../contract/operation.ts";
 import { Int64, LargeCount, RULES, type Rule, Timestamp } from "../../contract/schemas.ts";
-import { isTimeZone } from "../../timing/time-zones.ts";
+import { isTimeZone, nearestZone } from "../../timing/time-zones.ts";
 import { currency, sentCurrency } from "./price.schemas.ts";
 
 /** The maximum number of categories in a summary, and how many are scanned to find them. */
@@ -23,7 +23,10 @@ export type ShopSettings = Static<typeof ShopSettings>;
 
 const knownZone: Rule = {
   allows: (name) => isTimeZone(name as string),
-  message: "must be a time zone of the IANA database, such as Europe/Berlin",
+  message: (name) => {
+    const meant = nearestZone(name as string);
+    return `must be a time zone of the IANA database, such as Europe/Berlin; got ${shown(name)}${meant ? `, did you mean ${meant}?` : ""}`;
+  },
 };
 /** The keywords of a time zone that a client sends. */
 export const sentTimeZone = {
@@ -128,6 +131,7 @@ const getShop = defineOperation({
   path: "/shop",
   tag: shop,
   summary: "Get the figures of the shop",
+  aliases: ["inventory", "summary", "settings", "stats", "figures"],
   description:
     "Returns the settings, the number of animals by status and category, the number of open orders, and today's changes. The " +
     `largest categories are found among the first ${withCommas(CATEGORY_SCAN)} that have or had animals.`,

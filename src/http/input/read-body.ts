@@ -7,8 +7,9 @@ import {
   unsupportedMediaType,
 } from "../../contract/errors.ts";
 import { faultsOf } from "../../contract/input-faults.ts";
-import { shown } from "../../contract/messages.ts";
+import { listed, shown } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { actionsOf } from "../../contract/operation-properties.ts";
 import { parseJson, sizeFault, syntaxFault } from "../../contract/parse-json.ts";
 import { type BodyLimits, bodyLimits } from "../../contract/requests.ts";
 import { compileDecoder, compileValidator } from "../../contract/validators.ts";
@@ -31,10 +32,11 @@ export const malformedLength = invalidInput([{ path: "/header/Content-Length", m
 
 /** Compiles the schema of a body, sent in one of the media types, into a function that reads it from a request. */
 export function compileBodyReader(
-  { schema, optional, limits = bodyLimits }: NonNullable<Operation["body"]>,
+  { schema, optional, limits = bodyLimits, files = "" }: NonNullable<Operation["body"]>,
   mediaTypes: readonly string[],
+  advise = (fault: Fault): Fault => fault,
 ): BodyReader {
-  const refuseType = compileTypeCheck(mediaTypes);
+  const refuseType = compileTypeCheck(mediaTypes, files);
   const validator = compileValidator(schema);
   const decode = compileDecoder(schema) ?? ((value: unknown) => value);
 
@@ -49,16 +51,39 @@ export function compileBodyReader(
       value = parseJson(text);
     } catch {
       const message = text === undefined ? "is not JSON in valid UTF-8" : syntaxFault(text);
-      return { faults: [{ path: "/body", message }] };
+      return { faults: [{ path: "/body", message: files ? `${message}; ${files}` : message }] };
     }
     if (validator.Check(value)) return { value: decode(value) };
-    return { faults: faultsOf(value, schema, "/body", "field of this operation") };
+    return { faults: faultsOf(value, schema, "/body", "field of this operation").map(advise) };
   };
 
   const read = compileBytesReader(limits, parse);
   return (request) => {
     const { headers } = request;
     return optional && bodyLength(headers) === 0 ? { value: {} } : (refuseType(headers) ?? read(request));
+  };
+}
+
+/**
+ * Compiles what is added to the faults of unknown fields that the response has: which operations change a state, whose
+ * values are like their names (`confirmed` like `/confirm`).
+ */
+export function compileAdvice(
+  { path, response }: Operation,
+  operations: readonly Operation[],
+): (fault: Fault) => Fault {
+  const shownFields =
+    (response.schema as { properties?: Record<string, { enum?: readonly string[] }> }).properties ?? {};
+  return (fault) => {
+    const name = fault.path.slice("/body/".length);
+    const isUnknown = fault.message.startsWith("is not a field");
+    if (!isUnknown || !Object.hasOwn(shownFields, name)) return fault;
+    const changing = actionsOf(path, operations).filter((action) => {
+      const verb = action.path.slice(path.length + 1);
+      return shownFields[name]?.enum?.some((state) => state.startsWith(verb));
+    });
+    const by = changing.length > 0 ? `; POST ${listed(changing.map((one) => one.path))} change it` : "";
+    return { ...fault, message: fault.message.replace("operation", "operation, only of its response") + by };
   };
 }
 
@@ -75,16 +100,18 @@ function requireEmpty(bytes: Uint8Array): BodyResult {
 }
 
 /** Compiles the check of a body's media type and encoding. */
-function compileTypeCheck(mediaTypes: readonly string[]): (headers: Headers) => Failure | undefined {
+function compileTypeCheck(mediaTypes: readonly string[], files: string): (headers: Headers) => Failure | undefined {
   const names = mediaTypes.join(" or ");
-  const noType = failure(unsupportedMediaType, `The request has no content type; send the body as ${names}.`);
+  const refusal = (what: string) => failure(unsupportedMediaType, `The request has no ${what}; send one as ${names}.`);
+  const [noType, nothing] = [refusal("content type"), refusal("body")];
   const escaped = mediaTypes.map((name) => name.replaceAll(/[.+]/g, "\\$&"));
   const pattern = new RegExp(`^(?:${escaped.join("|")})[ \\t]*(;[ \\t]*charset=("utf-8"|utf-8)[ \\t]*)?;?$`, "i");
   return (headers) => {
     const type = headers.get("content-type");
-    if (type === null) return noType;
+    if (type === null) return bodyLength(headers) === 0 ? nothing : noType;
     if (!mediaTypes.includes(type) && !pattern.test(type)) {
-      return failure(unsupportedMediaType, `${typeFault(type, mediaTypes)} Send the body as ${names}.`);
+      const advice = files && `; ${files}`;
+      return failure(unsupportedMediaType, `${typeFault(type, mediaTypes)} Send the body as ${names}${advice}.`);
     }
     const encoding = headers.get("content-encoding") ?? "identity";
     if (encoding === "identity") return undefined;
@@ -102,7 +129,7 @@ function typeFault(type: string, mediaTypes: readonly string[]): string {
   }
   const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/i.test(name);
   const advice = isForm ? ", a form; curl needs -H 'Content-Type: application/json'" : "";
-  return `The content type is ${shown(type)}${advice}.`;
+  return `The content type is ${shown(isForm ? name : type)}${advice}.`;
 }
 
 /** Returns a function that parses the full body of a request, or says why it is missing. */

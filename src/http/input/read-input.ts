@@ -12,6 +12,7 @@ import type { PageLinks } from "../response/page-links.ts";
 import {
   type BodyReader,
   type BodyResult,
+  compileAdvice,
   compileBodyReader,
   malformedLength,
   noBody,
@@ -68,15 +69,14 @@ export function compileInputReader(
   const readKey = takesIdempotencyKey(operation) ? readIdempotencyKey : () => noIdempotencyKey;
   return {
     readHead: ({ headers, params: texts, pageBytes = PAGE_BYTES, url }) => {
-      const matches = readPrecondition?.(headers);
-      if (matches && "faults" in matches) return invalidInput(matches.faults);
       const params = readParams(texts);
       const refusal = refuseParams(params);
-      return (
-        refusal ?? { headers, params, pageBytes, key: readKey(headers), query: readQuery(queryText(url)), matches }
-      );
+      if (refusal) return refusal;
+      const matches = readPrecondition?.(headers);
+      if (matches && "faults" in matches) return invalidInput(matches.faults);
+      return { headers, params, pageBytes, key: readKey(headers), query: readQuery(queryText(url)), matches };
     },
-    readBody: bodyReaderOf(operation),
+    readBody: bodyReaderOf(operation, operations),
     toInput: ({ headers, params, pageBytes, key, query, matches }, body, caller, requestId) => {
       if ("error" in body) return body;
       if ("faults" in key || "faults" in query || "faults" in body) {
@@ -85,8 +85,7 @@ export function compileInputReader(
       let after: unknown;
       if (pages && query.cursor !== undefined) {
         after = pages.position(query.cursor, caller.shop, params, query.value);
-        if (after === undefined)
-          return invalidInput([{ path: "/query/cursor", message: "is not a cursor of this list" }]);
+        if (after === undefined) return invalidInput([{ path: "/query/cursor", message: notACursor }]);
       }
       const input = {
         params,
@@ -119,14 +118,16 @@ function withLastEventId(input: Input, headers: Headers): Input | Failure {
 
 const noParams: Values = {};
 
-function bodyReaderOf(operation: Operation): BodyReader {
-  const { body, method } = operation;
-  if (body) return compileBodyReader(body, mediaTypesOf(operation));
-  return method === "GET" ? ignoreBody : readEmptyBody;
+function bodyReaderOf(operation: Operation, operations: readonly Operation[]): BodyReader {
+  const { body } = operation;
+  if (body) return compileBodyReader(body, mediaTypesOf(operation), compileAdvice(operation, operations));
+  return operation.method === "GET" ? ignoreBody : readEmptyBody;
 }
 
 /** The body of a GET has no meaning (RFC 9110, section 9.3.1), and the runtime does not provide it. */
 const ignoreBody: BodyReader = ({ headers }) => (hasMalformedLength(headers) ? malformedLength : noBody);
+
+const notACursor = "is not a cursor of this list; send it with the filters and the key of the page that gave it";
 
 /** The text after the `?`. Only the query is taken from the URL: its path is normalised. */
 export function queryText(url: string): string {

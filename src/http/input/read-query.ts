@@ -34,7 +34,6 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
     additionalProperties: false,
   } as unknown as TObject;
   const readers = compileTextReaders(closed);
-  const lists = new Set(Object.keys(properties).filter((name) => itemsOf(properties[name])));
   // More names than these have enough unknown ones for all faults that a response lists.
   const maxNames = Object.keys(properties).length + MAX_FAULTS;
   const isPaged = "cursor" in properties;
@@ -43,13 +42,17 @@ export function compileQueryReader(schema: TObject | undefined): (query: string)
   const decode = compileDecoder(closed) ?? ((value: unknown) => value);
   const read = (query: string): QueryResult => {
     if (query.length > QUERY_LIMIT) return tooLong;
-    const { texts, faults } = splitQuery(query, lists, maxNames);
+    const { texts, faults } = splitQuery(query, properties, maxNames);
     // Without a prototype, because assigning __proto__ to another object drops it, and it would not be refused.
     const value = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of texts) value[name] = readers.get(name)?.(text) ?? text;
     if (!validator.Check(value)) {
       const found = faultsOf(value, closed, "/query", "query parameter of this operation");
-      faults.push(...found.map((fault) => withPageAdvice(withPlusAdvice(fault, texts), isPaged)));
+      faults.push(
+        ...found.map((fault) =>
+          withListAdvice(withForeignAdvice(withPlusAdvice(fault, texts), isPaged), texts, properties),
+        ),
+      );
     } else faults.push(...spanFaults(value, spans));
     if (faults.length > 0) return { faults };
     const { cursor, ...others } = decode(value) as { readonly cursor?: string };
@@ -83,19 +86,43 @@ function withPlusAdvice(fault: Fault, texts: ReadonlyMap<string, string>): Fault
   return /T[\d:.]+ \d\d:\d\d$/.test(text) ? { ...fault, message: `${fault.message}; write + as %2B` } : fault;
 }
 
-/** What other services call the page to return or its size, in lower case without `_`, `-`, `[` and `]`. */
-const pageNames =
-  /^(?:page(?:no|num|number|index|token|size|limit)?|perpage|offset|start|skip|(?:starting)?after|(?:ending)?before|next(?:page|token|cursor|pagetoken)?|continuationtoken|marker|size|count|take|top|first|max(?:results|items))$/;
+/**
+ * Parameters of other services that have another name or no like here, in lower case without `_`, `-`, `[` and `]`, each
+ * with what to do instead.
+ */
+const foreign = [
+  {
+    names:
+      /^(?:page(?:no|num|number|index|token|size|limit)?|perpage|offset|start|skip|(?:starting)?after|(?:ending)?before|next(?:page|token|cursor|pagetoken)?|continuationtoken|marker|size|count|take|top|first|max(?:results|items))$/,
+    ofPagesOnly: true,
+    help: 'to get the next page, request the URL that the Link header of a page gives as rel="next"; the size of a page is called limit',
+  },
+  { names: /^(?:fields?|select|include|exclude|expand|embed)/, help: "a response always has all fields" },
+  { names: /^metadata/, help: "nothing can be found by its metadata; read all, and compare it yourself" },
+];
 
-/** The fault of a parameter that other services have for pages says how to get them here. */
-function withPageAdvice(fault: Fault, isPaged: boolean): Fault {
-  const name = fault.path.slice("/query/".length).toLowerCase();
-  const isKnown = !isPaged || !fault.message.startsWith("is not a query parameter");
-  if (isKnown || !pageNames.test(name.replaceAll(/[_[\]-]/g, ""))) return fault;
-  const message =
-    "is not a query parameter of this operation; to get the next page, request the URL that the Link header of a page " +
-    'gives as rel="next"; the size of a page is called limit';
-  return { ...fault, message };
+function withForeignAdvice(fault: Fault, isPaged: boolean): Fault {
+  if (!fault.message.startsWith("is not a query parameter")) return fault;
+  const name = fault.path
+    .slice("/query/".length)
+    .toLowerCase()
+    .replaceAll(/[_[\]-]/g, "");
+  const found = foreign.find(({ names, ofPagesOnly }) => names.test(name) && (isPaged || !ofPagesOnly));
+  return found ? { ...fault, message: `is not a query parameter of this operation; ${found.help}` } : fault;
+}
+
+/** Many clients put brackets after the name of a list, some with an index inside, or around its items. */
+function withListAdvice(
+  fault: Fault,
+  texts: ReadonlyMap<string, string>,
+  properties: Readonly<Record<string, TSchema>>,
+): Fault {
+  const [, name = "", after] = /^\/query\/(\w+)(?:\/\d+|(\[\d*\]))$/.exec(fault.path) ?? [];
+  if (!itemsOf(properties[name]) || !(after ?? texts.get(name)?.startsWith("["))) return fault;
+  const what = after
+    ? `is not a query parameter of this operation; did you mean ${name}? Write`
+    : `${fault.message}; write`;
+  return { ...fault, message: `${what} ${name}=1,2 or ${name}=1&${name}=2` };
 }
 
 /** Caches valid results without the cursor: a list can have very many pages, and all have the same other parameters. */
@@ -125,17 +152,18 @@ function cached(read: (query: string) => QueryResult): (query: string) => QueryR
 
 /**
  * Splits `application/x-www-form-urlencoded` text. An invalid escape is a fault. So is a repeated name, unless it is
- * the name of a list. Reads no further than needed to list `MAX_FAULTS` faults.
+ * the name of a list, or unknown, which is a fault anyway. Reads no further than needed to list `MAX_FAULTS` faults.
  */
 function splitQuery(
   query: string,
-  lists: ReadonlySet<string>,
+  properties: Readonly<Record<string, TSchema>>,
   maxNames: number,
 ): { texts: Map<string, string>; faults: Fault[] } {
   const texts = new Map<string, string>();
   const faults: Fault[] = [];
+  let ignored = 0;
   for (const pair of query.split("&").filter(Boolean)) {
-    if (texts.size >= maxNames || faults.length >= MAX_FAULTS) break;
+    if (texts.size >= maxNames || faults.length + ignored >= MAX_FAULTS) break;
     const equals = pair.indexOf("=");
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const text = decodeText(equals < 0 ? "" : pair.slice(equals + 1));
@@ -143,9 +171,11 @@ function splitQuery(
       faults.push({ path: name ? pathOf(name) : "/query", message: "is not valid percent-encoded UTF-8" });
     } else if (!texts.has(name)) {
       texts.set(name, text);
-    } else if (lists.has(name)) {
+    } else if (itemsOf(properties[name])) {
       texts.set(name, `${texts.get(name)},${text}`);
-    } else faults.push({ path: pathOf(name), message: "is given more than once" });
+    } else if (Object.hasOwn(properties, name)) {
+      faults.push({ path: pathOf(name), message: "is given more than once" });
+    } else ignored++;
   }
   return { texts, faults };
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { type Failure, type Fault, failure, preconditionFailed } from "../../contract/errors.ts";
+import { type Failure, type Fault, failure, missingApiKey, preconditionFailed } from "../../contract/errors.ts";
 import { shown } from "../../contract/messages.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { IDEMPOTENCY_KEY, IdempotencyKey } from "../../contract/requests.ts";
@@ -19,37 +19,23 @@ export function bearerToken(authorization: string | null): string | undefined {
   return match ? (match[1] ?? "") : undefined;
 }
 
-const HOW_TO_SEND = "Send the key in the header Authorization: Bearer <API_KEY>.";
+const HOW_TO_SEND = missingApiKey.advice;
 
-/** Why a header has no bearer token. */
-export function missingKeyMessage(authorization: string | null): string {
-  if (!authorization) return `No API key was sent. ${HOW_TO_SEND}`;
+/** Where other services take the key. */
+const otherHeaders = ["X-API-Key", "API-Key", "X-Auth-Token", "X-Access-Token"];
+
+/** Why a request has no bearer token. */
+export function missingKeyMessage({ headers, url }: Request): string {
+  const authorization = headers.get("authorization");
+  if (!authorization) {
+    const other = otherHeaders.find((name) => headers.has(name));
+    const place = other ? `the header ${other}` : url.includes("psk_") ? "the address" : undefined;
+    return `No API key was sent${place ? `: one in ${place} is not read` : ""}. ${HOW_TO_SEND}`;
+  }
   const [, scheme] = /^([A-Za-z-]{1,20}) /.exec(authorization) ?? [];
   return scheme
     ? `The header Authorization has the scheme ${scheme}, which is not supported. ${HOW_TO_SEND}`
     : `The header Authorization does not begin with Bearer and a space. ${HOW_TO_SEND}`;
-}
-
-/** Mistakes in sending a key, each with what to do. */
-const mistakes: readonly (readonly [RegExp, string])[] = [
-  [/^$/, `No API key follows the word Bearer. ${HOW_TO_SEND}`],
-  [/,/, "The request has more than one API key, or its header Authorization was sent twice. Send one key, once."],
-  [/^bearer\b/i, "The word Bearer is sent twice. Send it once."],
-  [
-    /^<?(?:your[-_ ]?)?(?:api[-_ ]?)?key>?$|^[$%]|\{/i,
-    "A placeholder was sent instead of an API key. Put the key there.",
-  ],
-  [/^["'`“‘]|["'`”’]$/, "The API key is in quotation marks. Send it without them."],
-  [/^<|>$/, "The API key is in angle brackets. Send it without them."],
-  [/\s/, "The API key contains white space. Send it as one word."],
-];
-
-/** Why a bearer token is not valid, as far as its text alone shows. The text is never repeated. */
-export function invalidKeyMessage(token: string): string {
-  return (
-    mistakes.find(([pattern]) => pattern.test(token))?.[1] ??
-    "The API key is not valid. It is mistyped, unknown, expired or revoked."
-  );
 }
 
 /** The declared length of a body: bytes, or why it is unknown. */
@@ -158,7 +144,8 @@ export function compilePrecondition({
     const expected = headers.get("if-match");
     if (expected === null) return always;
     if (!ifMatchForm.test(expected)) {
-      const message = `must be entity tags in double quotes, exactly as ETag has them, or *; got ${shown(expected)}`;
+      const bare = /^(?:W\/)?[0-9a-f]+$/.test(expected) ? "a tag without quotes" : shown(expected);
+      const message = `must be entity tags in double quotes, exactly as ETag has them, or *; got ${bare}`;
       return { faults: [{ path: "/header/If-Match", message }] };
     }
     return (current) => matchesIfMatch(expected, entityTag(serialize(current)));

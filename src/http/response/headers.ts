@@ -6,6 +6,7 @@ import type { Admission } from "../interfaces.ts";
 
 /** The response headers that a script on another site may read (Fetch standard, section 3.3). */
 const exposed = [
+  "Accept-Patch",
   "Allow",
   "Date",
   "Deprecation",
@@ -99,9 +100,10 @@ export const streamHeaders = { "Cache-Control": "no-store, no-transform", "X-Acc
  * The headers of a response to `OPTIONS`, for a browser's preflight too. That permits every method, and has no `Allow` for
  * an unknown path, where `allow` is empty: a page can then read why its request is refused with 404 or 405.
  */
-export function optionsHeaders(allow: string): Record<string, string> {
+export function optionsHeaders(allow: string, acceptPatch: string): Record<string, string> {
   return {
     ...(allow && { Allow: allow }),
+    ...(acceptPatch && { "Accept-Patch": acceptPatch }),
     "Access-Control-Allow-Methods": allow ? `${allow}, *` : "*",
     "Access-Control-Allow-Headers": accepted,
     "Access-Control-Max-Age": PREFLIGHT_AGE,

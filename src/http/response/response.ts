@@ -9,6 +9,7 @@ import {
 } from "../../contract/handler.ts";
 import type { Operation } from "../../contract/operation.ts";
 import {
+  acceptPatch,
   compileFillPath,
   type deprecationHeaders,
   hasEntityTag,
@@ -57,7 +58,7 @@ export interface Rendered {
   readonly created: string;
   readonly location: string;
   /** See `Paged`. */
-  readonly lasts?: boolean | undefined;
+  readonly lasts?: Paged["lasts"];
   /** The events of a streamed response, instead of a text. */
   readonly stream?: EncodedStream;
 }
@@ -87,13 +88,16 @@ function compileRender(operation: Operation, pages: PageLinks | undefined, depre
     };
   }
   const pageText = compilePageText(schema);
+  const ids = operation.paged?.ids ?? "";
   return (success, input) => {
     const { items, next: end, positionAt, lasts } = success as Paged;
     const { text, count } = pageText(items as readonly unknown[], input.pageBytes);
     const next = count < (items as readonly unknown[]).length ? positionAt(count - 1) : end;
     const toNext = next === undefined ? "" : pages.next(input, next);
     const link = toNext === "" || deprecationLink === "" ? toNext + deprecationLink : `${toNext}, ${deprecationLink}`;
-    return { text, link, tag: tagOf(text, link), created: "", location: "", lasts };
+    const requested = (input.query as Readonly<Record<string, unknown>>)[ids] as readonly bigint[] | undefined;
+    const tag = requested?.length === 1 && count === 1 ? tagOf(text.slice(1, -1), "") : tagOf(text, link);
+    return { text, link, tag, created: "", location: "", lasts };
   };
 }
 
@@ -114,7 +118,7 @@ export interface PreparedResponses {
 interface Answered {
   readonly id: string;
   readonly request: Request;
-  readonly route: { readonly allow: string };
+  readonly route: { readonly allow: string; readonly methods: ReadonlyMap<string, PreparedResponses> };
   readonly isReplay: boolean;
 }
 
@@ -200,6 +204,7 @@ export function failureResponse(
   headers.setOwn(answered.id, admission);
   headers.set("Retry-After", retryAfter === undefined ? "" : String(retryAfter));
   headers.set("Allow", error.status === 405 ? answered.route.allow : "");
+  headers.set("Accept-Patch", error.status === 415 ? acceptPatch(prepared?.operation) : "");
   headers.set("WWW-Authenticate", challenge(failed, prepared?.operation.scopes));
   headers.set("Connection", closesConnection ? "close" : ""); // RFC 9112, section 9.6
   const body = JSON.stringify({ code: error.code, message, status: error.status, details });
@@ -220,7 +225,8 @@ function closedConnection(): Response {
 
 /** The response to `OPTIONS`. It lists the methods of a known path, and needs no key. */
 export function optionsResponse({ id, route }: Answered, admission: Admission): Response {
-  const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(route.allow) });
+  const patch = acceptPatch(route.methods.get("PATCH")?.operation);
+  const headers = new ReusedHeaders({ ...sharedHeaders, ...optionsHeaders(route.allow, patch) });
   headers.setOwn(id, admission);
   return new Response(null, { status: 204, headers: headers.shared });
 }

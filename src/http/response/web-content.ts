@@ -1,5 +1,6 @@
 import { type ErrorDefinition, methodNotAllowed, pathNotFound } from "../../contract/errors.ts";
 import type { MaybePromise } from "../../timing/maybe-promise.ts";
+import type { PathAdvice } from "../input/path-advice.ts";
 import type { FixedContent } from "./fixed-content.ts";
 import { noSniff } from "./headers.ts";
 import { bodyOf } from "./response.ts";
@@ -35,14 +36,18 @@ interface Generated {
 }
 
 /** Serves content to GET and HEAD; any other method is refused. */
-export async function serveContent(from: WebContent, request: Request): Promise<Response> {
+export async function serveContent(
+  from: WebContent,
+  request: Request,
+  paths: Pick<PathAdvice, "ofUnknown">,
+): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     const message = `This path does not support ${request.method}. It supports GET, HEAD.`;
     return plainError(methodNotAllowed, message, { Allow: "GET, HEAD" });
   }
   if ("named" in from) {
     const found = await from.named(request.url.replace(/[?#].*$/, "").replace(/^.*\//, ""));
-    return found ? serveContent(found, request) : notFound("There is no such file.");
+    return found ? serveContent(found, request, paths) : notFound(paths.ofUnknown(request));
   }
   const headers = { "Content-Type": from.type, ...noSniff, ...from.headers };
   if ("fixed" in from) return from.fixed.respond(request, headers);

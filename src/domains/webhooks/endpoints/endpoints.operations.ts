@@ -54,6 +54,7 @@ export function endpointOperations(types: readonly EventType[]) {
     method: "GET",
     path: "/webhook-endpoints",
     summary: "List webhook endpoints",
+    aliases: ["hooks", "endpoints", "subscriptions", "callbacks"],
     description: `Returns all endpoints of the shop, oldest first. There are at most ${MAX_ENDPOINTS}.`,
     response: {
       status: 200,
@@ -120,6 +121,7 @@ export function endpointOperations(types: readonly EventType[]) {
     method: "PATCH",
     path: endpointPath,
     summary: "Change a webhook endpoint",
+    aliases: ["enable", "disable", "pause", "resume"],
     description:
       "Changes the fields in the body (JSON Merge Patch, RFC 7396). If the URL changes, messages that wait for a retry " +
       "are sent at once, and the endpoint expires with the calling key, if that expires.",
