@@ -60,7 +60,7 @@ export function parseResponse(
 }
 
 /** When the service responded, by its own clock, because the clock here may be wrong. Without `Date`, it is `now`. */
-export function timeAtService(headers: Headers, now: number): number {
+export function timeAtService(headers: Pick<Headers, "get">, now: number): number {
   return timeOf(headers.get("date")) || now;
 }
 
@@ -68,7 +68,7 @@ export function timeAtService(headers: Headers, now: number): number {
  * The seconds in `Retry-After`, which may also be a date in any form of HTTP (RFC 9110, 10.2.3). Such a date is compared
  * with the service's own clock. Undefined if there is nothing to wait for.
  */
-function retryAfterOf(headers: Headers, now: number): number | undefined {
+export function retryAfterOf(headers: Pick<Headers, "get">, now: number): number | undefined {
   const text = headers.get("retry-after") ?? "";
   const seconds = +text || (timeOf(text) - timeAtService(headers, now)) / 1000;
   return Math.max(0, Math.ceil(seconds)) || undefined;

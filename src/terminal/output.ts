@@ -1,5 +1,7 @@
-// What a terminal could interpret, in a text from a file or a client: control characters, and those that change the
-// direction of the text around them (Unicode, UAX #9), which then reads as another text.
+import { timestampOf } from "../contract/schemas.ts";
+
+// What a terminal could interpret, in a text from a file or a client: control characters, the separators of lines and
+// paragraphs, and characters that change the direction of the text around them (Unicode, UAX #9).
 
 /** Escapes such characters. */
 export function plain(text: string): string {
@@ -20,6 +22,11 @@ export function plainLines(text: string): string {
  */
 export function counted(number: number, unit: string): string {
   return `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+/** A time in Unix milliseconds as text; null for none. */
+export function iso(time: number | null): string | null {
+  return time === null ? null : timestampOf(time);
 }
 
 /** How long and how fast, in words. */

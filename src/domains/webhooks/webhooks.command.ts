@@ -1,7 +1,6 @@
-import { timestampOf } from "../../contract/schemas.ts";
 import { all } from "../../storage/transaction.ts";
 import { type Command, CommandFailed, withStore } from "../../terminal/command.ts";
-import { table } from "../../terminal/output.ts";
+import { iso, table } from "../../terminal/output.ts";
 import { systemClock } from "../../timing/clock.ts";
 import { operator } from "../events/publish.ts";
 import { requireAccount } from "../shops/shop-options.ts";
@@ -90,8 +89,4 @@ function shown({ account_id: accountId, mode }: OwnedEndpointRow, endpoint: Stor
     failingSince: iso(health.failingSince),
     lastFailure: health.lastFailure?.failure ?? null,
   };
-}
-
-function iso(time: number | null): string | null {
-  return time === null ? null : timestampOf(time);
 }

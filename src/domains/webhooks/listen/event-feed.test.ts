@@ -1,5 +1,5 @@
 import { expect, jest, test } from "bun:test";
-import { EventFeed } from "./event-feed.ts";
+import { eventFeed } from "./event-feed.ts";
 
 /** An event in the stream. */
 const block = (id: number) => `event: pet.created\ndata: {"id":${id}}\nid: ${id}\n\n`;
@@ -19,24 +19,23 @@ test("a message that takes long to forward does not count as silence of the serv
   const said: string[] = [];
   const say = async (line: string) => void said.push(line);
   const stop = new AbortController();
-  const feed = new EventFeed({ base, key: "psk_test_1", types: undefined, after: undefined, stop: stop.signal, say });
-  const events = feed.events();
+  const events = eventFeed({ base, key: "psk_test_1", types: undefined, after: undefined, stop: stop.signal, say });
   const nextId = async () => (await events.next()).value?.id;
   jest.useFakeTimers();
   try {
-    expect(await nextId()).toBe("1");
+    expect(await nextId()).toBe(1n);
     jest.advanceTimersByTime(60_000);
   } finally {
     jest.useRealTimers();
   }
-  expect(await nextId()).toBe("2");
+  expect(await nextId()).toBe(2n);
   const last = nextId();
   try {
     streams[0]?.enqueue(block(3));
   } catch {
     // The connection is closed: the feed gets the event from the next one.
   }
-  expect([await last, said]).toEqual(["3", [`Following the events of the sandbox at ${base}.`]]);
+  expect([await last, said]).toEqual([3n, [`Following the events of the sandbox at ${base}.`]]);
   stop.abort();
   await server.stop(true);
 });

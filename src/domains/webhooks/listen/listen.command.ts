@@ -19,7 +19,7 @@ import {
   signingKeys,
 } from "../secrets/signatures.ts";
 import { TIME_LIMIT } from "../sending/send.ts";
-import { EventFeed, type FeedEvent } from "./event-feed.ts";
+import { eventFeed, type FeedEvent } from "./event-feed.ts";
 
 const SECRET_BYTES = 32;
 
@@ -65,12 +65,11 @@ export const listenCommand: Command = {
     const publicKey = shownPublicKey(keys);
     await print(`Secret: ${secret}\nPublic key: ${publicKey}`, { secret, publicKey });
     const say = (message: string) => print(message, { message });
-    const feed = new EventFeed({ base, key, types, after, stop: context.stop, say });
-    for await (const event of feed.events()) {
+    for await (const event of eventFeed({ base, key, types, after, stop: context.stop, say })) {
       const outcome = await forward(event, target, keys, context);
       if (context.stop.aborted) break;
       const shown = "error" in outcome ? `failed: ${outcome.error}` : outcome.status;
-      await print(`${event.id} ${event.type} ${shown}`, { id: BigInt(event.id), type: event.type, ...outcome });
+      await print(`${event.id} ${event.type} ${shown}`, { id: event.id, type: event.type, ...outcome });
     }
     return { json: undefined, text: "" };
   },
@@ -84,10 +83,9 @@ async function forward(
   { stop }: CommandContext,
 ): Promise<{ readonly status: number } | { readonly error: string }> {
   // `listen` has no endpoint and no shop: its public key takes the place of an endpoint.
-  const id = messageId(shownPublicKey(keys), "", BigInt(event.id));
-  const { type, at } = JSON.parse(event.json) as { type: string; at: string };
-  // The event is copied as text: parsing and writing it would round its large integers.
-  const body = `{"id":"${id}","type":"${type}","timestamp":"${at}","mode":"test","data":${event.json}}`;
+  const id = messageId(shownPublicKey(keys), "", event.id);
+  const { type, at } = event;
+  const body = `{"id":"${id}","type":"${type}","timestamp":"${at}","mode":"test","data":${exactJson(event)}}`;
   try {
     const response = await fetch(target, {
       method: "POST",

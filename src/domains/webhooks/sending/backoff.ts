@@ -1,3 +1,4 @@
+import { retryAfterOf } from "../../../../client/src/outcome.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/clock.ts";
 
 /** Milliseconds between the end of a delivery and the next one. The first delivery starts at once. */
@@ -47,25 +48,8 @@ export function isDue(dueAt: number, now: number): boolean {
   return dueAt <= now || dueAt > now + LONGEST_DELAY;
 }
 
-const seconds = /^[0-9]+$/;
-/** The three forms of a date that recipients must accept (RFC 9110, section 5.6.7). Only the last names no zone. */
-const httpDate =
-  /^([A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT|[A-Z][a-z]+day, [0-9]{2}-[A-Z][a-z]{2}-[0-9]{2} [0-9:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4})$/;
-
-/**
- * The wait of a `Retry-After` header (seconds or a date) in milliseconds, at most a day; undefined if it is neither. A
- * date is compared with the `Date` of the response, if it has one, because the clocks of the two machines may differ.
- */
+/** The wait of a `Retry-After` header in milliseconds, at most a day; undefined if there is nothing to wait for. */
 export function readRetryAfter(headers: Pick<Headers, "get">, now: number): number | undefined {
-  const text = headers.get("retry-after") ?? "";
-  if (seconds.test(text)) return Math.min(Number(text) * SECOND_MS, MAX_WAIT);
-  const until = timeOf(text);
-  return until === undefined
-    ? undefined
-    : Math.min(Math.max(0, until - (timeOf(headers.get("date") ?? "") ?? now)), MAX_WAIT);
-}
-
-function timeOf(date: string): number | undefined {
-  const time = httpDate.test(date) ? Date.parse(`${date.replace(" GMT", "")} GMT`) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  const seconds = retryAfterOf(headers, now);
+  return seconds && Math.min(seconds * SECOND_MS, MAX_WAIT);
 }
