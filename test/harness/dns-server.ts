@@ -5,6 +5,7 @@ import { isIPv4 } from "node:net";
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
 const NAME_ERROR = 3;
+export const REFUSED = 5;
 
 /** The addresses of a name at its nth look-up, counted from 1; none for a server that does not answer. */
 type Answer = (lookup: number) => readonly string[];
@@ -14,25 +15,32 @@ export class DnsServer {
   /** The names that were looked up, in order. Looking up both kinds of addresses counts once. */
   readonly lookups: string[] = [];
   readonly #names: Readonly<Record<string, Answer>>;
+  readonly #unknown: number;
   readonly #socket: Socket;
   readonly #resolver = new promises.Resolver({ timeout: 60_000, tries: 1 });
 
-  static async start(names: Readonly<Record<string, Answer>>): Promise<DnsServer> {
+  /** `unknown` is the response code for other names. */
+  static async start(names: Readonly<Record<string, Answer>>, unknown = NAME_ERROR): Promise<DnsServer> {
     const socket = createSocket("udp4");
     const { promise, resolve } = Promise.withResolvers<void>();
     socket.bind(0, "127.0.0.1", resolve);
     await promise;
-    return new DnsServer(names, socket);
+    return new DnsServer(names, unknown, socket);
   }
 
-  private constructor(names: Readonly<Record<string, Answer>>, socket: Socket) {
+  private constructor(names: Readonly<Record<string, Answer>>, unknown: number, socket: Socket) {
     this.#names = names;
+    this.#unknown = unknown;
     this.#socket = socket;
-    this.#resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+    this.#resolver.setServers([this.address]);
     socket.on("message", (query, { port, address }) => {
       const reply = this.#reply(query);
       if (reply) socket.send(reply, port, address);
     });
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.#socket.address().port}`;
   }
 
   /** Looks a name up at this server: all its addresses. */
@@ -55,7 +63,7 @@ export class DnsServer {
     if (answer && addresses.length === 0) return undefined;
     const records = addresses.filter((address) => (isIPv4(address) ? TYPE_A : TYPE_AAAA) === type).map(recordOf);
     const head = Buffer.from(query.subarray(0, 12));
-    head.writeUInt16BE(0x8180 | (answer ? 0 : NAME_ERROR), 2); // a response, recursion available
+    head.writeUInt16BE(0x8180 | (answer ? 0 : this.#unknown), 2); // a response, recursion available
     head.writeUInt16BE(records.length, 6);
     head.writeUInt32BE(0, 8);
     return Buffer.concat([head, query.subarray(12, end + 4), ...records]);

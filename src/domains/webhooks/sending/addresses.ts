@@ -76,7 +76,7 @@ export class AddressPolicy {
     if (port < 1024 && port !== 443 && port !== 80) return "url_port_refused";
     const host = hostOf(url);
     if (isIP(host) !== 0) return this.refusalOf(host);
-    return /(^|\.)localhost$/.test(host) ? this.refusalOf("127.0.0.1") : undefined;
+    return isLocalhost(host) ? this.refusalOf("127.0.0.1") : undefined;
   }
 
   /** Why the policy refuses an IP address. */
@@ -91,6 +91,11 @@ export class AddressPolicy {
 /** The host of a URL: an IP address, or a name without a trailing dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** True for the names of this machine (RFC 6761). */
+export function isLocalhost(name: string): boolean {
+  return /(^|\.)localhost$/.test(name);
 }
 
 /** One list for each version: a list of both matches an IPv4-mapped IPv6 address against its IPv4 entries. */

@@ -123,17 +123,20 @@ describe("a name", () => {
     expect([open.received.length, other.received.length]).toEqual([1, 0]);
   });
 
-  test("is tried at its next address if the first refuses the connection", async () => {
-    const open = new Receiver({ address: "127.0.0.4" });
-    toStop.push(open);
+  test("is tried at its next address if the first refuses the connection, of both families in turn", async () => {
+    const open = new Receiver({ address: "127.0.0.5" });
+    const ipv6 = new Receiver({ address: "::1", port: open.port });
+    toStop.push(open, ipv6);
     const { resolve } = await dnsServer({
-      "near.test": () => ["::1", "127.0.0.3", "127.0.0.4"],
-      "far.test": () => ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"],
+      "near.test": () => ["127.0.0.3", "127.0.0.4", "127.0.0.5"],
+      "far.test": () => ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"],
+      "both.test": () => ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "::1"],
     });
     const sent = (name: string) => send(message(`http://${name}:${open.port}/hook`), network({ resolve }));
     expect(await sent("near.test")).toMatchObject({ failure: undefined });
     expect(await sent("far.test")).toMatchObject({ failure: "connection_failed" });
-    expect(open.received).toHaveLength(1);
+    expect(await sent("both.test")).toMatchObject({ failure: undefined });
+    expect([open.received.length, ipv6.received.length]).toEqual([1, 1]);
   });
 
   test("is not tried at its next address if the first received the message", async () => {

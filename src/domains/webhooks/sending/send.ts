@@ -1,14 +1,15 @@
-import { isIP, isIPv6 } from "node:net";
+import { isIP, isIPv4, isIPv6 } from "node:net";
 import { version } from "../../../telemetry/version.ts";
 import type { Clock } from "../../../timing/clock.ts";
 import type { SendFailure } from "../webhooks.schemas.ts";
 import { type AddressPolicy, hostOf } from "./addresses.ts";
 import { readRetryAfter } from "./backoff.ts";
+import { SystemNames } from "./system-names.ts";
 
 /** Milliseconds for one delivery, from looking up the name to the end of the response. */
 export const TIME_LIMIT = 15_000;
 /** How many addresses of one name are tried until a connection succeeds. */
-const MAX_TRIED = 3;
+const MAX_TRIED = 4;
 
 /** The result of a delivery. */
 export interface SendResult {
@@ -55,8 +56,7 @@ export function systemNetwork(policy: AddressPolicy, clock: Clock): Network {
   return {
     policy,
     clock,
-    // c-ares uses no threads. `node:dns` does: look-ups at a silent name server would also block file access.
-    resolve: async (name) => (await Bun.dns.lookup(name, { backend: "c-ares" })).map(({ address }) => address),
+    resolve: new SystemNames().resolve,
     expire: (milliseconds) => AbortSignal.timeout(milliseconds),
   };
 }
@@ -94,14 +94,15 @@ async function sendWithin(message: SignedMessage, network: Network, signal: Abor
   }
 }
 
-/** The addresses of a host, IPv4 first: not every machine has an IPv6 route. */
+/** The addresses of a host. Those of both families take turns: not every machine has a route for each. */
 async function addressesOf(host: string, { resolve }: Network, signal: AbortSignal): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   const found = await unlessAborted(
     resolve(host).catch(() => []),
     signal,
   );
-  return found.toSorted((one, other) => isIP(one) - isIP(other));
+  const families = [found.filter(isIPv4), found.filter(isIPv6)];
+  return found.flatMap((_, turn) => families.flatMap((family) => family.slice(turn, turn + 1)));
 }
 
 /** The response of the first address to which a connection can be made. */
