@@ -76,6 +76,22 @@ test("a pause lets others go first, also those that have time left", async () =>
   expect(done).toEqual(["other", "paused"]);
 });
 
+test("after a pause, work goes on in another turn, although its shop has time left", async () => {
+  const { turns, work, done } = scene();
+  const pieces = (async () => {
+    for (const piece of ["a", "b", "c"]) {
+      done.push(piece);
+      work(1, 1);
+      await turns.pause(1);
+    }
+  })();
+  for (const sofar of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    expect(done).toEqual(sofar);
+    await nextTurn();
+  }
+  await pieces;
+});
+
 test("no time is charged twice, and an error is charged like work", async () => {
   const { turns, work } = scene();
   const charged = [work(1, 2)];

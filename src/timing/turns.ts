@@ -4,7 +4,7 @@ import { microtasksDone } from "./waiting.ts";
 export type Payer = number | undefined;
 
 /** What a payer may use of a turn of the event loop before others go first, in milliseconds. */
-export const SHARE = 5;
+export const SHARE = 3;
 
 /**
  * What each shop has used of a turn of the event loop, in time. One that has used its share is put off, and those put off
@@ -83,14 +83,17 @@ export class Turns {
       else this.#used.delete(payer);
     }
     const end = this.#now() + SHARE;
-    for (const [payer, resolves] of this.#putOff) {
+    const putOff = [...this.#putOff];
+    for (const [payer, waiting] of putOff) {
       if (this.isInDebt(payer)) continue;
-      while (resolves.length > 0 && !this.isInDebt(payer) && this.#now() < end) {
-        resolves.shift()?.();
+      const later: (() => void)[] = []; // what pauses again waits for the next turn
+      this.#putOff.set(payer, later);
+      while (waiting.length > 0 && !this.isInDebt(payer) && this.#now() < end) {
+        waiting.shift()?.();
         await microtasksDone(); // then it is charged
       }
       this.#putOff.delete(payer);
-      if (resolves.length > 0) this.#putOff.set(payer, resolves); // now the last
+      if (waiting.length + later.length > 0) this.#putOff.set(payer, [...waiting, ...later]); // now the last
       if (this.#now() >= end) break;
     }
     if (this.#used.size > 0 || this.#putOff.size > 0) this.#schedule();

@@ -1,5 +1,6 @@
 import { timestampOf } from "../../../contract/schemas.ts";
 import type { Storage } from "../../../storage/storage.ts";
+import { turns } from "../../../timing/turns.ts";
 import { nextTurn } from "../../../timing/waiting.ts";
 import type { EventLog } from "../../events/events.store.ts";
 import { failuresAfter, MAX_FAILED } from "../endpoints/endpoint-health.ts";
@@ -29,8 +30,9 @@ export interface CourierParts extends DeliveryParts {
 }
 
 /**
- * Delivers to one endpoint what there is to do for it. What has ended is saved together, and only then more is read: so
- * what is read is never older than what is known here. After a crash, all after the oldest unfinished event is sent again.
+ * Delivers to one endpoint what there is to do for it. Events are read in the turns of its shop: several endpoints may look
+ * through many large ones. What has ended is saved together, and only then more is read: so what is read is never older
+ * than what is known here. After a crash, all after the oldest unfinished event is sent again.
  */
 export class Courier {
   readonly name: EndpointName;
@@ -147,7 +149,9 @@ export class Courier {
     this.#plan.hasMoreRetries = rows.length < fresh.length;
     const test = testEvent(id, timestampOf(clock.now()));
     const events = await Promise.all(
-      rows.map(async ({ event_id }) => (event_id < 0n ? test : storage.read(log.get(shop, event_id)))),
+      rows.map(async ({ event_id }) =>
+        event_id < 0n ? test : turns.run(shop, () => storage.read(log.get(shop, event_id), shop)),
+      ),
     );
     for (const [index, { event_id: eventId, kind, attempt: number }] of rows.entries()) {
       const event = events[index];
@@ -164,7 +168,7 @@ export class Courier {
     const room = this.#plan.roomForEvents(attempts);
     if (room <= 0 || readUpTo >= end) return false;
     const type = types.includes(ALL_TYPES) ? undefined : types;
-    const page = await storage.read(log.after(shop, readUpTo, room, { type }));
+    const page = await turns.run(shop, () => storage.read(log.after(shop, readUpTo, room, { type }), shop));
     if (cursor.readUpTo !== readUpTo) return false; // it was interrupted
     const [events, next = end] = "refused" in page ? [[], page.first - 1n] : [page.items, page.next];
     this.#plan.addEvents(events, cursor, next);

@@ -4,8 +4,11 @@ import type { StoredEndpoint } from "../endpoints/endpoints.store.ts";
 import type { DeliveryKind } from "../webhooks.schemas.ts";
 import type { RedeliveryRow } from "./dispatch.statements.ts";
 
-/** How many stored attempts, and how many other events, are ready to begin; with less than half of it, more are read. */
-const MAX_READY = 64;
+/**
+ * How many stored attempts, and how many other events, are ready to begin; with less than half of it, more are read.
+ * 24 of the largest events take 200 KB.
+ */
+const MAX_READY = 24;
 /** How many events of an endpoint can have a stored attempt. */
 const MAX_ATTEMPTS = 1_000;
 
