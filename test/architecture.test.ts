@@ -122,7 +122,7 @@ const rules: readonly Rule[] = [
   },
   {
     of: /^storage\//,
-    may: /^(storage\/|files\/durable-files\.ts$|bun(:sqlite)?$|node:)/,
+    may: /^(storage\/|files\/(durable-files|room)\.ts$|bun(:sqlite)?$|node:)/,
     because: "drivers are imported in storage/ and nowhere else",
   },
   {

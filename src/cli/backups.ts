@@ -11,7 +11,8 @@ import {
 import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import { timestampOf } from "../contract/schemas.ts";
-import { makeFolder } from "../files/durable-files.ts";
+import { makeFolder, nearestFolder } from "../files/durable-files.ts";
+import { roomFault } from "../files/room.ts";
 import { StorageUnusable } from "../storage/errors.ts";
 import { type Contents, verifyBackup } from "../storage/sqlite/verify.ts";
 import { CommandFailed, type Report } from "../terminal/command.ts";
@@ -70,7 +71,8 @@ async function takeInFolder(config: Config): Promise<Report> {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw new CommandFailed("backup_failed", `The folder ${folder} cannot hold backups: ${(error as Error).message}.`);
+    const reason = roomFault(nearestFolder(folder)) ?? (error as Error).message;
+    throw new CommandFailed("backup_failed", `The folder ${folder} cannot hold backups: ${reason}.`);
   }
   const mark = (await engineOf(config).inspect())?.mark;
   const unfinished = deleteUnfinished(folder);

@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { backupsIn } from "../app/store/backup-folder.ts";
 import { engineOf } from "../app/store/engines.ts";
 import { baseAddress, baseSetting, rootOf } from "../app/web/base-address.ts";
@@ -7,11 +7,12 @@ import { endpointsWithoutKey } from "../domains/webhooks/secrets/endpoint-secret
 import { existingSecretKeys } from "../domains/webhooks/secrets/secret-keys.ts";
 import { nearestFolder } from "../files/durable-files.ts";
 import { FileError } from "../files/new-file.ts";
+import { roomAt } from "../files/room.ts";
 import type { ValkeyState } from "../limits/valkey/inspect.ts";
 import { StorageUnavailable, StorageUnusable } from "../storage/errors.ts";
 import type { StoreState } from "../storage/store-state.ts";
 import { counted } from "../terminal/output.ts";
-import { ANOTHER_PROGRAM, READINESS_DEADLINE, readiness } from "./health.ts";
+import { ANOTHER_PROGRAM, addressOfService, READINESS_DEADLINE, readiness } from "./health.ts";
 
 /** The result of a check. */
 export interface Finding {
@@ -121,9 +122,10 @@ export function checkProxies(config: Config): Finding {
 
 /** Checks whether the service runs here, and whether its base address leads to it. */
 export async function checkAddress(config: Config): Promise<Finding[]> {
-  const { host, port, environment } = config;
+  const { environment } = config;
+  const { host, port } = addressOfService(config);
   const base = baseAddress(config, host, port);
-  const served = await readiness(config).catch((error: Error) => error);
+  const served = await readiness({ host, port }).catch((error: Error) => error);
   const service = checkService(served, `${host}, port ${port}`);
   if (environment !== "development" && base.startsWith("http:")) {
     const advice = `Set ${baseSetting(config)} to the https address that clients use. Links in responses start with it.`;
@@ -177,6 +179,8 @@ const MIB = 1_048_576;
 /** With less free space, in bytes, the disk may be full after some hours of a busy shop. */
 const LITTLE_ROOM = 1_024 * MIB;
 const NO_ROOM = 64 * MIB;
+/** A store has about ten files, temporary ones included, and so has a backup. */
+const FEW_FILES = 100;
 
 /** The findings about the store, and its state if it can be read. */
 interface CheckedStore {
@@ -256,23 +260,30 @@ function folderFinding(folder: string): Finding {
   } catch {
     return failed("disk", `${there} is not writable.`, "Allow the service's user to write there.");
   }
-  const { bavail, bsize } = statfsSync(there);
-  const room = bavail * bsize;
-  const message = `${Math.floor(room / MIB).toLocaleString("en")} MiB free for ${folder}.`;
-  if (room < NO_ROOM) return failed("disk", message, "Free space now: writes fail when the disk is full.");
-  if (room < LITTLE_ROOM) return warning("disk", message, "Free space, or move the folder to a larger disk.");
+  const { bytes, files } = roomAt(there);
+  if (files < FEW_FILES)
+    return failed(
+      "disk",
+      `${counted(files, "inode")} left for files in ${folder}.`,
+      "Delete other files on that disk.",
+    );
+  const message = `${Math.floor(bytes / MIB).toLocaleString("en")} MiB free for ${folder} and its temporary files.`;
+  if (bytes < NO_ROOM) return failed("disk", message, "Free space now: writes fail when the disk is full.");
+  if (bytes < LITTLE_ROOM) return warning("disk", message, "Free space, or move the folder to a larger disk.");
   return ok("disk", message);
 }
 
 /** Checks the age of the newest backup of an embedded store. */
-export function checkBackups({ database, backups: { every, folder } }: Config, now: number): Finding {
+export function checkBackups({ database, dataDir, backups: { every, folder } }: Config, now: number): Finding {
   if (database) return ok("backups", "PostgreSQL has its own tools: see docs/backups.md.");
   const [newest] = backupsIn(folder);
-  const age = newest && `The newest one in ${folder} was taken at ${new Date(newest.takenAt).toISOString()}.`;
+  const [one, other] = [folder, dataDir].map((path) => statSync(nearestFolder(path)).dev);
+  const place = one === other ? `${folder}, on the disk of the store,` : folder;
+  const age = newest && `The newest one in ${place} was taken at ${new Date(newest.takenAt).toISOString()}.`;
   if (every === undefined) {
     return warning("backups", age ?? "None are taken by the service.", "Set PETSTORE_BACKUP_EVERY, such as 6h.");
   }
-  if (!newest) return ok("backups", `There is none in ${folder} yet. The service takes the first one when it runs.`);
+  if (!newest) return ok("backups", `There is none in ${place} yet. The service takes the first one when it runs.`);
   return now - newest.takenAt <= 2 * every
     ? ok("backups", age ?? "")
     : warning("backups", age ?? "", "Search the log for backup_failed, and take a backup with backups take.");

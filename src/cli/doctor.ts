@@ -22,7 +22,7 @@ import type { ProgramCommand } from "./program-command.ts";
 export const doctor: ProgramCommand = {
   name: "doctor",
   summary:
-    "Check for problems: settings, store, schema, secret key, disk, backups, clock, Valkey, proxies, base address.",
+    "Check for problems: settings, store, schema, secret key, disk, backups, clock, Valkey, proxies, service, base address.",
   example: "doctor",
   description:
     "It changes nothing, and works alongside the service. Run it with the settings of the service.\n" +

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { engineOf } from "../app/store/engines.ts";
 import type { Config } from "../config.ts";
 import type { ProgramCommand } from "./program-command.ts";
 
@@ -15,29 +16,44 @@ export const health: ProgramCommand = {
   name: "health",
   summary: "Check whether the service on this machine is ready: exit status 0 or 1.",
   example: "health",
-  description: "Requests /readyz at PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
+  description:
+    "Requests /readyz where the service of the data folder listens. On PostgreSQL, and before its first start, this is " +
+    "PETSTORE_HOST and PETSTORE_PORT, which must be those of the service.",
   options: { hung: { meaning: "Succeed only if it hangs: it gave no response for 10 s. For a watchdog." } },
   run: async ({ options: { hung } }, { config }) => {
+    const { host, port } = addressOfService(config);
     if (hung !== undefined) {
-      const isHung = await readiness(config, HANGS_AFTER).then(
+      const isHung = await readiness({ host, port }, HANGS_AFTER).then(
         () => false,
         ({ name }: Error) => name === "AbortError",
       );
-      const text = isHung ? `no response in 10 s at ${config.host}, port ${config.port}` : "";
+      const text = isHung ? `no response in 10 s at ${host}, port ${port}` : "";
       return { json: { hung: isHung }, text, hasFailed: !isHung };
     }
-    const status = await readiness(config).catch(() => "no answer");
+    const status = await readiness({ host, port }).catch(() => "no answer");
     const hasFailed = status !== "ready";
-    const where = hasFailed ? ` at ${config.host}, port ${config.port}` : "";
+    const where = hasFailed ? ` at ${host}, port ${port}` : "";
     return { json: { status }, text: status + where, hasFailed };
   },
 };
+
+/** Where a service listens. */
+interface ServiceAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the service on the store that the settings choose listens, or will listen. */
+export function addressOfService(config: Config): ServiceAddress {
+  const { host = config.host, port = config.port } = engineOf(config).servedBy() ?? {};
+  return { host, port };
+}
 
 /**
  * The status that the service reports, or `ANOTHER_PROGRAM`. Rejects if nothing responds. It does not use `fetch`, which
  * would use a proxy from the environment.
  */
-export function readiness({ host, port }: Config, deadline = READINESS_DEADLINE): Promise<string> {
+export function readiness({ host, port }: ServiceAddress, deadline = READINESS_DEADLINE): Promise<string> {
   // Where IPv6 is off, a service on `::` listens on IPv4 alone.
   if (host === "::") return readinessAt("::1", port, deadline).catch(() => readinessAt("127.0.0.1", port, deadline));
   return readinessAt(host === "0.0.0.0" ? "127.0.0.1" : host, port, deadline);

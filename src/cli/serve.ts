@@ -29,7 +29,14 @@ export const serve: ProgramCommand = {
   run: async (given, context) => {
     const folder = given.options["temporary"] === undefined ? undefined : mkdtempSync(join(tmpdir(), "petstore-"));
     const stop = given.options["attached"] === undefined ? context.stop : untilInputEnds(context);
-    const served = { ...context, stop, ...(folder && { environment: {}, config: temporaryConfig(folder) }) };
+    const served = {
+      ...context,
+      stop,
+      ...(folder && {
+        environment: {},
+        config: readConfig({ PETSTORE_DATA_DIR: folder, PETSTORE_PORT: "0" }, folder, settingsOf(domains)),
+      }),
+    };
     const claim = claimStore(served.config);
     try {
       await runClaimed(claim, given, served);
@@ -50,10 +57,6 @@ function untilInputEnds({ input, stop }: ProgramContext): AbortSignal {
   const ended = () => end.abort();
   read().then(ended, ended);
   return AbortSignal.any([stop, end.signal]);
-}
-
-function temporaryConfig(folder: string): Config {
-  return readConfig({ PETSTORE_DATA_DIR: folder, PETSTORE_PORT: "0" }, folder, settingsOf(domains));
 }
 
 /** Runs the service in this process until `stop` is aborted. */
@@ -95,7 +98,7 @@ async function runClaimed(
     traces: config.traces?.url,
     trustedProxies: config.trustedProxies.join(", "),
   });
-  claim.announce(app.base);
+  claim.announce(app.base, config.host, app.port);
   if (claim.failure) app.log.warn("data_folder_not_locked", { reason: claim.failure.message });
   if (config.environment !== "development" && configuredBase(config) === undefined) {
     app.log.warn("base_url_not_set", { setting: baseSetting(config), address: app.base });

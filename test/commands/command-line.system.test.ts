@@ -97,7 +97,8 @@ describe("the start", () => {
     [{ PETSTORE_TRUSTED_PROXIES: "10.0.0.0/33" }, "must be a comma-separated list of IP addresses or networks"],
     [{ PETSTORE_PROT: "1" }, "PETSTORE_PROT is not a setting. Did you mean PETSTORE_PORT?"],
     [{ PETSTORE_DATA_DIR: "/dev/null/data" }, "The store at /dev/null/data/petstore.db cannot be opened"],
-    [{ PETSTORE_HOST: "192.0.2.1" }, "192.0.2.1"],
+    [{ PETSTORE_HOST: "192.0.2.1" }, "192.0.2.1 is no address of this machine. Set PETSTORE_HOST to 127.0.0.1"],
+    [{ PETSTORE_HOST: "localhots" }, "localhots is no address of this machine. Set PETSTORE_HOST to 127.0.0.1"],
   ])("fails for %j with one clear line", async (settings, message) => {
     const { status, stdout, stderr } = await runCommand(newDataDir(), ["serve"], settings);
     expect([status, stdout]).toEqual([1, ""]);

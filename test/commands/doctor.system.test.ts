@@ -36,13 +36,18 @@ describe("petstore doctor", () => {
     expect(before.found["store"]?.message).toEndWith("yet. The first start makes it.");
     const program = await Program.start(dataDir);
     const { status, found, checks } = await examine(dataDir, {
-      PETSTORE_PORT: String(program.port),
       PETSTORE_BACKUP_EVERY: "1d",
       HTTP_PROXY: "http://127.0.0.1:9", // not used for this machine
     });
     expect([status, checks.filter(({ state }) => state !== "ok")]).toEqual([0, []]);
     expect(found["store"]?.message).toMatch(/petstore\.db, SQLite 3\./);
-    expect(found["service"]?.message).toContain("It is ready at ");
+    // The service has another port than the settings of the command: it has noted its own in the folder.
+    expect(found["service"]?.message).toBe(`It is ready at 127.0.0.1, port ${program.port}.`);
+    expect((await runCommand(dataDir, ["health"], { PETSTORE_PORT: String(freePort()) })).stdout).toBe("ready\n");
+    expect(found["disk"]?.message).toEndWith(" and its temporary files.");
+    expect(found["backups"]?.message).toStartWith(
+      `There is none in ${dataDir}/backups, on the disk of the store, yet.`,
+    );
     expect(found["base address"]?.message).toBe(`${program.base} leads to the service.`);
     const { stdout } = await runCommand(dataDir, ["doctor"]);
     expect(stdout).toMatch(/^CHECK +STATE +FINDING\nsettings +ok +All are valid/);

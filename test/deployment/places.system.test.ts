@@ -112,18 +112,23 @@ describe("the service", () => {
     expect([await program.child.exited, program.errors]).toEqual([0, ""]);
   });
 
-  test.skipIf(!canMount).each(["stopped in good order", "new"])(
-    "names a full disk, if the store is %s",
-    async (state) => {
-      const dataDir = newDataDir();
-      if (state !== "new") expect(await (await Program.start(dataDir)).end()).toBe(0);
-      const fill = ["sh", "-c", 'dd if=/dev/zero of="$0/fill" bs=4k 2>/dev/null; exec "$@"', dataDir];
-      const program = new Program(dataDir, {}, onSmallDisk(dataDir, 4_000_000, [...fill, ...serveCommand]));
-      expect(await program.child.exited).toBe(1);
-      const reason = `the disk of ${dataDir} is full. Free some space, then start again.`;
-      expect(program.errors).toBe(`The store at ${join(dataDir, "petstore.db")} cannot be opened: ${reason}\n`);
-    },
-  );
+  const full = ['dd if=/dev/zero of="$0/fill" bs=4k 2>/dev/null', 0, "is full"] as const;
+  const files = 'n=0; while touch "$0/fill$n" 2>/dev/null; do n=$((n + 1)); done';
+  const noInode = [files, 20, "has no inode left, which a new file needs"] as const;
+  test.skipIf(!canMount).each([
+    ["stopped in good order", ...full],
+    ["new", ...full],
+    ["stopped in good order", ...noInode],
+    ["new", ...noInode],
+  ])("names a full disk, if the store is %s", async (state, filling, inodes, fault) => {
+    const dataDir = newDataDir();
+    if (state !== "new") expect(await (await Program.start(dataDir)).end()).toBe(0);
+    const fill = ["sh", "-c", `${filling}; exec "$@"`, dataDir];
+    const program = new Program(dataDir, {}, onSmallDisk(dataDir, 4_000_000, [...fill, ...serveCommand], inodes));
+    expect(await program.child.exited).toBe(1);
+    const reason = `the disk of ${dataDir} ${fault}. Delete other files there, then start again.`;
+    expect(program.errors).toBe(`The store at ${join(dataDir, "petstore.db")} cannot be opened: ${reason}\n`);
+  });
 
   test.skipIf(!canMount)("on `::` where IPv6 is off is found by `health`", () => {
     const off = "ip link set lo up && echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6";

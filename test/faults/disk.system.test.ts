@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
-import { serveCommand } from "../harness/program.ts";
+import { newDataDir, programCommand, serveCommand } from "../harness/program.ts";
 import { canInject, canMount, Injection, onSmallDisk } from "./faulty-disk.ts";
 import { lastResponses, StoreUnderFault, unavailable } from "./store-under-fault.ts";
 
@@ -44,15 +44,26 @@ describe.skipIf(!canMount)("a full disk", () => {
   });
 });
 
+describe.skipIf(!canMount)("a disk without an inode left", () => {
+  test("is named by a backup that needs a folder there", () => {
+    const dataDir = newDataDir();
+    const useUp = ["sh", "-c", 'while touch "$0/$$-$((i += 1))" 2>/dev/null; do :; done; exec "$@"', dataDir];
+    const command = onSmallDisk(dataDir, 4 * 1024 * 1024, [...useUp, ...programCommand, "backups", "take"], 20);
+    const { exitCode, stderr } = Bun.spawnSync(command, { env: { ...process.env, PETSTORE_DATA_DIR: dataDir } });
+    const reason = `the disk of ${dataDir} has no inode left, which a new file needs`;
+    expect([exitCode, `${stderr}`]).toEqual([1, `The folder ${dataDir}/backups cannot hold backups: ${reason}.\n`]);
+  });
+});
+
 describe.skipIf(!canInject)("a disk on which every write fails", () => {
   test.each([
     ["because it is full", "ENOSPC", "database or disk is full"],
-    ["because a quota is used up", "EDQUOT", "disk I/O error"],
+    ["because a quota is used up", "EDQUOT", "the disk quota of this user for FOLDER is used up"],
     ["because it is mounted read-only", "EROFS", "disk I/O error"],
     ["because it is broken", "EIO", "disk I/O error"],
   ])("%s, fails writes and nothing else, until it works again", async (_, error, reason) => {
     await using store = await StoreUnderFault.start();
-    await expectWritesToFailAndComeBack(store, reason, async () => {
+    await expectWritesToFailAndComeBack(store, reason.replace("FOLDER", store.dataDir), async () => {
       const injection = await Injection.begin(store.pid, "pwrite64", error);
       await store.failsWrites(); // on a busy machine the tracer can say that it attached and still miss a call
       return () => injection[Symbol.asyncDispose]();

@@ -11,8 +11,8 @@ export const canMount = Bun.spawnSync([...limitedDisk, "mount -t tmpfs none /mnt
  * A command that runs another on a separate small disk, mounted at the folder, on which the files of
  * the folder are. From outside it is seen below `/proc/PID/root`.
  */
-export function onSmallDisk(dataDir: string, bytes: number, command: readonly string[]): string[] {
-  const mount = `cp -r "$0" "$0.seed" && mount -t tmpfs -o size=${bytes} none "$0" && cp -r "$0.seed/." "$0" && exec "$@"`;
+export function onSmallDisk(dataDir: string, bytes: number, command: readonly string[], inodes = 0): string[] {
+  const mount = `cp -r "$0" "$0.seed" && mount -t tmpfs -o size=${bytes},nr_inodes=${inodes} none "$0" && cp -r "$0.seed/." "$0" && exec "$@"`;
   return [...limitedDisk, mount, dataDir, ...command];
 }
 

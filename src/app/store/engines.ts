@@ -14,7 +14,7 @@ import { requireNotInUse } from "../../storage/sqlite/database.ts";
 import { inspectSqlite } from "../../storage/sqlite/inspect.ts";
 import { openSqlite } from "../../storage/sqlite/opening.ts";
 import { type Restored, restoreSqlite } from "../../storage/sqlite/restore.ts";
-import { ServingLock } from "../../storage/sqlite/serving-lock.ts";
+import { ServingLock, type ServingProcess, servedBy } from "../../storage/sqlite/serving-lock.ts";
 import { realStoreFile } from "../../storage/sqlite/store-files.ts";
 import type { Contents } from "../../storage/sqlite/verify.ts";
 import type { Storage, StorageObserver } from "../../storage/storage.ts";
@@ -45,6 +45,8 @@ export interface Engine {
   open(options: OpeningOptions): Promise<Storage>;
   /** Locks a store that only one process may serve; absent if several may. Throws `StoreServed` if another has the lock. */
   lock?(): ServingLock;
+  /** The process that serves the store alone, or was the last one to do so; undefined if it is unknown. */
+  servedBy(): ServingProcess | undefined;
   /**
    * Rejects with `StorageUnusable` if another process has the store open, and for SQLite if there is no store. Rejects
    * with `StorageUnavailable` if the database server does not respond.
@@ -103,6 +105,7 @@ function sqlite({ dataDir, backups, environment }: Config): Engine {
     setting,
     folderToCreate: () => (exists() ? undefined : dataDir),
     lock: () => new ServingLock(file),
+    servedBy: () => servedBy(file),
     requireNotInUse: async () => {
       requireStore();
       requireNotInUse(file);
@@ -137,6 +140,7 @@ function postgres(address: PostgresAddress): Engine {
     place: address.shown,
     setting: "PETSTORE_DATABASE_URL",
     folderToCreate: () => undefined,
+    servedBy: () => undefined,
     requireNotInUse: () => requireNoOtherSession(address),
     open: (options) => openPostgres(address, options),
     inspect: () => inspectPostgres(address),

@@ -8,8 +8,8 @@ import { type Engine, engineOf } from "./engines.ts";
 export interface ServingClaim {
   /** Why the store could not be locked, so that other processes can serve it too; undefined if it is locked. */
   readonly failure?: Error;
-  /** Publishes the address of this process, for the error message of others. */
-  announce(address: string): void;
+  /** Publishes the base URL of this process, and where it listens, for others. */
+  announce(address: string, host: string, port: number): void;
   release(): void;
 }
 
@@ -22,7 +22,7 @@ export function claimStore(config: Config): ServingClaim {
   try {
     const lock = engine.lock?.();
     return {
-      announce: (address) => lock?.announce({ pid: process.pid, address }),
+      announce: (address, host, port) => lock?.announce({ pid: process.pid, address, host, port }),
       release: () => lock?.release(),
     };
   } catch (error) {

@@ -1,9 +1,7 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { linkTarget, nearestFolder } from "../../files/durable-files.ts";
-
-/** Less free space than this, in bytes, is too little for the files that SQLite makes when it opens a store. */
-const TOO_LITTLE = 65_536;
+import { roomFault } from "../../files/room.ts";
 
 /** Explains why this process cannot use the files of a store, and how to fix it. Undefined if nothing is wrong. */
 export function accessFault(file: string): string | undefined {
@@ -30,9 +28,8 @@ export function accessFault(file: string): string | undefined {
       `Run as root: ${repair}. Or use another data folder.`
     );
   }
-  const { bavail, bsize } = statfsSync(nearest);
-  if (bavail * bsize >= TOO_LITTLE) return undefined;
-  return `The store at ${file} cannot be opened: the disk of ${nearest} is full. Free some space, then start again.`;
+  const full = roomFault(nearest);
+  return full && `The store at ${file} cannot be opened: ${full}. Delete other files there, then start again.`;
 }
 
 /** Explains that the store or its folder is a link that leads nowhere. Undefined if it is not. */

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { nameIfFree, sync, unfinishedName } from "../../files/durable-files.ts";
+import { roomFault } from "../../files/room.ts";
 import { StorageUnusable } from "../errors.ts";
 import { checksumOf, noteChecksum } from "./backup-checksum.ts";
 import { openWithoutMigrating } from "./database.ts";
@@ -25,7 +26,7 @@ export function backupSqlite(file: string, target: string): Contents {
       return contents;
     }
   } catch (error) {
-    const reason = (error as Error).message.replace(/\.$/, "");
+    const reason = roomFault(dirname(target)) ?? (error as Error).message.replace(/\.$/, "");
     throw new StorageUnusable(`The backup to ${target} failed: ${reason}.`, { cause: error });
   } finally {
     database.close();

@@ -1,5 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { roomFault } from "../../files/room.ts";
 import { StorageUnavailable, StorageUnusable } from "../errors.ts";
 import {
   digestOf,
@@ -79,7 +81,7 @@ function prepareForWork(database: Database, file: string, migrations: readonly M
   database.run("PRAGMA synchronous = FULL"); // sync each commit before it is acknowledged
   database.run("PRAGMA wal_autocheckpoint = 0"); // `Checkpoints` runs them
   database.run(`PRAGMA journal_size_limit = ${LOG_SIZE}`);
-  database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros
+  database.run("PRAGMA secure_delete = ON"); // overwrite deleted content with zeros, but not the old copies of rows that SQLite moves to other pages
   database.run("PRAGMA foreign_keys = ON");
   database.run(`PRAGMA cache_size = -${CACHE_SIZE}`); // negative: KiB, not pages
   migrate(database, file, migrations);
@@ -139,6 +141,8 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
     if (isExclusive) database.run("PRAGMA locking_mode = EXCLUSIVE"); // before the first access, or it takes no lock
     requireRecentSqlite(database);
     requireOwnFile(database, file);
+    // Otherwise in /var/tmp or /tmp, whose disk other programs may have filled. It holds for the whole process.
+    database.run(`PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}'`);
     requireNotMoved(file); // again: from here on, no other process can open it exclusively to move it
     prepare(database);
     return database;
@@ -150,9 +154,13 @@ function open(file: string, options: FileOptions, prepare: (database: Database) 
   }
 }
 
-/** Converts an error of SQLite to `StorageUnavailable`. Returns other errors unchanged. */
-export function asStorageError(error: unknown): unknown {
-  return sqliteCode(error) ? new StorageUnavailable((error as Error).message, { cause: error }) : error;
+/** Converts an error of SQLite on a store to `StorageUnavailable`. Returns other errors unchanged. */
+export function asStorageError(error: unknown, file: string): unknown {
+  const code = sqliteCode(error);
+  if (code === "") return error;
+  // SQLite itself names only a full disk, and that as it writes.
+  const reason = /^SQLITE_(?:CANTOPEN|IOERR_WRITE)/.test(code) ? roomFault(dirname(file)) : undefined;
+  return new StorageUnavailable(reason ?? (error as Error).message, { cause: error });
 }
 
 /** SQLite's name for an error (`SQLITE_FULL`); empty for other errors. */

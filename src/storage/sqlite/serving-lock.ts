@@ -1,14 +1,16 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join, parse } from "node:path";
+import { dirname, join, parse } from "node:path";
 import { makeFolder } from "../../files/durable-files.ts";
 import { isBusy } from "./database.ts";
 
 /** The process that serves a store. */
 export interface ServingProcess {
   readonly pid: number;
-  /** Its base URL; absent while it starts. */
+  /** Its base URL, which may be that of a proxy, and where it listens; absent while it starts. */
   readonly address?: string;
+  readonly host?: string;
+  readonly port?: number;
 }
 
 /** Another process serves the store. `by` is undefined if that process is unknown. */
@@ -33,10 +35,9 @@ export class ServingLock {
 
   /** Takes the lock of a store file. Throws `StoreServed` if another process has it, and other errors if locking fails. */
   constructor(store: string) {
-    const { dir: folder, name } = parse(store);
-    const file = join(folder, `${name}.lock`);
-    this.#note = `${file}.json`;
-    makeFolder(folder);
+    const file = lockOf(store);
+    this.#note = noteOf(store);
+    makeFolder(dirname(store));
     this.#lock = new Database(file, { create: true });
     try {
       // Never committed, so the file stays empty. Not EXCLUSIVE: it fails while another process only reads the file, so
@@ -44,12 +45,12 @@ export class ServingLock {
       this.#lock.run("BEGIN IMMEDIATE");
     } catch (error) {
       this.#lock.close();
-      throw isBusy(error) ? new StoreServed(readNote(this.#note)) : error;
+      throw isBusy(error) ? new StoreServed(servedBy(store)) : error;
     }
     this.announce({ pid: process.pid });
   }
 
-  /** Writes down who has the lock, for the error message of the next process that wants it. */
+  /** Writes down who has the lock, for the error message of the next process that wants it, and for commands. */
   announce(by: ServingProcess): void {
     try {
       writeFileSync(this.#note, JSON.stringify(by));
@@ -63,9 +64,19 @@ export class ServingLock {
   }
 }
 
-function readNote(file: string): ServingProcess | undefined {
+function lockOf(store: string): string {
+  const { dir, name } = parse(store);
+  return join(dir, `${name}.lock`);
+}
+
+function noteOf(store: string): string {
+  return `${lockOf(store)}.json`;
+}
+
+/** The process that serves a store file, or was the last one to do so. */
+export function servedBy(store: string): ServingProcess | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as ServingProcess;
+    return JSON.parse(readFileSync(noteOf(store), "utf8")) as ServingProcess;
   } catch {
     return undefined; // missing or incomplete
   }

@@ -256,7 +256,7 @@ export class SqliteStorage implements Storage {
     if (this.#isClosed) return new StorageUnavailable("The store is closed.", { cause: error });
     const code = error instanceof StoreFilesGone ? "SQLITE_READONLY_DBMOVED" : sqliteCode(error);
     if (code !== "") this.#observer.failed(code);
-    const reported = asStorageError(error);
+    const reported = asStorageError(error, this.#file);
     return fatalCodes.test(code) ? this.#fail(reported as Error) : reported;
   }
 

@@ -29,7 +29,7 @@ export async function* streamRows<R extends Row>(
       if (isIdle) throw streamIdle();
     }
   } catch (error) {
-    throw asStorageError(error);
+    throw asStorageError(error, file);
   } finally {
     clearTimeout(idle);
     connection.close();
