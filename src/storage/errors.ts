@@ -16,11 +16,3 @@ export class StorageUnusable extends Error {
     this.name = "StorageUnusable";
   }
 }
-
-/** How long the consumer of a stream may take for one batch, in milliseconds. Until then, the store keeps a snapshot. */
-export const STREAM_IDLE = 600_000;
-
-/** The error for a stream whose consumer took longer. */
-export function streamIdle(cause?: unknown): StorageUnavailable {
-  return new StorageUnavailable(`The next rows were not read for ${STREAM_IDLE / 60_000} minutes.`, { cause });
-}

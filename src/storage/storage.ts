@@ -15,8 +15,8 @@ export interface Storage {
    */
   read<T>(steps: Read<T>, payer?: Payer): MaybePromise<T>;
   /**
-   * All rows of a read, in batches of some hundred. All of them come from one snapshot, which a consumer loses that
-   * takes longer than `STREAM_IDLE` for a batch. Throws `StorageUnavailable` or `StorageUnusable`.
+   * All rows of a read, in batches of some hundred, from one snapshot. It may block the thread. Throws
+   * `StorageUnavailable`, also if the engine does not keep the snapshot for a consumer that pauses, or `StorageUnusable`.
    */
   stream<P extends Values, R extends Row>(
     statement: QueryStatement<P, R>,

@@ -1,6 +1,6 @@
 import { type Payer, turns } from "../../timing/turns.ts";
 import { AccountChanges, type AccountListener, readAccountChanges } from "../account-changes.ts";
-import { STREAM_IDLE, StorageUnavailable } from "../errors.ts";
+import { StorageUnavailable } from "../errors.ts";
 import type { Command, QueryStatement, Row, Values } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 import {
@@ -21,7 +21,7 @@ import { Lease } from "./lease.ts";
 import { writeNothing } from "./schema.ts";
 import { isShared, SharedReads } from "./shared-reads.ts";
 import { withSilenceLimit } from "./silence.ts";
-import { streamRows } from "./stream-rows.ts";
+import { STREAM_IDLE, streamRows } from "./stream-rows.ts";
 import { Transactions } from "./transactions.ts";
 
 /** How often a statement is repeated whose connection is lost while it waits for one. */

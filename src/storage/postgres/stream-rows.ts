@@ -1,7 +1,10 @@
-import { streamIdle } from "../errors.ts";
+import { StorageUnavailable } from "../errors.ts";
 import type { Command, Row, Values } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { postgresCode } from "./errors.ts";
+
+/** How long the consumer may take for one batch, in milliseconds. Until then, the server keeps a snapshot. */
+export const STREAM_IDLE = 600_000;
 
 const begin: Command = { sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
 /** The server's code for a session that it ended because this process was idle in a transaction for too long. */
@@ -27,6 +30,7 @@ export async function* streamRows<R extends Row>(
       yield rows as Row[] as R[];
     }
   } catch (error) {
-    throw postgresCode(error) === IDLE ? streamIdle(error) : error;
+    if (postgresCode(error) !== IDLE) throw error;
+    throw new StorageUnavailable(`The next rows were not read for ${STREAM_IDLE / 60_000} minutes.`, { cause: error });
   }
 }

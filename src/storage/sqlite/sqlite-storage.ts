@@ -9,10 +9,9 @@ import type { ChangeStatement, Command, QueryStatement, Row, Values } from "../s
 import { type Storage, type StorageObserver, silentObserver } from "../storage.ts";
 import { all, type Change, type KnownSteps, type Read, type StoreStep } from "../transaction.ts";
 import { beginImmediate, Connection, TurnRead } from "./connection.ts";
-import { APPLICATION_ID, asStorageError, openDatabase, sqliteCode } from "./database.ts";
+import { APPLICATION_ID, asStorageError, openDatabase, openWithoutMigrating, sqliteCode } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { Checkpoints, realStoreFile, StoreFiles, StoreFilesGone, WalFile } from "./store-files.ts";
-import { streamRows } from "./stream-rows.ts";
 
 /** How long a statement may block the thread while it waits for a lock, in milliseconds. */
 const BUSY_TIMEOUT = 1;
@@ -30,6 +29,9 @@ const readDataVersion: Command = { sql: "PRAGMA data_version" };
 const readSchemaVersion: Command = { sql: "PRAGMA user_version" };
 /** A write that changes nothing but needs free disk space. Every release writes the same value. */
 const writeNothing: ChangeStatement = { sql: `PRAGMA application_id = ${APPLICATION_ID}`, kind: "change" };
+
+/** Rows of a stream per batch. */
+const BATCH = 500;
 
 /**
  * The embedded engine. It has one connection. Reads run immediately on the calling thread; writes share group commits.
@@ -274,5 +276,25 @@ export class SqliteStorage implements Storage {
       this.#observer.fatal(error);
     }
     return this.#failure;
+  }
+}
+
+/**
+ * All rows of a read on the store in `file`, from one snapshot. They are first copied to a temporary file, because the
+ * write-ahead log grows for as long as a snapshot is held, and the consumer may pause. This blocks the thread.
+ */
+async function* streamRows<R extends Row>(
+  file: string,
+  { sql }: QueryStatement<Values, R>,
+  parameters: Values,
+): AsyncGenerator<R[]> {
+  const connection = new Connection(openWithoutMigrating(file));
+  try {
+    connection.all({ sql: `CREATE TEMP TABLE streamed AS ${sql}` }, parameters);
+    yield* connection.batches({ sql: "SELECT * FROM streamed" }, [], BATCH) as Generator<R[]>;
+  } catch (error) {
+    throw asStorageError(error, file);
+  } finally {
+    connection.close();
   }
 }
