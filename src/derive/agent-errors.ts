@@ -26,7 +26,8 @@ export interface NamedByErrors {
   readonly toolAt: (path: string) => string | undefined;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+/** The inputs of a call; undefined if they are not known. */
+type Given = Readonly<Record<string, unknown>> | undefined;
 
 /** What models are told in other words: they see neither headers nor queries. */
 const words: readonly (readonly [RegExp, string])[] = [
@@ -46,12 +47,13 @@ export function toolError(
   retryAfter: number | undefined,
 ) {
   const said = (text: string) => {
-    const timed = text.replace("as many seconds as Retry-After says", count(retryAfter, "second"));
+    const wait = retryAfter === undefined ? "as many seconds as it said" : count(retryAfter, "second");
+    const timed = text.replace("as many seconds as Retry-After says", wait);
     const named = timed.replaceAll(/`?GET (\/[\w/-]+)`?/g, (all, path: string) => tool.toolAt(path) ?? all);
     return words.reduce((kept, [pattern, word]) => kept.replaceAll(pattern, word), named);
   };
   const faults = details.map((fault) => inputFault(tool, given, fault));
-  const impossible = status === 404 ? impossibleId(tool, given) : undefined;
+  const impossible = given && status === 404 ? impossibleId(tool, given) : undefined;
   return {
     code,
     message: impossible ?? (faults.length > 0 ? invalidCall(faults) : said(message)),
@@ -60,6 +62,24 @@ export function toolError(
     advice: advice && said(advice),
     retryAfter,
   };
+}
+
+/** The record of a request, as it is for those who sent it with HTTP. */
+interface SentRequest extends Partial<ErrorBody> {
+  readonly operation?: string;
+  readonly explanation: string;
+  readonly advice?: string;
+}
+
+/** A record of a request as its tool says it, if it has one. `toolOf` finds one by the name of the operation. */
+export function recordOf(sent: SentRequest, toolOf: (operation: string | undefined) => NamedByErrors | undefined) {
+  const record = { ...sent, method: undefined, path: undefined };
+  const tool = toolOf(sent.operation);
+  const { code, message, status } = record;
+  if (!tool || code === undefined || message === undefined || status === undefined) return record;
+  const say = (text: string) =>
+    toolError(tool, undefined, { ...record, code, message: text, status }, record.advice, undefined);
+  return { ...record, ...say(message), explanation: say(record.explanation).message };
 }
 
 interface InputFault {
@@ -80,7 +100,7 @@ function inputFault({ operation, places, needs }: NamedByErrors, given: Given, {
   const isAt = (at: Place) =>
     at.part === part && at.outer === outer && (at.inner === undefined || inner === undefined || at.inner === inner);
   const input = [...places.keys()].filter((one) => isAt(places.get(one) as Place)).join(" and ") || outer;
-  if (needs.includes(input) && isMissing(given[input])) return { input, message: "is required" };
+  if (given && needs.includes(input) && isMissing(given[input])) return { input, message: "is required" };
   if (part !== "query") return { input, message };
   // An unknown input was sent as a parameter of the query.
   const isKnown = Object.hasOwn(operation.query?.properties ?? {}, outer);
@@ -93,7 +113,7 @@ function isMissing(value: unknown): boolean {
 }
 
 /** What is wrong with an id that no resource can have; undefined if one can have it. */
-function impossibleId({ operation, places, toolAt }: NamedByErrors, given: Given): string | undefined {
+function impossibleId({ operation, places, toolAt }: NamedByErrors, given: NonNullable<Given>): string | undefined {
   const list = toolAt(operation.path.replace(/\/\{.*/, ""));
   for (const [input, { schema }] of [...places].filter(([, { part }]) => part === "params")) {
     const message = idFault(given[input], schema);

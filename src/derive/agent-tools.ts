@@ -5,8 +5,7 @@ import { takesIdempotencyKey } from "../contract/operation-properties.ts";
 import { isInt64, LOCAL_DESCRIPTION, parseInt64, variantsOf } from "../contract/schemas.ts";
 import { exactJson } from "../contract/serialize.ts";
 import { itemsOf } from "../contract/validators.ts";
-import { type NamedByErrors, type Place, toolError } from "./agent-errors.ts";
-import { fitted } from "./agent-results.ts";
+import { type NamedByErrors, type Place, recordOf, toolError } from "./agent-errors.ts";
 
 type Json = Record<string, unknown>;
 
@@ -54,19 +53,34 @@ export function deriveAgentTools(operations: readonly Operation[]): ReadonlyMap<
   );
   const readers = declared.filter(({ tool: { does, needs } }) => does === "reads" && needs === undefined);
   const toolAt = (path: string) => readers.find(({ operation }) => operation.path === path)?.name;
-  return new Map(declared.map(({ operation, name, tool }) => [name, deriveTool(operation, name, tool, toolAt)]));
+  const named = declared.map(({ operation, tool }) => namesOf(operation, tool, toolAt));
+  const toolOf = (name: string | undefined) => named.find(({ operation }) => operation.name === name);
+  return new Map(
+    declared.map(({ name, tool }, index) => [name, deriveTool(name, tool, named[index] as Names, toolOf)]),
+  );
+}
+
+interface Names extends NamedByErrors {
+  /** Where the inputs are that the tool shows. */
+  readonly places: ReadonlyMap<string, InputPlace>;
+}
+
+function namesOf(operation: Operation, { takes, needs = [] }: AgentTool, toolAt: NamedByErrors["toolAt"]): Names {
+  const added = [...(operation.paged ? ["cursor"] : []), ...(takesIdempotencyKey(operation) ? ["idempotencyKey"] : [])];
+  const places = new Map([...takes, ...added].map((one) => placeOf(operation, one)));
+  return { operation, places, needs, toolAt };
 }
 
 /** Input schemas are flat, without combined types, because some models refuse others. */
 function deriveTool(
-  operation: Operation,
   name: string,
-  { does, takes, needs = [], fixed = {}, gives, text }: AgentTool,
-  toolAt: NamedByErrors["toolAt"],
+  { does, fixed = {}, gives, text, explains }: AgentTool,
+  names: Names,
+  toolOf: Parameters<typeof recordOf>[1],
 ) {
+  const { operation, needs } = names;
   const { paged, response } = operation;
-  const added = [...(paged ? ["cursor"] : []), ...(takesIdempotencyKey(operation) ? ["idempotencyKey"] : [])];
-  const shown = [...takes, ...added].map((one) => placeOf(operation, one));
+  const shown = [...names.places];
   const others = Object.keys({ ...operation.query?.properties, ...fixed }).map((one) => placeOf(operation, one));
   const places = new Map([...others, ...shown]);
   const inputs = Object.fromEntries(shown.map(([input, { schema }]) => [input, inputSchema(schema, input)]));
@@ -90,10 +104,12 @@ function deriveTool(
     },
     /** What an error of the operation is to a model. `given` are the inputs of the call, `retryAfter` is in seconds. */
     toError: (given: Json, error: ErrorBody, advice: string | undefined, retryAfter: number | undefined) =>
-      toolError({ operation, places: new Map(shown), needs, toolAt }, given, error, advice, retryAfter),
+      toolError(names, given, error, advice, retryAfter),
     /** The result for a response with this body, and the cursor of the next page. */
     toResult: (json: string, next: string | undefined): Json => {
-      const result = { notice: NOTICE, [gives]: withTextIds(json), next };
+      const found = withTextIds(json);
+      const given = explains ? recordOf(found as Parameters<typeof recordOf>[0], toolOf) : found;
+      const result = { notice: NOTICE, [gives]: given, next };
       return paged ? result : fitted(result, gives);
     },
   };
@@ -185,4 +201,34 @@ function withTextIds(json: string): unknown {
     const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
     return typeof value === "number" && (isRounded || /^id$|Id$/.test(name)) ? source : value;
   });
+}
+
+/** The most that a result may take of an answer of 64 KiB, in bytes. The rest is for the message around it. */
+const MAX_RESULT = 63 * 1024;
+/** What the note about omitted items takes of it. */
+const NOTE_SIZE = 512;
+
+/** The bytes of a result in an answer, which has it twice: as JSON, and as a text of that JSON. */
+function sizeOf(value: unknown): number {
+  const json = JSON.stringify(value);
+  return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
+}
+
+/**
+ * A result that fits into an answer. If the resource `gives` is too large, its lists lose their last items, those of later
+ * lists first, and `omitted` says how many. Pages of lists fit already, because tools ask for small ones.
+ */
+function fitted(result: Json, gives: string): Json {
+  if (sizeOf(result) <= MAX_RESULT) return result;
+  const resource = result[gives] as Json;
+  const lists = Object.entries(resource).filter((field): field is [string, unknown[]] => Array.isArray(field[1]));
+  const kept = { ...resource, ...Object.fromEntries(lists.map(([name]) => [name, [] as unknown[]])) };
+  let left = MAX_RESULT - NOTE_SIZE - sizeOf({ ...result, [gives]: kept });
+  const omitted: string[] = [];
+  for (const [name, items] of lists) {
+    const end = items.findIndex((item) => (left -= sizeOf(item) + 2) < 0); // with its commas
+    kept[name] = end < 0 ? items : items.slice(0, end);
+    if (end >= 0) omitted.push(`${items.length - end} of ${items.length} ${name}`);
+  }
+  return { ...result, [gives]: kept, omitted: `Too long: without the last ${omitted.join(", ")}. Ask for less.` };
 }

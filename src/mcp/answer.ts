@@ -109,7 +109,9 @@ async function answerIn(server: Server, request: Request, read: ReadMessage): Pr
   if (Array.isArray(read.value)) return malformed(ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
   const message = { parsedBody: read.value };
   const isOld = await isLegacyRequest(request, message.parsedBody);
-  const answer = await (isOld ? answerOfOld(server, request, message) : answerOfNew(server, request, message));
+  const answer = await (isOld
+    ? answerOfOld(server, request, message)
+    : createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message));
   if (answer.headers.get("content-type") === "text/event-stream") return noSubscriptions(read.value as Identified);
   return { status: answer.status, text: await answer.text() };
 }
@@ -123,10 +125,6 @@ async function answerOfOld(server: Server, request: Request, message: ParsedMess
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true }); // without sessions
   await server.connect(transport);
   return transport.handleRequest(request, message);
-}
-
-function answerOfNew(server: Server, request: Request, message: ParsedMessage): Promise<Response> {
-  return createMcpHandler(() => server, { legacy: "reject" }).fetch(request, message);
 }
 
 interface Identified {

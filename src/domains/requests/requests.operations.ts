@@ -143,7 +143,13 @@ const getRequest = defineOperation({
     invalidError: requestNotFound,
   },
   agentTools: {
-    explain_request: { does: "reads", takes: ["requestId"], gives: "request", text: "Explain why a call failed." },
+    explain_request: {
+      does: "reads",
+      takes: ["requestId"],
+      gives: "request",
+      explains: true,
+      text: "Explain a failed call.",
+    },
   },
   response: {
     status: 200,
