@@ -189,7 +189,7 @@ function optionsFor({ login }: ValkeyAddress, commandTimeout: number) {
   return {
     ...(login.user === "" ? {} : { username: login.user }),
     ...(login.password === "" ? {} : { password: login.password }),
-    ...(login.isTls ? { tls: {} } : {}),
+    ...(login.isTls ? { tls: { rejectUnauthorized: true } } : {}), // even if the environment disables it
     db: login.database,
     protocol: 2,
     connectTimeout: CONNECT_TIMEOUT,

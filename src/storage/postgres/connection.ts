@@ -1,7 +1,8 @@
 import { type ReservedSQL, SQL } from "bun";
-import { StorageUnavailable, StorageUnusable } from "../errors.ts";
+import { StorageUnusable } from "../errors.ts";
 import type { Command, Row, SqlParameter, Values } from "../statement.ts";
 import type { Host, PostgresAddress } from "./address.ts";
+import { NoConnection } from "./errors.ts";
 import { watchForSilence, withSilenceLimit } from "./silence.ts";
 
 /** How long connecting may take, in milliseconds. */
@@ -55,11 +56,7 @@ const reading = {
 };
 
 /** Settings that isolate transactions. Single read statements are isolated without them, and do not pay their cost. */
-const serializable = {
-  default_transaction_isolation: "serializable",
-  // A sequential scan counts as a read of every row, and would cause unnecessary conflicts.
-  enable_seqscan: "off",
-};
+const serializable = { default_transaction_isolation: "serializable" };
 
 /**
  * One session with the server. Statements that are sent without waiting for earlier responses share a round trip. The
@@ -102,6 +99,8 @@ export class Connection {
       username: user,
       password,
       database,
+      // Even if the environment disables it: for other programs, it may set `NODE_TLS_REJECT_UNAUTHORIZED=0`.
+      ...(parameters["sslmode"]?.startsWith("verify-") ? { tls: { rejectUnauthorized: true } } : {}),
       max: 1,
       bigint: true,
       connectionTimeout: 0, // `withSilenceLimit` does not count time in which this process was frozen
@@ -110,6 +109,9 @@ export class Connection {
         application_name: "petstore",
         client_encoding: "UTF8",
         ...(isReader ? reading : serializable),
+        // Of a table that is empty when the plan is made, the whole is cheapest to read, and would be for a minute while it
+        // grows. In a serializable transaction, that also counts as a read of every row, and would cause conflicts.
+        enable_seqscan: "off",
         ...(isLocking && { default_transaction_isolation: "read committed" }),
         ...(lockTimeout !== undefined && { lock_timeout: String(lockTimeout) }),
         statement_timeout: String(deadline),
@@ -206,7 +208,7 @@ async function reserveSession(pool: SQL, host: Host, isReader: boolean): Promise
       set_config('default_transaction_read_only', ${isReader ? "on" : "off"}, false)`;
   requireRecentServer(Number(server?.version));
   requireUsableEncoding(server?.encoding);
-  if (server?.read_only !== "off") throw new StorageUnavailable(`${host.name}:${host.port} takes no writes.`);
+  if (server?.read_only !== "off") throw new NoConnection(`${host.name}:${host.port} takes no writes.`);
   return session;
 }
 

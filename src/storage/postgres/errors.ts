@@ -10,6 +10,15 @@ export function postgresCode(error: unknown): string {
   return typeof error.errno === "string" && error.errno !== "" ? error.errno : error.code;
 }
 
+/** No connection could be had in time. */
+export class NoConnection extends StorageUnavailable {}
+
+/** The code that a failure of the store is counted by; empty for an error of the work itself. */
+export function failureCode(error: unknown): string {
+  const code = postgresCode(error) || postgresCode((error as Error).cause);
+  return code === "" && error instanceof NoConnection ? "NO_CONNECTION" : code;
+}
+
 /** Codes of servers that do not know whether they committed. PostgreSQL itself never sends them. */
 const unclear: ReadonlySet<string> = new Set(["40003", "08007"]);
 

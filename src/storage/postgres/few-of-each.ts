@@ -1,47 +1,54 @@
 import type { Payer } from "../../timing/turns.ts";
 
+interface Waiting {
+  readonly size: number;
+  readonly begin: () => void;
+}
+
 /** Runs few works of each payer at once, in order. What nobody pays for does not wait. */
 export class FewOfEach {
   readonly #most: number;
-  /** Those of each payer that run, and what lets the next one begin. */
+  /** The sizes of those of each payer that run together, and those that wait. */
   readonly #running = new Map<number, number>();
-  readonly #waiting = new Map<number, (() => void)[]>();
+  readonly #waiting = new Map<number, Waiting[]>();
 
+  /** `most` is the sum of the sizes that run at once. A work that is larger runs alone. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  async run<T>(payer: Payer, work: () => Promise<T>): Promise<T> {
+  async run<T>(payer: Payer, size: number, work: () => Promise<T>): Promise<T> {
     if (payer === undefined) return work();
-    await this.#begin(payer);
+    const waiting = this.#waiting.get(payer);
+    if (waiting || !this.#begins(payer, size)) {
+      await new Promise<void>((begin) => {
+        if (waiting) waiting.push({ size, begin });
+        else this.#waiting.set(payer, [{ size, begin }]);
+      });
+    }
     try {
       return await work();
     } finally {
-      this.#end(payer);
+      this.#end(payer, size);
     }
   }
 
-  #begin(payer: number): Promise<void> | undefined {
+  #begins(payer: number, size: number): boolean {
     const running = this.#running.get(payer) ?? 0;
-    if (running < this.#most) {
-      this.#running.set(payer, running + 1);
-      return undefined;
-    }
-    return new Promise((resolve) => {
-      const others = this.#waiting.get(payer);
-      if (others) others.push(resolve);
-      else this.#waiting.set(payer, [resolve]);
-    });
+    if (running > 0 && running + size > this.#most) return false;
+    this.#running.set(payer, running + size);
+    return true;
   }
 
-  /** Passes the place of a work to the next one. */
-  #end(payer: number): void {
-    const waiting = this.#waiting.get(payer);
-    const next = waiting?.shift();
-    if (waiting?.length === 0) this.#waiting.delete(payer);
-    if (next) return next();
-    const left = (this.#running.get(payer) ?? 0) - 1;
+  #end(payer: number, size: number): void {
+    const left = (this.#running.get(payer) ?? 0) - size;
     if (left > 0) this.#running.set(payer, left);
     else this.#running.delete(payer);
+    const waiting = this.#waiting.get(payer) ?? [];
+    for (let [next] = waiting; next && this.#begins(payer, next.size); [next] = waiting) {
+      waiting.shift();
+      next.begin();
+    }
+    if (waiting.length === 0) this.#waiting.delete(payer);
   }
 }

@@ -15,7 +15,7 @@ import type { PostgresAddress } from "./address.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ConnectionSlot } from "./connection-slot.ts";
-import { asStorageError, endsConnection, postgresCode } from "./errors.ts";
+import { asStorageError, endsConnection, failureCode } from "./errors.ts";
 import { FewOfEach } from "./few-of-each.ts";
 import { Lease } from "./lease.ts";
 import { writeNothing } from "./schema.ts";
@@ -26,8 +26,8 @@ import { Transactions } from "./transactions.ts";
 
 /** How often a statement is repeated whose connection is lost while it waits for one. */
 const ATTEMPTS = 2;
-/** How many pages of one shop are read at once. The largest have some hundred KB. */
-const PAGES = 4;
+/** How many rows of pages of one shop are read at once: those of four of the largest pages, which have some hundred KB. */
+const PAGE_ROWS = 404;
 /** Connections for transactions of several statements. Each runs one transaction at a time. */
 const WRITERS = 4;
 /** How long a read or an append may take, in milliseconds. A silent connection is closed 500 ms later. */
@@ -68,7 +68,7 @@ export class PostgresStorage implements Storage {
     this.#run(statement, parameters, [this.#keyed, this.#others]),
   );
   /** What one shop may read at once, so that others do not wait for all of it. */
-  readonly #pages = new FewOfEach(PAGES);
+  readonly #pages = new FewOfEach(PAGE_ROWS);
   readonly #searches = new FewOfEach(1);
   readonly #lease = new Lease((statement, parameters) => this.#change(statement, parameters));
   /** The connections of streams. */
@@ -104,7 +104,10 @@ export class PostgresStorage implements Storage {
     const known = steps as KnownSteps<T>;
     let next = known.next();
     while (!next.done) {
-      const result = await this.#resultOf(next.value, payer);
+      const step = next.value;
+      const result = await this.#resultOf(step, payer);
+      // One answer of the server may have several pages of a shop: each is used in a turn of the shop.
+      if (!isLookUp(step) && turns.isInDebt(payer)) await turns.pause(payer);
       const since = performance.now();
       next = known.next(result);
       turns.charge(payer, since);
@@ -172,9 +175,17 @@ export class PostgresStorage implements Storage {
     return true;
   }
 
-  /** Does not use the connections of larger transactions, which may all wait for locks although the store works. */
+  /**
+   * Needs every connection, but runs nothing on those of larger transactions, which may all wait for locks although the
+   * store works.
+   */
   async check(): Promise<void> {
     await this.#change(writeNothing, []);
+    try {
+      await Promise.all(this.#slots.map(async (slot) => slot.get()));
+    } catch (error) {
+      throw this.#report(error);
+    }
   }
 
   async close(): Promise<void> {
@@ -191,9 +202,11 @@ export class PostgresStorage implements Storage {
     if ("waitsFor" in step) return step.waitsFor;
     if ("pauses" in step) return turns.pause(payer);
     if ("afterCommit" in step) throw new TypeError("A read has no commit.");
-    const isPage = "statement" in step && step.statement.isPage;
-    if ("statement" in step && step.statement.isLookUp) return this.#query(step);
-    return (isPage ? this.#pages : this.#searches).run(payer, () => this.#query(step));
+    const query = () => this.#query(step);
+    if (isLookUp(step)) return query();
+    return "statement" in step && step.statement.isPage
+      ? this.#pages.run(payer, Number(step.parameters.at(-1)), query)
+      : this.#searches.run(payer, 1, query);
   }
 
   #query(step: StoreStep): Promise<unknown> {
@@ -285,8 +298,13 @@ export class PostgresStorage implements Storage {
   /** Converts an error for the caller. */
   #report(error: unknown): unknown {
     if (this.#isClosed) return new StorageUnavailable("The store is closed.", { cause: error });
-    const code = postgresCode(error);
+    const code = failureCode(error);
     if (code !== "") this.#observer.failed(code);
     return asStorageError(error);
   }
+}
+
+/** True if a step finds one row by its key, for which nobody waits long. */
+function isLookUp(step: KnownStep): boolean {
+  return "statement" in step && step.statement.isLookUp === true;
 }

@@ -1,4 +1,4 @@
-import { StorageUnavailable } from "../errors.ts";
+import { NoConnection } from "./errors.ts";
 
 /** How often to check whether the server has responded, in milliseconds. */
 const CHECK_INTERVAL = 250;
@@ -24,8 +24,8 @@ export function watchForSilence(limit: number, isSilent: () => boolean, giveUp: 
 }
 
 /** The error for work that was not done because the server is silent. */
-export function silentServer(): StorageUnavailable {
-  return new StorageUnavailable("The database does not answer.");
+export function silentServer(): NoConnection {
+  return new NoConnection("The database does not answer.");
 }
 
 /** Settles like `work`, or rejects with `StorageUnavailable` if it takes longer than `limit` milliseconds. */

@@ -1,5 +1,5 @@
 import { type Payer, turns } from "../../timing/turns.ts";
-import { CommitUnknown, StorageUnavailable } from "../errors.ts";
+import { CommitUnknown } from "../errors.ts";
 import type { SqlParameter } from "../statement.ts";
 import type { StorageObserver } from "../storage.ts";
 import { type Change, type StoreStep, TransactionRun } from "../transaction.ts";
@@ -7,7 +7,15 @@ import { appendStatement } from "./append.ts";
 import { begin, beginReadCommitted, commitAfter, rollback } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionSlot } from "./connection-slot.ts";
-import { dataLocked, endsConnection, isConflict, isLockTimeout, postgresCode, READ_ONLY } from "./errors.ts";
+import {
+  dataLocked,
+  endsConnection,
+  isConflict,
+  isLockTimeout,
+  NoConnection,
+  postgresCode,
+  READ_ONLY,
+} from "./errors.ts";
 
 /** How long a transaction may wait and be retried, in milliseconds. */
 const DEADLINE = 5_000;
@@ -173,7 +181,7 @@ export class Transactions {
         takes.splice(takes.indexOf(take), 1);
         if (takes.length === 0) this.#waiting.delete(owner);
         const isLocked = owner !== undefined && this.#locked.has(owner);
-        reject(isLocked ? dataLocked() : new StorageUnavailable("All connections to the database are in use."));
+        reject(isLocked ? dataLocked() : new NoConnection("All connections to the database are in use."));
       }, left);
       const take = (slot: ConnectionSlot) => {
         clearTimeout(late);
