@@ -86,7 +86,7 @@ export function forSqlite(sql: string): string {
   return sql.replaceAll(/\$(\d+)/g, "+?$1");
 }
 
-/** After this many milliseconds without a read, there is probably no other request. */
+/** After this many milliseconds without a read of another request, there is probably no other request. */
 const QUIET = 10;
 
 export interface TurnReadOptions {
@@ -105,8 +105,10 @@ export class TurnRead {
   readonly #options: TurnReadOptions;
   /** True from the first read of a turn to the end of the turn or the next commit. */
   #isOpen = false;
-  /** When it last began: `performance.now()`. */
-  #begunAt = Number.NEGATIVE_INFINITY;
+  /** How many began since the last commit. */
+  #turns = 0;
+  /** When others than the requests of a commit have last read: `performance.now()`. */
+  #othersReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TurnReadOptions) {
     this.#options = options;
@@ -121,7 +123,7 @@ export class TurnRead {
     const { connection, begun } = this.#options;
     connection.run(begin);
     this.#isOpen = true;
-    this.#begunAt = performance.now();
+    this.#turns++;
     setImmediate(this.end);
     try {
       begun();
@@ -144,8 +146,14 @@ export class TurnRead {
     }
   };
 
-  /** True if there were no recent reads. */
-  get isQuiet(): boolean {
-    return performance.now() - this.#begunAt > QUIET;
+  /**
+   * Called at each commit, with the number of its transactions. True if there were no recent reads but theirs: a request
+   * with an idempotency key looks it up first.
+   */
+  isQuietBut(transactions: number): boolean {
+    const now = performance.now();
+    if (this.#turns > transactions) this.#othersReadAt = now;
+    this.#turns = 0;
+    return now - this.#othersReadAt > QUIET;
   }
 }

@@ -10,6 +10,11 @@ import type { WalFile } from "./store-files.ts";
 /** How long a write waits for a lock that another process holds, in milliseconds. */
 const LOCK_DEADLINE = 5_000;
 const LOCK_RETRY = 5;
+/**
+ * How many turns of the event loop a group waits after the sync of the one before: clients that were answered then send
+ * their next requests, which join it. A commit of 50 transactions writes fewer pages than two of 25.
+ */
+const TURNS_AFTER_SYNC = 3;
 /** The maximum number of transactions in one commit. Few reach it: see `runGroup`. */
 const GROUP_SIZE = 512;
 
@@ -24,8 +29,8 @@ interface CommittedGroup {
 export interface GroupCommitOptions extends RunGroupOptions {
   /** The write-ahead log. */
   readonly wal: WalFile;
-  /** True if there were no recent reads. */
-  readonly isQuiet: () => boolean;
+  /** Called at each commit, with its number of transactions. True if there were no recent reads but theirs. */
+  readonly isQuietBut: (transactions: number) => boolean;
   /** Called when a commit is on disk, with its duration in seconds and its number of transactions. */
   readonly committed: StorageObserver["committed"];
   /** Called when syncing the write-ahead log has failed. Converts the error for the caller. */
@@ -77,23 +82,26 @@ export class GroupCommit {
     return this.#waiting.isEmpty && !this.#isSyncing;
   }
 
-  #schedule(delay = 0): void {
+  #schedule(turns = 1, delay = 0): void {
     if (this.#isScheduled || this.#isSyncing) return;
     this.#isScheduled = true;
-    const commitNow = () => {
+    const commitIn = (left: number): void => {
+      if (left > 0) {
+        setImmediate(commitIn, left - 1); // requests that have already arrived join the group
+        return;
+      }
       this.#isScheduled = false;
       this.#commitGroup();
     };
-    // setImmediate: requests that have already arrived join the group.
-    if (delay > 0) setTimeout(commitNow, delay);
-    else setImmediate(commitNow);
+    if (delay > 0) setTimeout(commitIn, delay, turns);
+    else commitIn(turns);
   }
 
   #commitGroup(): void {
-    const { connection, isQuiet, report } = this.#options;
+    const { connection, isQuietBut, report } = this.#options;
     const group = this.#waiting.next(GROUP_SIZE);
     // Decided before the group runs: a long transaction would make the last read look old.
-    const isAlone = group.length === 1 && isQuiet();
+    const isAlone = isQuietBut(group.length) && group.length === 1;
     const started = performance.now();
     let settle: readonly Settle[];
     try {
@@ -150,7 +158,7 @@ export class GroupCommit {
   }
 
   #continue(delay = 0): void {
-    if (!this.#waiting.isEmpty) return this.#schedule(delay);
+    if (!this.#waiting.isEmpty) return this.#schedule(TURNS_AFTER_SYNC, delay);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

@@ -89,7 +89,7 @@ export class SqliteStorage implements Storage {
       wal: this.#wal,
       begin: () => this.#beginWrite(),
       raise: (shop) => this.#raise(shop),
-      isQuiet: () => this.#turnRead.isQuiet,
+      isQuietBut: (transactions) => this.#turnRead.isQuietBut(transactions),
       committed: (seconds, transactions) => {
         observer.committed(seconds, transactions);
         this.#checkpoints.committed();
